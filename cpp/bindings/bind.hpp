@@ -1,0 +1,22 @@
+// What the files of the binding share. Bindings only translate: take or borrow the data, release the GIL, call, wrap.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+
+namespace pfgen {
+
+// A question that the scorer does not have; raised in Python as UnknownQuestion(row, key). Row is kNoError where one
+// question was given for all rows.
+struct UnknownQuestion {
+  std::size_t row;
+  pybind11::object key;
+};
+
+void bind_text_column(pybind11::module_& module);
+void bind_references(pybind11::module_& module);
+void bind_keywords(pybind11::module_& module);
+void bind_batch(pybind11::module_& module);
+
+}  // namespace pfgen

@@ -1,0 +1,165 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <array>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "arrow_export.hpp"
+#include "bind.hpp"
+#include "pfgen/batch.hpp"
+#include "text_column.hpp"
+
+namespace py = pybind11;
+
+namespace pfgen {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// The batch scorer as Python sees it: questions by key, and the functions that apply regexes.
+class Scorer {
+ public:
+  // `questions[q]` is (references, rules, columns of its sets, one function per regex: text to position).
+  using QuestionTuple = std::tuple<std::shared_ptr<References>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
+                                   std::vector<py::object>>;
+
+  Scorer(const std::vector<QuestionTuple>& questions, py::dict codes, std::size_t n_set_columns, FloatSum float_sum)
+      : codes_(std::move(codes)), n_set_columns_(n_set_columns), scorer_(take(questions), float_sum) {
+    for (const auto& question : questions) searchers_.push_back(std::get<3>(question));
+  }
+
+  // Returns (codes, fluency, truthfulness, helpfulness, average, per-set fluency, per-set truthfulness).
+  py::tuple score(py::handle questions, const TextColumn& answers, std::size_t n_threads) const {
+    const auto n = static_cast<py::ssize_t>(answers.size());
+    const py::array_t<std::int32_t> codes = resolve(questions, answers.size());
+    const auto n_sets = static_cast<py::ssize_t>(n_set_columns_);
+    py::array_t<double> fluency(n), truthfulness(n), helpfulness(n), average(n);
+    py::array_t<double> set_fluency({n_sets, n}), set_truthfulness({n_sets, n});
+    std::fill_n(set_fluency.mutable_data(), set_fluency.size(), kNaN);
+    std::fill_n(set_truthfulness.mutable_data(), set_truthfulness.size(), kNaN);
+    run(codes, answers, n_threads,
+        {fluency.mutable_data(), truthfulness.mutable_data(), helpfulness.mutable_data(), average.mutable_data(),
+         set_fluency.mutable_data(), set_truthfulness.mutable_data()});
+    return py::make_tuple(codes, fluency, truthfulness, helpfulness, average, set_fluency, set_truthfulness);
+  }
+
+  py::array_t<double> reward(py::handle questions, py::handle answers, std::size_t n_threads) const {
+    const TextColumn column(answers, "answers", false);
+    const py::array_t<std::int32_t> codes = resolve(questions, column.size());
+    py::array_t<double> average(static_cast<py::ssize_t>(column.size()));
+    std::vector<double> parts(3 * column.size());
+    double* part = parts.data();
+    run(codes, column, n_threads,
+        {part, part + column.size(), part + 2 * column.size(), average.mutable_data(), nullptr, nullptr});
+    return average;
+  }
+
+  // Returns (truncation, score there, [(position, node that names the rule), ...]).
+  py::tuple details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
+    const std::vector<std::uint32_t> positions = regex_positions(code, answers[row]);
+    const HelpfulnessDetails found = scorer_.details({answers[row], code, positions.data()});
+    py::list rules;
+    for (const RulePosition& rule : found.rules) rules.append(py::make_tuple(rule.position, rule.named_by));
+    return py::make_tuple(found.truncation, found.score, rules);
+  }
+
+ private:
+  static std::vector<Question> take(const std::vector<QuestionTuple>& questions) {
+    std::vector<Question> taken;
+    for (const auto& [references, rules, set_columns, searchers] : questions) {
+      if (searchers.size() != rules->n_regexes()) throw py::value_error("one function per regex is needed");
+      taken.push_back({references, rules, set_columns});
+    }
+    return taken;
+  }
+
+  std::int32_t code_of(py::handle key, std::size_t row) const {
+    PyObject* code = PyDict_GetItemWithError(codes_.ptr(), key.ptr());
+    if (code != nullptr) return static_cast<std::int32_t>(PyLong_AsLong(code));
+    PyErr_Clear();  // also an unhashable key is merely unknown
+    throw UnknownQuestion{row, py::reinterpret_borrow<py::object>(key)};
+  }
+
+  // Codes of the questions: one key for all rows, or a column of keys.
+  py::array_t<std::int32_t> resolve(py::handle questions, std::size_t n_rows) const {
+    py::array_t<std::int32_t> codes(static_cast<py::ssize_t>(n_rows));
+    std::int32_t* out = codes.mutable_data();
+    if (PyUnicode_Check(questions.ptr())) {
+      std::fill_n(out, n_rows, code_of(questions, kNoError));
+      return codes;
+    }
+    const TextColumn keys(questions, "questions", false);
+    if (keys.size() != n_rows) {
+      throw BadColumn{"questions", std::to_string(keys.size()) + " questions for " + std::to_string(n_rows) +
+                                       " answers; expected one for each, or one str for all"};
+    }
+    // The same few texts come again and again: each is looked up once. Equal bytes mean equal texts only within one
+    // encoding.
+    std::array<std::unordered_map<std::string_view, std::int32_t>, 4> known;
+    for (std::size_t row = 0; row < n_rows; ++row) {
+      const TextView& key = keys[row];
+      const std::string_view bytes(static_cast<const char*>(key.data), key.n_units * unit_size(key.encoding));
+      auto& same_encoding = known[static_cast<std::size_t>(key.encoding)];
+      auto found = same_encoding.find(bytes);
+      if (found == same_encoding.end()) found = same_encoding.emplace(bytes, code_of(keys.item(row), row)).first;
+      out[row] = found->second;
+    }
+    return codes;
+  }
+
+  std::vector<std::uint32_t> regex_positions(std::uint32_t code, const TextView& answer) const {
+    std::vector<std::uint32_t> positions(searchers_[code].size(), kNotFound);
+    if (positions.empty() || answer.is_null) return positions;
+    std::vector<char32_t> text;
+    const std::size_t limit = scorer_.profile() == Profile::kPaper ? kNoError : kLookAhead;
+    if (decode(answer, limit, text) != kNoError) return positions;  // the scorer names the row
+    const auto n = static_cast<Py_ssize_t>(text.size());
+    const auto value = py::reinterpret_steal<py::object>(
+        PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
+    if (!value) throw py::error_already_set();
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+      positions[i] = searchers_[code][i](value).template cast<std::uint32_t>();
+    }
+    return positions;
+  }
+
+  void run(const py::array_t<std::int32_t>& codes, const TextColumn& texts, std::size_t n_threads,
+           const Columns& columns) const {
+    std::vector<Answer> answers(texts.size());
+    std::vector<std::vector<std::uint32_t>> positions;
+    for (std::size_t row = 0; row < answers.size(); ++row) {
+      const auto code = static_cast<std::uint32_t>(codes.data()[row]);
+      answers[row] = {texts[row], code, nullptr};
+      if (searchers_[code].empty()) continue;
+      answers[row].regex_positions = positions.emplace_back(regex_positions(code, texts[row])).data();
+    }
+    const py::gil_scoped_release no_gil;
+    scorer_.score(answers, n_threads, columns);
+  }
+
+  py::dict codes_;
+  std::size_t n_set_columns_;
+  BatchScorer scorer_;
+  std::vector<std::vector<py::object>> searchers_;  // per question
+};
+
+}  // namespace
+
+void bind_batch(py::module_& module) {
+  py::enum_<FloatSum>(module, "FloatSum", "How rounded parts are added up.")
+      .value("compensated", FloatSum::kCompensated)
+      .value("naive", FloatSum::kNaive);
+  py::class_<Scorer>(module, "Scorer", "Scores batches of answers to known questions.")
+      .def(py::init<const std::vector<Scorer::QuestionTuple>&, py::dict, std::size_t, FloatSum>(),
+           py::arg("questions"), py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))
+      .def("score", &Scorer::score, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
+      .def("reward", &Scorer::reward, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
+      .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"));
+  module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
+             py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
+}
+
+}  // namespace pfgen

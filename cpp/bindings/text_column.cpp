@@ -1,0 +1,124 @@
+#include "text_column.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace py = pybind11;
+
+namespace pfgen {
+namespace {
+
+std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
+
+// Keeps a Python object alive from C++ code that may let go of it without the GIL.
+std::shared_ptr<void> keep_alive(py::object object) {
+  return {object.release().ptr(), [](void* pointer) {
+            const py::gil_scoped_acquire gil;
+            Py_DECREF(static_cast<PyObject*>(pointer));
+          }};
+}
+
+TextView view_of_str(PyObject* value) {
+#if PY_VERSION_HEX < 0x030C0000
+  if (PyUnicode_READY(value) != 0) throw py::error_already_set();
+#endif
+  const auto n = static_cast<std::size_t>(PyUnicode_GET_LENGTH(value));
+  const void* data = PyUnicode_DATA(value);
+  switch (PyUnicode_KIND(value)) {
+    case PyUnicode_1BYTE_KIND:
+      return {data, n, Encoding::kLatin1};
+    case PyUnicode_2BYTE_KIND:
+      return {data, n, Encoding::kUcs2};
+    default:
+      return {data, n, Encoding::kUcs4};
+  }
+}
+
+bool exports_arrow(py::handle source) {
+  return py::hasattr(source, "__arrow_c_stream__") || py::hasattr(source, "__arrow_c_array__");
+}
+
+// A private tuple of the values, so that nobody can change the sequence while other threads read it.
+py::tuple as_tuple(py::handle source, const std::string& column) {
+  if (PyList_Check(source.ptr()) || PyTuple_Check(source.ptr())) {
+    return py::reinterpret_steal<py::tuple>(PySequence_Tuple(source.ptr()));
+  }
+  if (PyUnicode_Check(source.ptr()) || PyBytes_Check(source.ptr()) || PyDict_Check(source.ptr())) {
+    throw BadColumn{column, "expected a sequence of str, not one " + type_name(source)};
+  }
+  if (py::hasattr(source, "ndim") && py::hasattr(source, "tolist")) {
+    if (const auto n_dimensions = source.attr("ndim").cast<int>(); n_dimensions != 1) {
+      throw BadColumn{column, "expected one dimension, not " + std::to_string(n_dimensions)};
+    }
+    return py::tuple(source.attr("tolist")());
+  }
+  PyObject* values = PySequence_Tuple(source.ptr());
+  if (values != nullptr) return py::reinterpret_steal<py::tuple>(values);
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  throw BadColumn{column,
+                  "expected a list of str, a NumPy array or an Arrow string column, not " + type_name(source)};
+}
+
+}  // namespace
+
+py::object to_str(const TextView& text) {
+  const auto n = static_cast<Py_ssize_t>(text.n_units);
+  PyObject* value = nullptr;
+  switch (text.encoding) {
+    case Encoding::kLatin1:
+      value = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, text.data, n);
+      break;
+    case Encoding::kUcs2:
+      value = PyUnicode_FromKindAndData(PyUnicode_2BYTE_KIND, text.data, n);
+      break;
+    case Encoding::kUcs4:
+      value = PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data, n);
+      break;
+    case Encoding::kUtf8:
+      value = PyUnicode_DecodeUTF8(n == 0 ? "" : static_cast<const char*>(text.data), n, nullptr);
+      if (value == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+        PyErr_Clear();
+        return {};
+      }
+      break;
+  }
+  if (value == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(value);
+}
+
+TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) : name_(std::move(name)) {
+  if (!PyList_Check(source.ptr()) && !PyTuple_Check(source.ptr()) && exports_arrow(source)) {
+    import_arrow(source, name_, texts_, owners_);
+    for (std::size_t row = 0; !nulls_allowed && row < texts_.size(); ++row) {
+      if (texts_[row].is_null) throw BadRow{name_, row, "a null; expected a text (nulls=\"null\" lets nulls through)"};
+    }
+    return;
+  }
+  const py::tuple values = as_tuple(source, name_);
+  take_sequence(values, nulls_allowed);
+  owners_.push_back(keep_alive(values));
+}
+
+void TextColumn::take_sequence(const py::tuple& values, bool nulls_allowed) {
+  texts_.reserve(values.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    PyObject* value = PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(row));
+    if (PyUnicode_Check(value)) {
+      texts_.push_back(view_of_str(value));
+    } else if (value == Py_None && nulls_allowed) {
+      texts_.push_back({.is_null = true});
+    } else {
+      throw BadRow{name_, row, "expected a str, not " + type_name(value)};
+    }
+  }
+}
+
+py::object TextColumn::item(std::size_t row) const {
+  if (texts_[row].is_null) return py::none();
+  py::object text = to_str(texts_[row]);
+  if (!text) throw BadRow{name_, row, "invalid UTF-8"};
+  return text;
+}
+
+}  // namespace pfgen

@@ -1,0 +1,57 @@
+// A column of texts from Python, borrowed without copying: a sequence of str, a NumPy array, or anything that exports
+// an Arrow string column. The column keeps its source alive.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pfgen/text.hpp"
+
+namespace pfgen {
+
+// A value of a column that cannot be taken; raised in Python as BadRow(column, row, problem).
+struct BadRow {
+  std::string column;
+  std::size_t row;
+  std::string problem;
+};
+
+// A column that is no column of texts at all; raised in Python as BadColumn(column, problem).
+struct BadColumn {
+  std::string column;
+  std::string problem;
+};
+
+class TextColumn {
+ public:
+  // `name` is what errors call the column. Without `nulls_allowed` a missing value is a BadRow.
+  TextColumn(pybind11::handle source, std::string name, bool nulls_allowed);
+
+  const std::string& name() const noexcept { return name_; }
+  std::size_t size() const noexcept { return texts_.size(); }
+  const TextView& operator[](std::size_t row) const noexcept { return texts_[row]; }
+
+  // The text as a Python str, None for a missing one. Raises BadRow on invalid UTF-8.
+  pybind11::object item(std::size_t row) const;
+
+ private:
+  void take_sequence(const pybind11::tuple& values, bool nulls_allowed);
+
+  std::string name_;
+  std::vector<TextView> texts_;
+  std::vector<std::shared_ptr<void>> owners_;
+};
+
+// The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
+pybind11::object to_str(const TextView& text);
+
+// Appends the texts of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__) to `texts`, and what
+// keeps them alive to `owners`.
+void import_arrow(pybind11::handle source, const std::string& column, std::vector<TextView>& texts,
+                  std::vector<std::shared_ptr<void>>& owners);
+
+}  // namespace pfgen

@@ -1,0 +1,85 @@
+// Scores many answers to many questions with several threads.
+//
+// Every answer is scored on its own, so results depend neither on the number of threads nor on the order or size
+// of batches. The caller's columns are written in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pfgen/keywords.hpp"
+#include "pfgen/references.hpp"
+#include "pfgen/scorers.hpp"
+#include "pfgen/text.hpp"
+
+namespace pfgen {
+
+// All that is needed to score answers to one question.
+struct Question {
+  std::shared_ptr<const References> references;
+  std::shared_ptr<const KeywordRules> rules;
+  std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results
+};
+
+// One answer of a batch. `regex_positions` points to one position for each regex of the question's rules.
+struct Answer {
+  TextView text;
+  std::uint32_t question;
+  const std::uint32_t* regex_positions;
+};
+
+// Section 5 of docs/scoring.md. `fluency` and `truthfulness` are the sums over the sets. Null rows hold NaN.
+struct Columns {
+  double* fluency;
+  double* truthfulness;
+  double* helpfulness;
+  double* average;
+  // Per-set columns: element `column * n_rows + row`. Left as they are where a question lacks the set.
+  // Null pointers where the caller does not want them.
+  double* set_fluency;
+  double* set_truthfulness;
+};
+
+// Positions of the rules and the truncation that an answer's helpfulness comes from.
+struct HelpfulnessDetails {
+  std::size_t truncation;
+  double score;
+  std::vector<RulePosition> rules;
+};
+
+class BatchScorer {
+ public:
+  // All questions have the same profile.
+  BatchScorer(std::vector<Question> questions, FloatSum float_sum);
+
+  const std::vector<Question>& questions() const noexcept { return questions_; }
+  Profile profile() const noexcept { return questions_.front().references->profile(); }
+
+  // Throws InvalidAnswer for the first row (of the lowest number) that is invalid UTF-8; then the columns are
+  // of no use. `n_threads` is at least 1; small batches use fewer.
+  void score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns) const;
+
+  HelpfulnessDetails details(const Answer& answer) const;
+
+ private:
+  struct Failure {
+    std::size_t row = kNoError;
+    std::size_t byte = 0;
+  };
+  void score_row(std::span<const Answer> answers, std::size_t row, const Columns& columns, Workspace& work,
+                 Failure& failure) const;
+
+  std::vector<Question> questions_;
+  FloatSum float_sum_;
+};
+
+// Makes the references of many questions, several at a time. The result does not depend on `n_threads`.
+using ReferenceSets = std::vector<std::vector<TextView>>;
+std::vector<std::shared_ptr<const References>> compile(std::span<const ReferenceSets> questions, Profile profile,
+                                                       std::size_t n_threads);
+
+}  // namespace pfgen

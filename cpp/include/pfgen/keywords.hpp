@@ -1,0 +1,53 @@
+// Keyword rules, and where an answer meets them. Plain text is searched here; where a pattern has regex syntax
+// the caller gives the position. Immutable and thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pfgen {
+
+// The position of a pattern that does not match; a number that the rules compare with.
+inline constexpr std::uint32_t kNotFound = 9999;
+
+struct RuleNode {
+  enum class Form : std::uint8_t { kText, kRegex, kAnd, kOr };
+  Form form;
+  std::uint32_t n_parts;  // children of kAnd, kOr; they follow in depth-first order
+  std::u32string text;    // of kText
+  bool is_named;          // has a name of its own
+  double importance;      // of a top-level rule
+};
+
+// Where a rule is met first (the end of the match), and the node whose name stands for it in reports.
+struct RulePosition {
+  std::uint32_t position;
+  std::uint32_t named_by;
+};
+
+class KeywordRules {
+ public:
+  // `nodes` in depth-first order. Throws CompileError if an `and` or `or` has no parts or lacks some.
+  explicit KeywordRules(std::vector<RuleNode> nodes);
+
+  std::size_t n_rules() const noexcept { return importances_.size(); }
+  std::size_t n_regexes() const noexcept { return n_regexes_; }
+  std::span<const double> importances() const noexcept { return importances_; }
+
+  // Fills `out` with one entry per top-level rule. `regex_positions` has one per kRegex node, in order.
+  void locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
+              std::vector<RulePosition>& out) const;
+
+ private:
+  struct Reader;
+
+  std::vector<RuleNode> nodes_;
+  std::vector<double> importances_;
+  std::size_t n_regexes_ = 0;
+};
+
+}  // namespace pfgen

@@ -1,0 +1,89 @@
+// The formulas of docs/scoring.md for one answer: fluency, truthfulness, helpfulness, and their rounded sum.
+//
+// The order of all float operations is part of the rules; results equal the Python oracle's bit for bit.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pfgen/keywords.hpp"
+#include "pfgen/references.hpp"
+
+namespace pfgen {
+
+enum class FloatSum : std::uint8_t { kCompensated, kNaive };
+
+// Scores do not fall up to kTargetLength code points; kOvershoot more and nothing is left.
+inline constexpr std::size_t kTargetLength = 100;
+inline constexpr std::size_t kOvershoot = 50;
+// Profile leaderboard looks at no more code points than these.
+inline constexpr std::size_t kLookAhead = 200;
+
+// What is left of a score at `n` code points; negative past kTargetLength + kOvershoot.
+inline double discount(std::size_t n) noexcept {
+  const std::size_t over = n > kTargetLength ? n - kTargetLength : 0;
+  return 1.0 - static_cast<double>(over) / static_cast<double>(kOvershoot);
+}
+
+// Raw fluency and truthfulness of one set.
+struct SetScore {
+  double fluency;
+  double truthfulness;
+};
+
+struct Helpfulness {
+  double score;
+  std::size_t truncation;  // where the answer is cut to reach it
+};
+
+// Memory that one thread uses again for every answer.
+struct Workspace {
+  struct Position {
+    StateId state;
+    std::uint8_t matched;   // length of the longest n-gram of the references that ends here
+    std::uint8_t repeated;  // length of the longest of them that occurs earlier in the answer too
+  };
+  static constexpr std::size_t kPairSlots = 512;
+
+  std::vector<char32_t> code_points;  // of the answer, as far as the profile looks
+  std::vector<Symbol> symbols;
+  std::vector<Position> positions;  // one per symbol
+  std::vector<StateId> trigrams;    // one per 3-gram of the marked answer; the root if no reference holds it
+  std::vector<SetScore> sets;
+  std::vector<RulePosition> rules;
+  std::vector<double> truncations;
+
+  std::vector<std::uint32_t> frequencies;
+  std::vector<std::uint64_t> raw;
+  std::vector<double> best;
+  std::vector<double> set_fluency;  // rounded
+  std::vector<double> set_truthfulness;
+  std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
+  std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
+  std::vector<std::uint32_t> symbol_seen_in;    // number of the answer that a symbol was last seen in
+  std::uint32_t n_answers = 0;
+};
+
+// How many code points of an answer a profile looks at.
+std::size_t look_ahead(Profile profile) noexcept;
+
+// Fills `work.sets` for the answer in `work.code_points`.
+void score_sets(const References& references, Workspace& work);
+
+// The fluency of `set` alone, with a baseline of 1.
+double raw_fluency(const References& references, std::size_t set, Workspace& work);
+
+// Helpfulness of the answer in `work.code_points`; leaves the positions of the rules in `work.rules`.
+Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules,
+                              std::span<const std::uint32_t> regex_positions, Workspace& work);
+
+// Python's round(value, digits): correctly rounded, ties to even. For 0 <= value and value * 10**digits < 2**52.
+double round_decimal(double value, int digits) noexcept;
+
+// Sum in the order given, as CPython's `sum` does since 3.12 (compensated) or did before (naive).
+double sum(std::span<const double> values, FloatSum float_sum) noexcept;
+
+}  // namespace pfgen

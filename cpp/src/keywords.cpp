@@ -1,0 +1,74 @@
+#include "pfgen/keywords.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "pfgen/error.hpp"
+
+namespace pfgen {
+namespace {
+
+std::uint32_t end_of_match(std::u32string_view answer, std::u32string_view text) {
+  const std::size_t at = answer.find(text);
+  return at == std::u32string_view::npos ? kNotFound : static_cast<std::uint32_t>(at + text.size());
+}
+
+// The first node after the subtree at `node`.
+std::size_t skip(const std::vector<RuleNode>& nodes, std::size_t node) {
+  if (node >= nodes.size()) throw CompileError("keyword rules: the parts of a rule are missing");
+  const RuleNode& rule = nodes[node];
+  const bool combines = rule.form == RuleNode::Form::kAnd || rule.form == RuleNode::Form::kOr;
+  if (combines != (rule.n_parts != 0)) throw CompileError("keyword rules: only 'and' and 'or' have parts");
+  ++node;
+  for (std::uint32_t part = 0; part < rule.n_parts; ++part) node = skip(nodes, node);
+  return node;
+}
+
+}  // namespace
+
+// Walks the nodes once, in order, taking regex positions as it meets them.
+struct KeywordRules::Reader {
+  const std::vector<RuleNode>& nodes;
+  std::u32string_view answer;
+  const std::uint32_t* next_regex_position;
+  std::uint32_t node = 0;
+
+  RulePosition read() {
+    const std::uint32_t own = node++;
+    const RuleNode& rule = nodes[own];
+    RulePosition found{0, own};
+    if (rule.form == RuleNode::Form::kText) {
+      found.position = end_of_match(answer, rule.text);
+    } else if (rule.form == RuleNode::Form::kRegex) {
+      found.position = *next_regex_position++;
+    } else {
+      found = read();
+      for (std::uint32_t part = 1; part < rule.n_parts; ++part) {
+        const RulePosition other = read();
+        // The first of equal parts decides.
+        const bool decides =
+            rule.form == RuleNode::Form::kAnd ? other.position > found.position : other.position < found.position;
+        if (decides) found = other;
+      }
+      if (rule.is_named) found.named_by = own;
+    }
+    return found;
+  }
+};
+
+KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes)) {
+  for (std::size_t node = 0; node < nodes_.size(); node = skip(nodes_, node)) {
+    importances_.push_back(nodes_[node].importance);
+  }
+  n_regexes_ = static_cast<std::size_t>(std::count_if(
+      nodes_.begin(), nodes_.end(), [](const RuleNode& node) { return node.form == RuleNode::Form::kRegex; }));
+}
+
+void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
+                          std::vector<RulePosition>& out) const {
+  Reader reader{nodes_, answer, regex_positions.data()};
+  out.clear();
+  for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
+}
+
+}  // namespace pfgen

@@ -1,0 +1,97 @@
+#include "pfgen/text.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pfgen {
+namespace {
+
+template <class Unit>
+void widen(const void* data, std::size_t n, std::vector<char32_t>& out) {
+  const Unit* units = static_cast<const Unit*>(data);
+  out.assign(units, units + n);
+}
+
+// Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
+// surrogates and what lies beyond U+10FFFF.
+std::size_t sequence_length(const unsigned char* p, std::size_t left) {
+  const auto is_continuation = [&](std::size_t i) { return i < left && (p[i] & 0xC0) == 0x80; };
+  if (p[0] < 0x80) return 1;
+  if (p[0] < 0xC2) return 0;
+  if (p[0] < 0xE0) return is_continuation(1) ? 2 : 0;
+  if (!is_continuation(1) || !is_continuation(2)) return 0;
+  if (p[0] < 0xF0) {
+    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;
+    if (p[0] == 0xED && p[1] >= 0xA0) return 0;
+    return 3;
+  }
+  if (p[0] > 0xF4 || !is_continuation(3)) return 0;
+  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+  if (p[0] == 0xF4 && p[1] >= 0x90) return 0;
+  return 4;
+}
+
+char32_t code_point_at(const unsigned char* p, std::size_t length) {
+  const auto bits = [&](std::size_t i) { return static_cast<char32_t>(p[i] & 0x3F); };
+  switch (length) {
+    case 1:
+      return p[0];
+    case 2:
+      return static_cast<char32_t>(p[0] & 0x1F) << 6 | bits(1);
+    case 3:
+      return static_cast<char32_t>(p[0] & 0x0F) << 12 | bits(1) << 6 | bits(2);
+    default:
+      return static_cast<char32_t>(p[0] & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3);
+  }
+}
+
+bool is_ascii_block(const unsigned char* p) {
+  std::uint64_t block;
+  std::memcpy(&block, p, sizeof block);
+  return (block & 0x8080808080808080U) == 0;
+}
+
+std::size_t decode_utf8(const unsigned char* bytes, std::size_t n, std::size_t limit, std::vector<char32_t>& out) {
+  out.resize(std::min(n, limit));
+  std::size_t at = 0;
+  std::size_t count = 0;
+  while (at < n && count < limit) {
+    const std::size_t length = sequence_length(bytes + at, n - at);
+    if (length == 0) return at;
+    out[count++] = code_point_at(bytes + at, length);
+    at += length;
+  }
+  out.resize(count);
+  while (at < n) {
+    if (n - at >= 8 && is_ascii_block(bytes + at)) {
+      at += 8;
+      continue;
+    }
+    const std::size_t length = sequence_length(bytes + at, n - at);
+    if (length == 0) return at;
+    at += length;
+  }
+  return kNoError;
+}
+
+}  // namespace
+
+std::size_t decode(const TextView& text, std::size_t limit, std::vector<char32_t>& code_points) {
+  const std::size_t n = std::min(text.n_units, limit);
+  switch (text.encoding) {
+    case Encoding::kLatin1:
+      widen<unsigned char>(text.data, n, code_points);
+      break;
+    case Encoding::kUcs2:
+      widen<std::uint16_t>(text.data, n, code_points);
+      break;
+    case Encoding::kUcs4:
+      widen<std::uint32_t>(text.data, n, code_points);
+      break;
+    case Encoding::kUtf8:
+      return decode_utf8(static_cast<const unsigned char*>(text.data), text.n_units, limit, code_points);
+  }
+  return kNoError;
+}
+
+}  // namespace pfgen

@@ -1,0 +1,232 @@
+"""The rules of docs/scoring.md in plain, slow Python: what the native core must equal bit for bit.
+
+Nothing here is shared with the core or with the modules around it, so that a fault cannot hide in
+both. It reads like the rules, in their order; it is for checking, not for use on many answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .keywords import Rule
+from .suite import Question, Suite
+
+_ORDERS = range(1, 11)
+_MISSING = 9999
+_SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
+_SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
+
+NGram = Any
+"""A str, or `(starts, str, ends)` for an n-gram that holds a begin or end mark (profile paper)."""
+
+
+class Oracle:
+    """Scores answers with the rules as written.
+
+    Example:
+        >>> suite = Suite.load("mini")
+        >>> Oracle(suite).score_one("Q01", "")["average"]
+        0.0
+    """
+
+    def __init__(self, suite: Suite, *, profile: str = "leaderboard", float_sum: str = "compensated") -> None:
+        if profile not in ("leaderboard", "paper") or float_sum not in ("compensated", "naive"):
+            raise ValueError(f"no profile {profile!r} or no float sum {float_sum!r}")
+        self._suite = suite
+        self._rules = _Paper() if profile == "paper" else _Leaderboard()
+        self._total = naive_sum if float_sum == "naive" else compensated_sum
+        self._tables: dict[str, dict[str, Table]] = {}
+
+    def tables(self, question: Question) -> dict[str, Table]:
+        """The reference tables of a question by set, made at the first call and kept."""
+        if question.question_id not in self._tables:
+            sets = question.answers.items()
+            self._tables[question.question_id] = {name: Table(answers, self._rules) for name, answers in sets}
+        return self._tables[question.question_id]
+
+    def score_one(self, question: str, answer: str) -> dict[str, Any]:
+        """The object of section 5 for one answer."""
+        found = self._suite[question]
+        tables = self.tables(found)
+        k = len(tables)
+        fluency = {name: round(self._rules.fluency(answer, table) / k, 6) for name, table in tables.items()}
+        truthfulness = {name: round(self._rules.truthfulness(answer, table) / k, 6) for name, table in tables.items()}
+        raw_helpfulness, details = self._rules.helpfulness(answer, found.keywords)
+        helpfulness = round(raw_helpfulness, 5)
+        parts = self._total(fluency.values()) + self._total(truthfulness.values()) + helpfulness
+        return {
+            "fluency": fluency,
+            "fluency_discount": self._rules.fluency_discount(len(answer)),
+            "truthfulness": truthfulness,
+            "helpfulness": helpfulness,
+            "helpfulness_results": details,
+            "average": round(parts / 3, 5),
+        }
+
+
+class Table:
+    """Document frequencies of one reference set, and its baseline."""
+
+    def __init__(self, answers: tuple[str, ...], rules: _Leaderboard) -> None:
+        self.n_answers = len(answers)
+        self.document_frequency: Counter[NGram] = Counter()
+        for answer in answers:
+            self.document_frequency.update(set(rules.ngrams(answer)))
+        self.baseline = 1.0
+        self.baseline = naive_sum(rules.fluency(answer, self) for answer in answers) / len(answers)
+
+
+class _Leaderboard:
+    """Sections 2 to 4: what the published leaderboard does."""
+
+    def ngrams(self, text: str) -> Iterator[NGram]:
+        for n in _ORDERS:
+            for start in range(len(text) - n + 1):
+                yield text[start : start + n]
+
+    def fluency_discount(self, n_code_points: int) -> float:
+        return 1.0
+
+    def fluency(self, answer: str, table: Table) -> float:
+        df = table.document_frequency
+        seen: set[str] = set()
+        raw, best = 0, 0.0
+        text = answer[:200]
+        for n in range(1, len(text) + 1):
+            for order in _ORDERS:
+                ngram = text[n - order : n]
+                if order <= n and ngram not in seen:
+                    seen.add(ngram)
+                    raw += df.get(ngram, 0)
+            best = max(best, raw * discount(n) / table.baseline)
+        return best
+
+    def truthfulness(self, answer: str, table: Table) -> float:
+        text = f"^{answer}$"[:202]
+        frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
+        total, count, score, best = 0.0, 0, 0.0, 0.0
+        for j, character in enumerate(text):
+            if character in _SKIPPED:
+                continue
+            cover = max(frequencies[max(j - 2, 0) : j + 1], default=0)
+            total += min(1.0, cover / table.n_answers * 200.0)
+            count += 1
+            score = total / count * discount(j)
+            if j >= 100:
+                best = max(best, score)
+        return max(best, score)
+
+    def helpfulness(self, answer: str, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        text = answer[:200]
+        positions = [position_and_name(rule, text) for rule in rules]
+        scores = {}
+        for i in range(len(text) + 1):
+            if discount(i) >= 0:
+                scores[i] = discount(i)
+                for rule, (position, _) in zip(rules, positions, strict=True):
+                    if i < position:
+                        scores[i] *= 1 - rule.importance
+        return _best_truncation(scores, rules, positions)
+
+
+class _Paper(_Leaderboard):
+    """Section 7: the formulas as printed in the paper."""
+
+    def ngrams(self, text: str) -> Iterator[NGram]:
+        last = len(text) + 1
+        for n in _ORDERS:
+            for start in range(last + 1 - n + 1):
+                end = start + n - 1
+                inner = text[max(start - 1, 0) : end]
+                yield (start == 0, inner, end == last) if start == 0 or end == last else inner
+
+    def fluency_discount(self, n_code_points: int) -> float:
+        return max(0.0, discount(n_code_points))
+
+    def fluency(self, answer: str, table: Table) -> float:
+        if not answer:
+            return 0.0
+        raw = sum(table.document_frequency.get(ngram, 0) for ngram in self.ngrams(answer))
+        return raw / table.n_answers * self.fluency_discount(len(answer)) / table.baseline
+
+    def truthfulness(self, answer: str, table: Table) -> float:
+        df, last = table.document_frequency, len(answer) + 1
+        frequencies = []
+        for start in range(last - 1):
+            begins, ends = start == 0, start + 2 == last
+            inner = answer[max(start - 1, 0) : start + 2]
+            frequencies.append(df.get((begins, inner, ends) if begins or ends else inner, 0))
+        total, count, mean, best = 0.0, 0, 0.0, 0.0
+        for j, character in enumerate(answer, start=1):
+            if character not in _SKIPPED_IN_PAPER:
+                cover = max(frequencies[max(j - 2, 0) : j + 1])
+                total += min(1.0, cover / table.n_answers * 200.0)
+                count += 1
+                mean = total / count
+            if j >= min(100, len(answer)):
+                best = max(best, self.fluency_discount(j) * mean)
+        return best
+
+    def helpfulness(self, answer: str, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        positions = [position_and_name(rule, answer) for rule in rules]
+        whole = naive_sum(rule.importance for rule in rules)
+        scores = {}
+        for i in range(min(100, len(answer)), len(answer) + 1):
+            met = naive_sum(
+                rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
+            )
+            scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
+        return _best_truncation(scores, rules, positions)
+
+
+def discount(n: int) -> float:
+    """What is left of a score at a length of `n` code points; negative past 150."""
+    return 1 - max(n - 100, 0) / 50
+
+
+def position_and_name(rule: Rule, text: str) -> tuple[int, str]:
+    """Where a rule is met first, and what to call it when it is not."""
+    if rule.form == "t":
+        match = re.search(rule.pattern, text)
+        position, name = (match.end() if match else _MISSING), rule.pattern
+    else:
+        choose = max if rule.form == "and" else min
+        position, name = choose((position_and_name(part, text) for part in rule.parts), key=lambda found: found[0])
+    return position, name if rule.name is None else rule.name
+
+
+def _best_truncation(
+    scores: dict[int, float], rules: tuple[Rule, ...], positions: list[tuple[int, str]]
+) -> tuple[float, list[list[Any]]]:
+    best = max(scores.values())
+    n = max(i for i, score in scores.items() if score == best)
+    details: list[list[Any]] = [
+        [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
+    ]
+    if n > 100 and best > 0:
+        details.append([f"{n - 100}字超過", discount(n)])
+    return best, details
+
+
+def naive_sum(values: Iterable[float]) -> float:
+    """Left to right: what CPython's `sum` did up to 3.11."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def compensated_sum(values: Iterable[float]) -> float:
+    """Neumaier's sum: what CPython's `sum` does since 3.12."""
+    total, compensation = 0.0, 0.0
+    for value in values:
+        new = total + value
+        if abs(total) >= abs(value):
+            compensation += (total - new) + value
+        else:
+            compensation += (value - new) + total
+        total = new
+    return total + compensation

@@ -1,0 +1,328 @@
+"""Scores of answers: `Scorer` makes them, `ScoreTable` holds them as columns.
+
+A score depends on the suite, the profile, the float sum, the question and the answer, and on nothing else:
+not on threads, batches, containers or the Python version. `Scorer.signature` names all of it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._native import _core
+from .errors import TrialsError
+from .index import Profile, default_threads, references
+from .keywords import flatten, regex_searchers
+from .suite import Question, Suite
+
+FloatSum = Literal["compensated", "naive"]
+Floats = NDArray[np.float64]
+
+
+class Scorer:
+    """Scores answers to the questions of one suite; thread-safe.
+
+    Args:
+        suite: The suite, or what `Suite.load` takes.
+        profile: `"leaderboard"` (the published figures) or `"paper"` (the formulas as printed).
+        float_sum: `"compensated"` or `"naive"`; matters in the last digit of some rows only.
+        threads: How many threads score a large batch; by default one for each core.
+
+    Raises:
+        SuiteError: The suite does not follow the rules.
+        ValueError: There is no such profile, float sum or number of threads.
+
+    Example:
+        >>> scorer = Scorer("mini")
+        >>> table = scorer.score("Q07", ["Ice floats because it is less dense than water.", ""])
+        >>> table.average.round(2).tolist()
+        [0.23, 0.0]
+    """
+
+    def __init__(
+        self,
+        suite: Suite | str,
+        *,
+        profile: Profile = "leaderboard",
+        float_sum: FloatSum = "compensated",
+        threads: int | None = None,
+    ) -> None:
+        _check_choice("profile", profile, ("leaderboard", "paper"))
+        _check_choice("float_sum", float_sum, ("compensated", "naive"))
+        self._threads = default_threads() if threads is None else operator.index(threads)
+        if self._threads < 1:
+            raise ValueError(f"threads: expected at least 1, not {threads}")
+        self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
+        self.profile: Profile = profile
+        self.float_sum: FloatSum = float_sum
+        self._core, self._rule_names = self._build()
+
+    def _build(self) -> tuple[_core.Scorer, list[list[str | None]]]:
+        column_of_set = {name: column for column, name in enumerate(self.suite.set_names)}
+        indexed = references(self.suite, self.profile, self._threads)
+        questions, rule_names = [], []
+        codes: dict[str, int] = {}
+        for code, question in enumerate(self.suite):
+            nodes, names = flatten(question.keywords)
+            columns = [column_of_set[name] for name in question.answers]
+            rules = _core.KeywordRules(nodes)
+            questions.append((indexed[code], rules, columns, regex_searchers(question.keywords)))
+            rule_names.append(names)
+            codes[question.question_id] = codes[question.question] = code
+        core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
+        return core, rule_names
+
+    @property
+    def signature(self) -> str:
+        """How its numbers come about: version, suite, profile, float sum, n-gram orders."""
+        return (
+            f"pfgen-fast:{_core.__version__}|suite:{self.suite.metadata_hash}|profile:{self.profile}"
+            f"|sum:{self.float_sum}|orders:1-10"
+        )
+
+    def __repr__(self) -> str:
+        return f"Scorer({self.suite!r}, profile={self.profile!r}, float_sum={self.float_sum!r})"
+
+    def score(self, questions: Any, answers: Any, *, nulls: Literal["error", "null"] = "error") -> ScoreTable:
+        """Scores a batch.
+
+        Args:
+            questions: An id or a text that holds for all answers, or a column with one for each.
+            answers: A column of texts: a list of str, a NumPy array, or whatever exports an Arrow string column
+                (pyarrow, polars, pandas, duckdb; read in place, pyarrow need not be there).
+            nulls: What a missing answer (null, None) gets: an error that names its row, or null scores.
+
+        Raises:
+            TrialsError: A question is unknown, an answer is no text, or the columns differ in length.
+
+        Example:
+            >>> table = Scorer("mini").score(["Q07", "Q08"], ["Ice is lighter.", "Microwaves move water molecules."])
+            >>> table.question_id.tolist()
+            ['Q07', 'Q08']
+        """
+        _check_choice("nulls", nulls, ("error", "null"))
+        try:
+            column = _core.TextColumn(answers, "answers", nulls == "null")
+            return ScoreTable(self, column, *self._core.score(questions, column, self._threads))
+        except _CORE_ERRORS as error:
+            _raise_trials_error(self.suite, error)
+
+    def reward(self, questions: Any, answers: Any) -> Floats:
+        """The averages of a batch as an array, with as little around them as possible: for training loops.
+
+        Args and errors are those of `score`.
+
+        Example:
+            >>> Scorer("mini").reward("Q07", ["Ice floats because it is less dense than water."]).round(2)
+            array([0.23])
+        """
+        try:
+            return self._core.reward(questions, answers, self._threads)
+        except _CORE_ERRORS as error:
+            _raise_trials_error(self.suite, error)
+
+    def score_one(self, question: str, answer: str) -> dict[str, Any]:
+        """Scores one answer and returns the object of section 5 of the rules.
+
+        Example:
+            >>> Scorer("mini").score_one("Q07", "Ice floats on water.")["fluency_discount"]
+            1.0
+        """
+        return self.score(question, (answer,)).details(0)
+
+    def _details(self, table: ScoreTable, row: int) -> dict[str, Any]:
+        code = int(table._codes[row])
+        question = self.suite.questions[code]
+        truncation, score, positions = self._core.details(code, table._answers, row)
+        fluency_discount = 1.0 if self.profile == "leaderboard" else max(0.0, _discount(len(table._answers[row])))
+        return {
+            "fluency": {name: float(table[f"fluency_{name}"][row]) for name in question.answers},
+            "fluency_discount": fluency_discount,
+            "truthfulness": {name: float(table[f"truthfulness_{name}"][row]) for name in question.answers},
+            "helpfulness": float(table.helpfulness[row]),
+            "helpfulness_results": self._helpfulness_results(code, question, truncation, score, positions),
+            "average": float(table.average[row]),
+        }
+
+    def _helpfulness_results(
+        self, code: int, question: Question, truncation: int, score: float, positions: list[tuple[int, int]]
+    ) -> list[list[Any]]:
+        names = self._rule_names[code]
+        results: list[list[Any]] = [
+            [names[named_by], 1 - rule.importance]
+            for rule, (position, named_by) in zip(question.keywords, positions, strict=True)
+            if truncation < position
+        ]
+        if truncation > 100 and score > 0:
+            results.append([f"{truncation - 100}字超過", _discount(truncation)])
+        return results
+
+
+class ScoreTable:
+    """Scores of a batch: one row for each answer, in their order, as NumPy columns.
+
+    Columns are attributes and items: `question_id`, `fluency`, `truthfulness`, `helpfulness`, `average`, and for each
+    reference set `fluency_<set>` and `truthfulness_<set>` (NaN where a question lacks the set). Rows of missing answers
+    hold NaN. Arrow consumers take the table as it is: `pyarrow.table(t)`, `polars.DataFrame(t)`, duckdb by name.
+
+    Example:
+        >>> table = Scorer("mini").score("Q07", ["Ice floats.", "It is less dense."])
+        >>> len(table), table.columns
+        (2, ('question_id', 'fluency', 'truthfulness', 'helpfulness', 'average', 'fluency_A', 'fluency_B', \
+'truthfulness_A', 'truthfulness_B'))
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        answers: _core.TextColumn,
+        codes: NDArray[np.int32],
+        fluency: Floats,
+        truthfulness: Floats,
+        helpfulness: Floats,
+        average: Floats,
+        set_fluency: Floats,
+        set_truthfulness: Floats,
+    ) -> None:
+        """Tables come from `Scorer.score`."""
+        self._scorer = scorer
+        self._answers = answers
+        self._codes = codes
+        self._floats = {
+            "fluency": fluency,
+            "truthfulness": truthfulness,
+            "helpfulness": helpfulness,
+            "average": average,
+        }
+        for metric, by_set in (("fluency", set_fluency), ("truthfulness", set_truthfulness)):
+            for name, column in zip(scorer.suite.set_names, by_set, strict=True):
+                self._floats[f"{metric}_{name}"] = column
+        for column in (codes, *self._floats.values()):
+            column.flags.writeable = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return ("question_id", *self._floats)
+
+    @property
+    def question_id(self) -> NDArray[np.str_]:
+        """Ids of the questions."""
+        return np.array([question.question_id for question in self._scorer.suite])[self._codes]
+
+    @property
+    def fluency(self) -> Floats:
+        """Sum of the fluency of all sets."""
+        return self._floats["fluency"]
+
+    @property
+    def truthfulness(self) -> Floats:
+        """Sum of the truthfulness of all sets."""
+        return self._floats["truthfulness"]
+
+    @property
+    def helpfulness(self) -> Floats:
+        """Helpfulness."""
+        return self._floats["helpfulness"]
+
+    @property
+    def average(self) -> Floats:
+        """Mean of the three: the score."""
+        return self._floats["average"]
+
+    @property
+    def signature(self) -> str:
+        """How the numbers came about; see `Scorer.signature`."""
+        return self._scorer.signature
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        if column == "question_id":
+            return self.question_id
+        try:
+            return self._floats[column]
+        except KeyError:
+            raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
+
+    def __getattr__(self, name: str) -> Floats:
+        # Only asked for what is no ordinary attribute: the columns of the sets.
+        try:
+            return self.__dict__["_floats"][name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Rows as dictionaries from column to value."""
+        values = zip(self.question_id.tolist(), *(column.tolist() for column in self._floats.values()), strict=True)
+        return (dict(zip(self.columns, row, strict=True)) for row in values)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "ScoreTable(0 answers)"
+        with np.errstate(invalid="ignore"):
+            means = ", ".join(f"{name} {self[name].mean():.4f}" for name in list(self._floats)[:4])
+        return f"ScoreTable({len(self)} answers; mean {means})"
+
+    def details(self, row: int) -> dict[str, Any]:
+        """The object of section 5 of the rules for one row: all parts, and the keywords that were missing.
+
+        Example:
+            >>> table = Scorer("mini").score("Q07", ["Ice floats."])
+            >>> list(table.details(0))
+            ['fluency', 'fluency_discount', 'truthfulness', 'helpfulness', 'helpfulness_results', 'average']
+        """
+        index = operator.index(row)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"row {row} of a table of {len(self)}")
+        index %= len(self)
+        if np.isnan(self.average[index]):
+            raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
+        return self._scorer._details(self, index)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table for Arrow consumers; NaN becomes null, and the float columns are not copied."""
+        ids = [question.question_id for question in self._scorer.suite]
+        return _core.export_stream(
+            "question_id", self._codes, ids, list(self._floats), list(self._floats.values())
+        )
+
+
+def _discount(n_code_points: int) -> float:
+    return 1 - max(n_code_points - 100, 0) / 50
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
+
+
+_CORE_ERRORS: tuple[Callable[..., Exception], ...] = (
+    _core.BadRow,
+    _core.BadColumn,
+    _core.InvalidAnswer,
+    _core.UnknownQuestion,
+)
+
+
+def _raise_trials_error(suite: Suite, error: Exception) -> NoReturn:
+    """Turns what the core found into a sentence; the core's errors carry the facts as arguments."""
+    if isinstance(error, _core.BadRow):
+        column, row, problem = error.args
+        message = f"{column}[{row}]: {problem}"
+    elif isinstance(error, _core.BadColumn):
+        column, problem = error.args
+        message = f"{column}: {problem}"
+    elif isinstance(error, _core.InvalidAnswer):
+        row, byte = error.args
+        message = f"answers[{row}]: invalid UTF-8 at byte {byte}"
+    else:
+        row, key = error.args
+        place = "questions" if row is None else f"questions[{row}]"
+        message = f"{place}: {suite.unknown_question(key)}"
+    raise TrialsError(message) from None

@@ -1,0 +1,222 @@
+"""Suites: a folder of question files, read, checked and frozen.
+
+A `Suite` that exists is valid, and nothing in it can change: whatever is derived from it
+(an index, a score) stays true. Rules: docs/scoring.md, section 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from .errors import SuiteError, TrialsError
+from .keywords import Rule, parse_rule
+
+_PACKAGED = Path(__file__).parent / "data"
+_REQUIRED = ("question_id", "question", "answers")
+_OPTIONAL = ("category", "note", "keywords")
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question with its reference answers and keyword rules.
+
+    Attributes:
+        question_id: Short name, such as `"Q01"`; unique in the suite.
+        question: The prompt text; unique in the suite.
+        answers: Reference sets, name to answers, in the order of the file.
+        keywords: Top-level keyword rules, in the order of the file.
+        category: Free text.
+        note: Free text.
+    """
+
+    question_id: str
+    question: str
+    answers: Mapping[str, tuple[str, ...]] = field(repr=False)
+    keywords: tuple[Rule, ...] = field(default=(), repr=False)
+    category: str = field(default="", repr=False)
+    note: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Suite:
+    """The questions of one suite, in file order; two suites are the same if they are the same object.
+
+    Use `Suite.load`; iterate, take `len`, or look a question up by id or text.
+
+    Example:
+        >>> suite = Suite.load("mini")
+        >>> suite["Q01"].question_id, len(suite)
+        ('Q01', 8)
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+    metadata_hash: str
+    _by_key: Mapping[str, Question] = field(repr=False)
+
+    @classmethod
+    def load(cls, source: str | Path) -> Suite:
+        """Reads the suite in a folder, or a packaged one by its name (`"mini"`).
+
+        Args:
+            source: A folder with `Q*.json` files, or the name of a packaged suite. A folder of that
+                name wins only when it is given with a separator, such as `./mini`.
+
+        Raises:
+            SuiteError: There is no such suite, or a file breaks the rules; the message names the file.
+        """
+        folder = _suite_folder(source)
+        files = sorted(folder.glob("Q*.json"), key=lambda path: path.name)
+        if not files:
+            raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
+        digests: list[str] = []
+        questions: list[Question] = []
+        by_key: dict[str, Question] = {}
+        for path in files:
+            content = _read_bytes(path)
+            digests.append(hashlib.sha1(content).hexdigest())
+            question = parse_question(content, str(path))
+            _register(by_key, question, path)
+            questions.append(question)
+        metadata_hash = hashlib.sha1("".join(digests).encode()).hexdigest()
+        name = folder.name if folder.parent == _PACKAGED else str(source)
+        return cls(name, tuple(questions), metadata_hash, MappingProxyType(by_key))
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self.questions)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_key
+
+    def __getitem__(self, key: str) -> Question:
+        """The question with this id or this exact text; an unknown one raises TrialsError with the nearest."""
+        try:
+            return self._by_key[key]
+        except (KeyError, TypeError):
+            raise TrialsError(self.unknown_question(key)) from None
+
+    def __repr__(self) -> str:
+        return f"Suite({self.name!r}, {len(self)} questions, metadata_hash={self.metadata_hash[:7]})"
+
+    @property
+    def set_names(self) -> tuple[str, ...]:
+        """Names of all reference sets, in order of first appearance."""
+        return tuple(dict.fromkeys(name for question in self.questions for name in question.answers))
+
+    def unknown_question(self, key: object) -> str:
+        """The sentence that says that `key` is no question here, and which ones come near."""
+        if not isinstance(key, str):
+            return f"a question is a str (an id or the exact text), not {type(key).__name__}"
+        nearest = get_close_matches(key, list(self._by_key), n=3, cutoff=0.5)
+        hint = f"; nearest: {', '.join(map(repr, nearest))}" if nearest else ""
+        shown = key if len(key) <= 80 else key[:77] + "..."
+        return f"unknown question {shown!r} in suite {self.name}{hint}"
+
+
+def parse_question(content: bytes, where: str) -> Question:
+    """Decodes and checks the bytes of one question file; `where` names it in errors."""
+    source = _parse_json(content, where)
+    if not isinstance(source, dict):
+        raise SuiteError(f"{where}: a question file holds one JSON object, not {type(source).__name__}")
+    for key in _REQUIRED:
+        if key not in source:
+            raise SuiteError(f"{where}: the key {key!r} is missing")
+    for key in source:
+        if key not in _REQUIRED + _OPTIONAL:
+            known = ", ".join(_REQUIRED + _OPTIONAL)
+            raise SuiteError(f"{where}: unknown key {key!r}; a question has {known}")
+    for key in ("question_id", "question"):
+        if not isinstance(source[key], str) or not source[key]:
+            raise SuiteError(f"{where}: {key!r} is a non-empty string, not {source[key]!r}")
+    for key in ("category", "note"):
+        if not isinstance(source.get(key, ""), str):
+            raise SuiteError(f"{where}: {key!r} is a string, not {type(source[key]).__name__}")
+    keywords = source.get("keywords", [])
+    if not isinstance(keywords, list):
+        raise SuiteError(f"{where}: 'keywords' is a list of rules, not {type(keywords).__name__}")
+    return Question(
+        question_id=source["question_id"],
+        question=source["question"],
+        answers=_parse_answers(source["answers"], where),
+        keywords=tuple(parse_rule(rule, f"{where}: keywords[{i}]") for i, rule in enumerate(keywords)),
+        category=source.get("category", ""),
+        note=source.get("note", ""),
+    )
+
+
+def _parse_answers(source: object, where: str) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(source, dict) or not source:
+        raise SuiteError(f"{where}: 'answers' maps at least one set name to a list of reference answers")
+    for name, answers in source.items():
+        if not isinstance(answers, list) or not answers:
+            raise SuiteError(f"{where}: answers[{name!r}] is a list of at least one reference answer")
+        for i, answer in enumerate(answers):
+            if not isinstance(answer, str):
+                raise SuiteError(f"{where}: answers[{name!r}][{i}] is a string, not {type(answer).__name__}")
+        if not any(answers):
+            raise SuiteError(f"{where}: answers[{name!r}] holds only empty answers, so its baseline would be 0")
+    return MappingProxyType({name: tuple(answers) for name, answers in source.items()})
+
+
+def _parse_json(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise SuiteError(f"{where}, line {line}: not UTF-8 (byte {error.start}: {error.reason})") from None
+    except json.JSONDecodeError as error:
+        raise SuiteError(f"{where}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise SuiteError(f"{where}: JSON nested too deeply") from None
+    except _DuplicateKey as error:
+        raise SuiteError(f"{where}: the key {error.args[0]!r} stands twice in one object") from None
+
+
+class _DuplicateKey(ValueError):
+    pass
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON allows a key twice and keeps the last; in a suite that would drop a whole set unseen."""
+    result: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in result:
+            raise _DuplicateKey(key)
+        result[key] = value
+    return result
+
+
+def _register(by_key: dict[str, Question], question: Question, path: Path) -> None:
+    """Enters a question under its id and its text; both must be new, or a look-up would be ambiguous."""
+    for key in dict.fromkeys((question.question_id, question.question)):
+        if key in by_key:
+            other = by_key[key].question_id
+            raise SuiteError(f"{path}: the id or text {key!r} is already that of question {other!r}")
+        by_key[key] = question
+
+
+def _suite_folder(source: str | Path) -> Path:
+    packaged = sorted(path.name for path in _PACKAGED.iterdir() if path.is_dir())
+    if str(source) in packaged:
+        return _PACKAGED / source
+    folder = Path(source)
+    if not folder.is_dir():
+        raise SuiteError(f"{folder}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
+    return folder
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
