@@ -636,7 +636,7 @@ QUESTIONS = [
         "category": "chemistry",
         "note": "Hydrogen bonds hold the molecules of ice in an open lattice: about 9% more volume, 0.92 g/cm³.",
         "keywords": [
-            {"t": "[Dd]ens(e|ity)"},
+            {"t": "[Dd]ens(e|ity)", "name": "lower density"},
             {
                 "or": [
                     {"t": "[Hh]ydrogen bond(s|ing)"},

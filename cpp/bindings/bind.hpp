@@ -4,13 +4,14 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <optional>
 
 namespace pfgen {
 
-// A question that the scorer does not have; raised in Python as UnknownQuestion(row, key). Row is kNoError where one
-// question was given for all rows.
+// A question that the scorer does not have; raised in Python as UnknownQuestion(row, key), with no row where one
+// question was given for all.
 struct UnknownQuestion {
-  std::size_t row;
+  std::optional<std::size_t> row;
   pybind11::object key;
 };
 

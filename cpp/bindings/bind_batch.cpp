@@ -76,7 +76,7 @@ class Scorer {
     return taken;
   }
 
-  std::int32_t code_of(py::handle key, std::size_t row) const {
+  std::int32_t code_of(py::handle key, std::optional<std::size_t> row) const {
     PyObject* code = PyDict_GetItemWithError(codes_.ptr(), key.ptr());
     if (code != nullptr) return static_cast<std::int32_t>(PyLong_AsLong(code));
     PyErr_Clear();  // also an unhashable key is merely unknown
@@ -88,7 +88,7 @@ class Scorer {
     py::array_t<std::int32_t> codes(static_cast<py::ssize_t>(n_rows));
     std::int32_t* out = codes.mutable_data();
     if (PyUnicode_Check(questions.ptr())) {
-      std::fill_n(out, n_rows, code_of(questions, kNoError));
+      std::fill_n(out, n_rows, code_of(questions, std::nullopt));
       return codes;
     }
     const TextColumn keys(questions, "questions", false);

@@ -1,5 +1,6 @@
 // The extension module pfgen_fast._core: one bind_<noun>.cpp per noun, and the translation of errors.
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "bind.hpp"
 #include "pfgen/error.hpp"

@@ -11,4 +11,14 @@ from .suite import Question, Suite
 
 __version__: str = _core.__version__
 
-__all__ = ["PfgenError", "Question", "Rule", "ScoreTable", "Scorer", "Suite", "SuiteError", "TrialsError", "__version__"]
+__all__ = [
+    "PfgenError",
+    "Question",
+    "Rule",
+    "ScoreTable",
+    "Scorer",
+    "Suite",
+    "SuiteError",
+    "TrialsError",
+    "__version__",
+]

@@ -17,6 +17,7 @@ NOT_FOUND = 9999
 """The position of a pattern that does not match (a number, because the rules compare it)."""
 
 _REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
+_MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")
 
 
@@ -55,12 +56,13 @@ class Rule:
         return _REGEX_SYNTAX.isdisjoint(self.pattern)
 
 
-def parse_rule(source: object, where: str = "rule") -> Rule:
+def parse_rule(source: object, where: str = "rule", depth: int = 1) -> Rule:
     """Checks one rule as it stands in a question file and freezes it.
 
     Args:
         source: The decoded JSON value.
         where: What error messages call the place, such as `keywords[2].and[0]`.
+        depth: How deep the rule lies within others; a bound keeps hostile files from exhausting the stack.
 
     Raises:
         SuiteError: The value is not a rule.
@@ -84,7 +86,9 @@ def parse_rule(source: object, where: str = "rule") -> Rule:
     parts = source[form]
     if not isinstance(parts, list) or not parts:
         raise SuiteError(f"{where}.{form}: expected a list of at least one rule, not {_shown(parts)}")
-    parsed = tuple(parse_rule(part, f"{where}.{form}[{i}]") for i, part in enumerate(parts))
+    if depth == _MAX_DEPTH:
+        raise SuiteError(f"{where[:80]}...: rules nested more than {_MAX_DEPTH} deep")
+    parsed = tuple(parse_rule(part, f"{where}.{form}[{i}]", depth + 1) for i, part in enumerate(parts))
     return Rule(form, parts=parsed, name=name, importance=importance)
 
 

@@ -37,7 +37,7 @@ class Oracle:
             raise ValueError(f"no profile {profile!r} or no float sum {float_sum!r}")
         self._suite = suite
         self._rules = _Paper() if profile == "paper" else _Leaderboard()
-        self._total = naive_sum if float_sum == "naive" else compensated_sum
+        self._float_sum = float_sum
         self._tables: dict[str, dict[str, Table]] = {}
 
     def tables(self, question: Question) -> dict[str, Table]:
@@ -54,17 +54,15 @@ class Oracle:
         k = len(tables)
         fluency = {name: round(self._rules.fluency(answer, table) / k, 6) for name, table in tables.items()}
         truthfulness = {name: round(self._rules.truthfulness(answer, table) / k, 6) for name, table in tables.items()}
-        raw_helpfulness, details = self._rules.helpfulness(answer, found.keywords)
-        helpfulness = round(raw_helpfulness, 5)
-        parts = self._total(fluency.values()) + self._total(truthfulness.values()) + helpfulness
-        return {
+        helpfulness, details = self._rules.helpfulness(answer, found.keywords)
+        scores = {
             "fluency": fluency,
             "fluency_discount": self._rules.fluency_discount(len(answer)),
             "truthfulness": truthfulness,
-            "helpfulness": helpfulness,
+            "helpfulness": round(helpfulness, 5),
             "helpfulness_results": details,
-            "average": round(parts / 3, 5),
         }
+        return {**scores, "average": average(scores, self._float_sum)}
 
 
 class Table:
@@ -96,9 +94,9 @@ class _Leaderboard:
         raw, best = 0, 0.0
         text = answer[:200]
         for n in range(1, len(text) + 1):
-            for order in _ORDERS:
-                ngram = text[n - order : n]
-                if order <= n and ngram not in seen:
+            for start in range(max(n - _ORDERS[-1], 0), n):
+                ngram = text[start:n]
+                if ngram not in seen:
                     seen.add(ngram)
                     raw += df.get(ngram, 0)
             best = max(best, raw * discount(n) / table.baseline)
@@ -180,6 +178,13 @@ class _Paper(_Leaderboard):
             )
             scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
         return _best_truncation(scores, rules, positions)
+
+
+def average(scores: dict[str, Any], float_sum: str) -> float:
+    """The score of an answer from its rounded parts."""
+    total = naive_sum if float_sum == "naive" else compensated_sum
+    fluency, truthfulness = scores["fluency"].values(), scores["truthfulness"].values()
+    return round((total(fluency) + total(truthfulness) + scores["helpfulness"]) / 3, 5)
 
 
 def discount(n: int) -> float:

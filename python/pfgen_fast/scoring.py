@@ -7,7 +7,7 @@ not on threads, batches, containers or the Python version. `Scorer.signature` na
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -83,6 +83,10 @@ class Scorer:
             f"pfgen-fast:{_core.__version__}|suite:{self.suite.metadata_hash}|profile:{self.profile}"
             f"|sum:{self.float_sum}|orders:1-10"
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The native part is made anew where the scorer is unpickled.
+        return _scorer, (self.suite, self.profile, self.float_sum, self._threads)
 
     def __repr__(self) -> str:
         return f"Scorer({self.suite!r}, profile={self.profile!r}, float_sum={self.float_sum!r})"
@@ -201,7 +205,8 @@ class ScoreTable:
         for metric, by_set in (("fluency", set_fluency), ("truthfulness", set_truthfulness)):
             for name, column in zip(scorer.suite.set_names, by_set, strict=True):
                 self._floats[f"{metric}_{name}"] = column
-        for column in (codes, *self._floats.values()):
+        codes.flags.writeable = False
+        for column in self._floats.values():
             column.flags.writeable = False
 
     @property
@@ -263,10 +268,10 @@ class ScoreTable:
         return (dict(zip(self.columns, row, strict=True)) for row in values)
 
     def __repr__(self) -> str:
-        if not len(self):
-            return "ScoreTable(0 answers)"
-        with np.errstate(invalid="ignore"):
-            means = ", ".join(f"{name} {self[name].mean():.4f}" for name in list(self._floats)[:4])
+        scored = ~np.isnan(self.average)
+        if not scored.any():
+            return f"ScoreTable({len(self)} answers, none scored)"
+        means = ", ".join(f"{name} {self[name][scored].mean():.4f}" for name in list(self._floats)[:4])
         return f"ScoreTable({len(self)} answers; mean {means})"
 
     def details(self, row: int) -> dict[str, Any]:
@@ -288,9 +293,11 @@ class ScoreTable:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table for Arrow consumers; NaN becomes null, and the float columns are not copied."""
         ids = [question.question_id for question in self._scorer.suite]
-        return _core.export_stream(
-            "question_id", self._codes, ids, list(self._floats), list(self._floats.values())
-        )
+        return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
+
+
+def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int) -> Scorer:
+    return Scorer(suite, profile=profile, float_sum=float_sum, threads=threads)
 
 
 def _discount(n_code_points: int) -> float:
@@ -302,7 +309,7 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
 
 
-_CORE_ERRORS: tuple[Callable[..., Exception], ...] = (
+_CORE_ERRORS: tuple[type[Exception], ...] = (
     _core.BadRow,
     _core.BadColumn,
     _core.InvalidAnswer,

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -43,10 +44,18 @@ class Question:
     category: str = field(default="", repr=False)
     note: str = field(default="", repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only mapping does not pickle by itself.
+        return _question, (self.question_id, self.question, dict(self.answers), self.keywords, self.category, self.note)
+
+
+def _question(question_id: str, question: str, answers: dict[str, tuple[str, ...]], *rest: Any) -> Question:
+    return Question(question_id, question, MappingProxyType(answers), *rest)
+
 
 @dataclass(frozen=True, eq=False)
 class Suite:
-    """The questions of one suite, in file order; two suites are the same if they are the same object.
+    """The questions of one suite, in file order.
 
     Use `Suite.load`; iterate, take `len`, or look a question up by id or text.
 
@@ -59,7 +68,10 @@ class Suite:
     name: str
     questions: tuple[Question, ...]
     metadata_hash: str
-    _by_key: Mapping[str, Question] = field(repr=False)
+
+    @cached_property
+    def _by_key(self) -> Mapping[str, Question]:
+        return {key: question for question in self.questions for key in (question.question_id, question.question)}
 
     @classmethod
     def load(cls, source: str | Path) -> Suite:
@@ -78,16 +90,16 @@ class Suite:
             raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
         digests: list[str] = []
         questions: list[Question] = []
-        by_key: dict[str, Question] = {}
+        taken: dict[str, str] = {}
         for path in files:
             content = _read_bytes(path)
             digests.append(hashlib.sha1(content).hexdigest())
             question = parse_question(content, str(path))
-            _register(by_key, question, path)
+            _take_keys(taken, question, path)
             questions.append(question)
         metadata_hash = hashlib.sha1("".join(digests).encode()).hexdigest()
         name = folder.name if folder.parent == _PACKAGED else str(source)
-        return cls(name, tuple(questions), metadata_hash, MappingProxyType(by_key))
+        return cls(name, tuple(questions), metadata_hash)
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -196,13 +208,12 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _register(by_key: dict[str, Question], question: Question, path: Path) -> None:
-    """Enters a question under its id and its text; both must be new, or a look-up would be ambiguous."""
+def _take_keys(taken: dict[str, str], question: Question, path: Path) -> None:
+    """Notes whose id and text are taken; one that is taken already would make a look-up ambiguous."""
     for key in dict.fromkeys((question.question_id, question.question)):
-        if key in by_key:
-            other = by_key[key].question_id
-            raise SuiteError(f"{path}: the id or text {key!r} is already that of question {other!r}")
-        by_key[key] = question
+        if key in taken:
+            raise SuiteError(f"{path}: the id or text {key!r} is already that of question {taken[key]!r}")
+        taken[key] = question.question_id
 
 
 def _suite_folder(source: str | Path) -> Path:

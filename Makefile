@@ -1,0 +1,52 @@
+# What a person types. `make demo` and `make test` need nothing but Python >= 3.10 (with venv) and a C++20 compiler:
+# they make .venv and install into it what they use.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp python -name '*.[chp]pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.json*')
+PFGEN_BENCH ?= ../shared/pfgen-bench
+export PFGEN_BENCH
+
+.PHONY: help demo test parity lint bench sanitize clean
+
+help: ## what can be made
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+
+demo: $(VENV)/installed ## score the packaged example answers and print a table
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/with-test ## build and run all tests (the published runs too, where they are found)
+	$(BIN)/python -m pytest -m "not parity" -n auto
+
+parity: $(VENV)/with-test ## every answer of the published runs, core against oracle; needs PFGEN_BENCH
+	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m parity -n auto
+
+lint: $(VENV)/with-lint ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/with-bench ## times, beside the oracle; needs PFGEN_BENCH
+	$(BIN)/python -m pytest bench -o python_files='bench_*.py'
+
+sanitize: $(VENV)/with-lint ## the core's own tests under address, undefined and thread sanitizers
+	PATH="$(abspath $(BIN)):$$PATH" && for preset in asan-ubsan tsan; do \
+	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; done
+
+clean: ## remove what was built
+	rm -rf $(VENV) build
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "Python 3.10 or newer is needed; name one with 'make PYTHON=python3.12 ...'"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(PIP) .
+	@touch $@
+
+# with-test, with-lint, with-bench: the package with that extra.
+$(VENV)/with-%: $(VENV)/installed
+	$(PIP) ".[$*]"
+	@touch $@

@@ -1,0 +1,1 @@
+"""Benchmarks of pfgen-fast against its oracle; see README.md."""

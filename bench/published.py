@@ -1,0 +1,100 @@
+"""The published runs of a pfgen-bench checkout: where they are, and their answers in the order of the files.
+
+Reads with the standard library only, so that no reader of the package is part of what is measured.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import lzma
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pfgen_fast import Suite
+
+VARIABLE = "PFGEN_BENCH"
+BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "pfgen-bench"
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Parallel columns of question texts and answers."""
+
+    questions: list[str]
+    answers: list[str]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows of a mix, all on a few questions."""
+
+    rows: list[int]
+    question_ids: list[str]
+    answers: list[str]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def groups(self, size: int) -> list[tuple[str, list[str]]]:
+        """Full groups of answers to one question, as a training loop has them."""
+        by_question: dict[str, list[str]] = {}
+        for question_id, answer in zip(self.question_ids, self.answers, strict=True):
+            by_question.setdefault(question_id, []).append(answer)
+        return [
+            (question_id, answers[start : start + size])
+            for question_id, answers in by_question.items()
+            for start in range(0, len(answers) - size + 1, size)
+        ]
+
+
+def checkout_folder() -> Path:
+    """The folder that the environment names, else the one beside the repository, whether or not it is there."""
+    return Path(os.environ.get(VARIABLE) or BESIDE_THE_REPOSITORY)
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether a folder holds a suite and names the runs to take."""
+    return (folder / "runs.csv").is_file() and (folder / "data").is_dir()
+
+
+def load_mix(checkout: Path) -> Mix:
+    """All answers of all runs that runs.csv lists."""
+    mix = Mix([], [])
+    with (checkout / "runs.csv").open(encoding="utf-8", newline="") as file:
+        runs = [row["run"] for row in csv.DictReader(file)]
+    for run in runs:
+        for line in _read_trials(checkout / run).split(b"\n"):
+            if line.strip():
+                trial = json.loads(line)
+                mix.questions.append(trial["question"])
+                mix.answers.append(trial["answer"])
+    return mix
+
+
+def _read_trials(run: Path) -> bytes:
+    compressed = run / "trials.jsonl.xz"
+    if compressed.exists():
+        return lzma.decompress(compressed.read_bytes())
+    return (run / "trials.jsonl").read_bytes()
+
+
+def choose_sample(mix: Mix, suite: Suite, *, n_questions: int = 6, n_answers: int = 600) -> Sample:
+    """Answers in even steps through the mix, on questions in even steps through the suite: the same each time."""
+    chosen = {question.question: question.question_id for question in evenly(suite.questions, n_questions)}
+    on_chosen = [row for row, question in enumerate(mix.questions) if question in chosen]
+    rows = evenly(on_chosen, n_answers)
+    return Sample(rows, [chosen[mix.questions[row]] for row in rows], [mix.answers[row] for row in rows])
+
+
+def evenly(items: Sequence[Item], n: int) -> list[Item]:
+    """At most `n` items, from the middles of `n` equal stretches."""
+    n = min(n, len(items))
+    return [items[(2 * i + 1) * len(items) // (2 * n)] for i in range(n)]

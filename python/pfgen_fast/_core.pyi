@@ -1,0 +1,69 @@
+"""Types of the native core; tests/test_codebase.py holds them against the built module."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class BadRow(Exception): ...
+class BadColumn(Exception): ...
+class InvalidAnswer(Exception): ...
+class UnknownQuestion(Exception): ...
+
+class Profile:
+    leaderboard: Profile
+    paper: Profile
+
+class FloatSum:
+    compensated: FloatSum
+    naive: FloatSum
+
+class TextColumn:
+    def __init__(self, source: Any, name: str, nulls_allowed: bool = False) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, row: int, /) -> Any: ...
+
+class References:
+    @property
+    def n_states(self) -> int: ...
+    @property
+    def n_bytes(self) -> int: ...
+    @property
+    def baselines(self) -> list[float]: ...
+
+class KeywordRules:
+    def __init__(self, nodes: Sequence[tuple[str, int, str | None, bool, float]]) -> None: ...
+
+class Scorer:
+    def __init__(
+        self,
+        questions: Sequence[tuple[References, KeywordRules, list[int], list[Callable[[str], int]]]],
+        codes: dict[str, int],
+        n_set_columns: int,
+        float_sum: FloatSum,
+    ) -> None: ...
+    def score(
+        self, questions: Any, answers: TextColumn, n_threads: int
+    ) -> tuple[
+        NDArray[np.int32],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+        NDArray[np.float64],
+    ]: ...
+    def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
+    def details(self, code: int, answers: TextColumn, row: int) -> tuple[int, float, list[tuple[int, int]]]: ...
+
+def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[References]: ...
+def export_stream(
+    code_name: str,
+    codes: NDArray[np.int32],
+    code_values: Sequence[str],
+    names: Sequence[str],
+    columns: Sequence[NDArray[np.float64]],
+) -> object: ...

@@ -1,0 +1,119 @@
+"""Holds the code base itself to account: versions, stubs, examples, what is packaged."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pfgen_fast
+import published
+from pfgen_fast import _core
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "pfgen_fast"
+MODULES = ["pfgen_fast", *(module.name for module in pkgutil.iter_modules(pfgen_fast.__path__, "pfgen_fast."))]
+
+
+def test_the_version_is_the_same_everywhere():
+    (declared,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
+    assert pfgen_fast.__version__ == _core.__version__ == declared
+    assert f"## {declared}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("._core")])
+def test_examples_in_docstrings_run(name):
+    result = doctest.testmod(importlib.import_module(name))
+    assert result.failed == 0
+
+
+def test_public_names_are_sorted_and_documented():
+    assert pfgen_fast.__all__ == sorted(pfgen_fast.__all__)
+    for name in pfgen_fast.__all__:
+        assert name == "__version__" or inspect.getdoc(getattr(pfgen_fast, name))
+
+
+def test_the_stub_names_what_the_core_has():
+    stub = ast.parse((PACKAGE / "_core.pyi").read_text())
+    declared = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    assert set(declared) == {name for name in vars(_core) if not name.startswith("_")}
+    for name, node in declared.items():
+        if isinstance(node, ast.ClassDef) and not issubclass(getattr(_core, name), Exception):
+            names = {getattr(item, "name", None) or item.target.id for item in node.body if not is_ellipsis(item)}
+            public = {key for key in vars(getattr(_core, name)) if not key.startswith("_")} - {"name", "value"}
+            assert {key for key in names if not key.startswith("_")} == public
+
+
+def is_ellipsis(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr)
+
+
+def test_the_packaged_suite_is_what_its_script_makes():
+    script = ROOT / "tools" / "make_mini_suite.py"
+    subprocess.run([sys.executable, script, "--check"], check=True)
+
+
+def test_the_packaged_suite_is_as_promised(mini):
+    assert len(mini) == 8
+    assert all(len(answers) >= 200 for question in mini for answers in question.answers.values())
+    assert all(len(question.answers) == 2 for question in mini)
+    assert sum(path.stat().st_size for path in (PACKAGE / "data" / "mini").iterdir()) < 1_000_000
+    rules = [rule for question in mini for rule in question.keywords]
+    forms = {rule.form for rule in rules} | {part.form for rule in rules for part in rule.parts}
+    assert forms == {"t", "and", "or"}
+    leaves = [leaf for rule in rules for leaf in rule.leaves()]
+    assert {leaf.is_plain_text for leaf in leaves} == {True, False}
+    assert any(rule.name for rule in rules)
+    assert any(rule.importance < 1 for rule in rules)
+
+
+@published.needs_published_runs
+def test_no_published_sentence_is_in_the_project(mini):
+    theirs = {sentence for text in texts_of(published.suite()) for sentence in sentences(text)}
+    ours = {sentence for text in texts_of(mini) for sentence in sentences(text)}
+    assert not theirs & ours
+
+
+def texts_of(suite):
+    for question in suite:
+        yield question.question
+        yield question.note
+        for answers in question.answers.values():
+            yield from answers
+
+
+def sentences(text):
+    return (part for part in re.split("[。.!?？！\n]", text) if len(part) > 10)
+
+
+def test_a_missing_core_says_how_to_build_it(tmp_path):
+    """A copy of the package without the compiled module, as in an unbuilt checkout."""
+    shutil.copytree(PACKAGE, tmp_path / "pfgen_fast", ignore=shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__"))
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.meta_path[:] = sys.meta_path[-1:]; import pfgen_fast"
+    run = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "the native core of pfgen_fast is missing or does not load" in run.stderr
+    assert "pip install ." in run.stderr
+
+
+def test_the_examples_of_the_readme_run():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        subprocess.run([sys.executable, "-W", "error", "-c", block], check=True, capture_output=True)
+
+
+def test_the_demo_prints_its_table():
+    run = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True)
+    assert re.search(r"^careful +0\.\d{4}", run.stdout, flags=re.MULTILINE)
+    assert pfgen_fast.__version__ in run.stdout

@@ -1,0 +1,206 @@
+"""Every container of texts gives the scores that a list of str gives, without pyarrow in between."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from pfgen_fast import Scorer, TrialsError
+
+ANSWERS = ["Ice floats.", "", "氷は水に浮きます。", "x" * 300, "It is less dense than water 𠮷.", "Ice floats."]
+STRINGS = pyarrow.array(ANSWERS)
+
+CONTAINERS = {
+    "tuple": lambda: tuple(ANSWERS),
+    "generator": lambda: (answer for answer in ANSWERS),
+    "numpy str": lambda: np.array(ANSWERS),
+    "numpy object": lambda: np.array(ANSWERS, dtype=object),
+    "pandas object": lambda: pandas.Series(ANSWERS, dtype=object),
+    "pandas string": lambda: pandas.Series(ANSWERS, dtype="string"),
+    "pandas arrow": lambda: pandas.Series(ANSWERS, dtype=pandas.ArrowDtype(pyarrow.string())),
+    "pandas categorical": lambda: pandas.Series(ANSWERS, dtype="category"),
+    "pandas frame": lambda: pandas.DataFrame({"answer": ANSWERS}),
+    "polars series": lambda: polars.Series(ANSWERS),
+    "polars slice": lambda: polars.Series(["skipped", *ANSWERS, "skipped"]).slice(1, len(ANSWERS)),
+    "polars chunks": lambda: polars.concat([polars.Series(ANSWERS[:2]), polars.Series(ANSWERS[2:])], rechunk=False),
+    "polars categorical": lambda: polars.Series(ANSWERS, dtype=polars.Categorical),
+    "polars enum": lambda: polars.Series(ANSWERS, dtype=polars.Enum(sorted(set(ANSWERS)))),
+    "polars frame": lambda: polars.DataFrame({"answer": ANSWERS}),
+    "pyarrow string": lambda: STRINGS,
+    "pyarrow large_string": lambda: STRINGS.cast(pyarrow.large_string()),
+    "pyarrow string_view": lambda: STRINGS.cast(pyarrow.string_view()),
+    "pyarrow dictionary": lambda: STRINGS.dictionary_encode(),
+    "pyarrow dictionary slice": lambda: pyarrow.array(["skipped", *ANSWERS]).dictionary_encode()[1:],
+    "pyarrow small dictionary": lambda: STRINGS.cast(pyarrow.dictionary(pyarrow.int8(), pyarrow.large_string())),
+    "pyarrow slice": lambda: pyarrow.array(["skipped", *ANSWERS, "skipped"])[1:-1],
+    "pyarrow view slice": lambda: pyarrow.array(["skipped", *ANSWERS]).cast(pyarrow.string_view())[1:],
+    "pyarrow chunks": lambda: pyarrow.chunked_array([ANSWERS[:1], [], ANSWERS[1:]]),
+    "pyarrow table": lambda: pyarrow.table({"answer": ANSWERS}),
+    "pyarrow table slice": lambda: pyarrow.table({"answer": ["skipped", *ANSWERS]})[1:],
+    "pyarrow batch slice": lambda: pyarrow.record_batch({"answer": ["skipped", *ANSWERS]})[1:],
+    "pyarrow struct slice": lambda: pyarrow.array([{"answer": answer} for answer in ["skipped", *ANSWERS]])[1:],
+    "duckdb relation": lambda: duckdb.sql("SELECT unnest($answers) AS answer", params={"answers": ANSWERS}),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_a_container_of_answers(scorer, container):
+    table = scorer.score("Q07", CONTAINERS[container]())
+    expected = scorer.score("Q07", ANSWERS)
+    for name in expected.columns:
+        np.testing.assert_array_equal(table[name], expected[name])
+    assert [table.details(row) for row in range(len(table))] == [expected.details(row) for row in range(len(expected))]
+
+
+@pytest.mark.parametrize("container", ["numpy str", "polars series", "polars categorical", "pyarrow dictionary"])
+def test_a_container_of_questions(scorer, mini, container):
+    ids = ["Q07", "Q08", "Q07", mini["Q01"].question]
+    source = {
+        "numpy str": lambda: np.array(ids),
+        "polars series": lambda: polars.Series(ids),
+        "polars categorical": lambda: polars.Series(ids, dtype=polars.Categorical),
+        "pyarrow dictionary": lambda: pyarrow.array(ids).dictionary_encode(),
+    }[container]()
+    assert scorer.score(source, ANSWERS[:4]).question_id.tolist() == ["Q07", "Q08", "Q07", "Q01"]
+    assert scorer.reward(source, ANSWERS[:4]).tolist() == scorer.reward(ids, ANSWERS[:4]).tolist()
+
+
+NULLS = {
+    "list": lambda values: values,
+    "pyarrow string": pyarrow.array,
+    "pyarrow slice": lambda values: pyarrow.array(["skipped", *values])[1:],
+    "pyarrow view": lambda values: pyarrow.array(values).cast(pyarrow.string_view()),
+    "pyarrow dictionary": lambda values: pyarrow.array(values).dictionary_encode(),
+    "pyarrow null dictionary value": lambda values: pyarrow.DictionaryArray.from_arrays([0, 1, 2], pyarrow.array(values)),
+    "pyarrow struct": lambda values: pyarrow.array([value if value is None else {"a": value} for value in values]),
+    "polars": polars.Series,
+    "polars categorical": lambda values: polars.Series(values, dtype=polars.Categorical),
+}
+
+
+@pytest.mark.parametrize("container", NULLS)
+def test_nulls_are_refused_by_row_or_score_null(scorer, container):
+    answers = NULLS[container](["Ice floats.", None, "It is lighter."])
+    with pytest.raises(TrialsError, match=r"answers\[1\]: (a null|expected a str, not NoneType)"):
+        scorer.score("Q07", answers)
+    table = scorer.score("Q07", answers, nulls="null")
+    assert np.isnan(table.average).tolist() == [False, True, False]
+    assert np.isnan(table.fluency_A).tolist() == [False, True, False]
+
+
+def test_a_column_of_nulls_alone(scorer):
+    assert np.isnan(scorer.score("Q07", pyarrow.nulls(2), nulls="null").average).all()
+    with pytest.raises(TrialsError, match=r"answers\[0\]: a null"):
+        scorer.score("Q07", pyarrow.nulls(2))
+
+
+def test_a_null_among_the_questions_is_refused(scorer):
+    with pytest.raises(TrialsError, match=r"questions\[1\]: a null"):
+        scorer.score(pyarrow.array(["Q07", None]), ["a", "b"], nulls="null")
+
+
+INVALID = [b"\xff", b"ok \xed\xa0\x80", b"\xc0\xaf", b"cut \xe3\x81", b"a" * 400 + b"\x80", b"\xf4\x90\x80\x80"]
+
+
+@pytest.mark.parametrize("invalid", INVALID)
+@pytest.mark.parametrize("kind", [pyarrow.string(), pyarrow.large_string()])
+def test_invalid_utf8_is_named_by_its_row(scorer, invalid, kind):
+    binary = pyarrow.binary() if kind == pyarrow.string() else pyarrow.large_binary()
+    column = pyarrow.array([b"fine", invalid, b"fine", b"\xff"], binary).view(kind)
+    for call in (scorer.score, scorer.reward):
+        with pytest.raises(TrialsError, match=r"answers\[1\]: invalid UTF-8 at byte \d+"):
+            call("Q07", column)
+        with pytest.raises(TrialsError, match=r"questions\[1\]: invalid UTF-8"):
+            call(pyarrow.array([b"Q07", invalid], binary).view(kind), ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pyarrow.array([1, 2]), "expected an Arrow column of strings, not of format 'l'"),
+        (pyarrow.array([b"a"]), "not of format 'z'"),
+        (pyarrow.table({"a": ["x"], "b": ["y"]}), "expected one string column, not a table of 2; select one"),
+        (pyarrow.array([1, 2]).dictionary_encode(), "expected an Arrow column of strings, not of format 'l'"),
+        (polars.DataFrame({"a": [1.5]}), "not of format 'g'"),
+    ],
+)
+def test_other_arrow_columns_are_refused(scorer, column, message):
+    with pytest.raises(TrialsError, match=message):
+        scorer.score("Q07", column)
+
+
+def test_a_long_column_in_many_chunks(scorer):
+    chunks = [[f"Ice floats, {i}.", ""] for i in range(500)]
+    table = scorer.score("Q07", pyarrow.chunked_array(chunks))
+    assert table.average.tolist() == scorer.reward("Q07", sum(chunks, [])).tolist()
+
+
+@pytest.fixture
+def table(make_suite):
+    folder = make_suite({"answers": {"R": ["abc"]}}, {"answers": {"S": ["abc"]}})
+    return Scorer(str(folder)).score(["Q02", "Q01", "Q02"], ["abc", "a", None], nulls="null")
+
+
+def expected_columns(table):
+    return {
+        name: [None if value != value else value for value in table[name].tolist()] for name in table.columns
+    }
+
+
+def test_pyarrow_takes_a_table(table):
+    arrow = pyarrow.table(table)
+    arrow.validate(full=True)
+    assert {name: arrow[name].to_pylist() for name in arrow.column_names} == expected_columns(table)
+    assert arrow["average"].chunk(0).buffers()[1].address == table.average.ctypes.data  # not copied
+
+
+def test_polars_takes_a_table(table):
+    frame = polars.DataFrame(table)
+    assert frame.cast({"question_id": polars.String}).to_dict(as_series=False) == expected_columns(table)
+
+
+def test_duckdb_takes_a_table(table):
+    scores = table  # noqa: F841 - duckdb finds it by its name
+    counts = duckdb.sql("SELECT question_id, count(average) FROM scores GROUP BY 1").fetchall()
+    assert sorted(counts) == [("Q01", 1), ("Q02", 1)]
+
+
+def test_pandas_takes_a_table(table):
+    frame = pyarrow.table(table).to_pandas()
+    assert frame["question_id"].tolist() == ["Q02", "Q01", "Q02"]
+    assert frame["average"].isna().tolist() == [False, False, True]
+
+
+def test_an_exported_table_outlives_its_source(scorer):
+    arrow = pyarrow.table(scorer.score("Q07", ["Ice floats."] * 1000))
+    column = arrow["average"]
+    del arrow
+    assert len(set(column.to_pylist())) == 1
+
+
+def test_an_unread_or_half_read_stream_is_let_go(scorer):
+    table = scorer.score("Q07", ANSWERS)
+    for _ in range(100):
+        table.__arrow_c_stream__()
+    reader = pyarrow.RecordBatchReader.from_stream(table)
+    batch = reader.read_next_batch()
+    del reader, table
+    assert batch.num_rows == len(ANSWERS)
+
+
+def test_pyarrow_is_not_needed():
+    script = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "import polars; from pfgen_fast import Scorer\n"
+        "table = Scorer('mini').score('Q07', polars.Series(['Ice floats.', 'Water.']))\n"
+        "print(polars.DataFrame(table).height)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "2\n"

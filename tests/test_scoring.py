@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import pfgen_fast
+from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
+
+GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."
+
+
+@pytest.fixture
+def mixed(make_suite):
+    """Two questions that share one set and have one each of their own."""
+    return Suite.load(make_suite({"answers": {"R": ["abc"], "P": ["xyz"]}}, {"answers": {"S": ["def"], "P": ["abc"]}}))
+
+
+def test_columns_by_name_and_as_attributes(mixed):
+    table = Scorer(mixed).score(["Q02", "Q01"], ["abc", "abc"])
+    assert table.columns == (
+        *("question_id", "fluency", "truthfulness", "helpfulness", "average"),
+        *("fluency_R", "fluency_P", "fluency_S", "truthfulness_R", "truthfulness_P", "truthfulness_S"),
+    )
+    assert table["question_id"].tolist() == table.question_id.tolist() == ["Q02", "Q01"]
+    np.testing.assert_array_equal(table.fluency_P, [0.5, 0.0])
+    np.testing.assert_array_equal(table["fluency_R"], [np.nan, 0.5])
+    np.testing.assert_array_equal(table.truthfulness_S, [0.0, np.nan])
+    np.testing.assert_array_equal(table.fluency, [0.5, 0.5])
+    assert table.average.dtype == np.float64
+
+
+def test_rows_are_dictionaries(mixed):
+    (row,) = Scorer(mixed).score("Q01", ["abc"])
+    assert row["question_id"] == "Q01"
+    assert row["average"] == round((0.5 + 0.5 + 1) / 3, 5)
+
+
+def test_a_table_is_short_to_look_at(scorer):
+    assert repr(scorer.score("Q07", ["a", "b"])).startswith("ScoreTable(2 answers; mean fluency 0.")
+    assert len(repr(scorer.score("Q07", [GOOD] * 1000))) < 140
+
+
+def test_columns_cannot_be_written(scorer):
+    table = scorer.score("Q07", [GOOD])
+    with pytest.raises(ValueError, match="read-only"):
+        table.average[0] = 1.0
+
+
+def test_an_unknown_column_names_the_known_ones(scorer):
+    table = scorer.score("Q07", [GOOD])
+    with pytest.raises(KeyError, match="no column 'fluency_X'; there are question_id, fluency"):
+        table["fluency_X"]
+    with pytest.raises(AttributeError, match="fluency_X"):
+        table.fluency_X  # noqa: B018
+
+
+def test_an_empty_batch_gives_an_empty_table(scorer):
+    table = scorer.score([], [])
+    assert len(table) == 0
+    assert table.columns == scorer.score("Q07", [GOOD]).columns
+    assert list(table) == []
+    assert repr(table) == "ScoreTable(0 answers, none scored)"
+    assert scorer.reward("Q07", []).tolist() == []
+
+
+def test_details_accept_rows_from_the_end(scorer):
+    table = scorer.score("Q07", ["", GOOD])
+    assert table.details(-1) == scorer.score_one("Q07", GOOD)
+    for row in (2, -3):
+        with pytest.raises(IndexError, match="of a table of 2"):
+            table.details(row)
+
+
+def test_details_do_not_change_with_the_callers_list(scorer):
+    answers = [GOOD]
+    table = scorer.score("Q07", answers)
+    expected = table.details(0)
+    answers[0] = ""
+    assert table.details(0) == expected
+
+
+def test_questions_may_be_ids_and_texts_mixed(scorer, mini):
+    table = scorer.score(["Q07", mini["Q08"].question], [GOOD, GOOD])
+    assert table.question_id.tolist() == ["Q07", "Q08"]
+    assert scorer.score(mini["Q07"].question, [GOOD]).average[0] == table.average[0]
+
+
+def test_the_signature_says_how_a_number_came_about(mini):
+    signature = Scorer(mini, profile="paper", float_sum="naive").signature
+    assert signature == (
+        f"pfgen-fast:{pfgen_fast.__version__}|suite:{mini.metadata_hash}|profile:paper|sum:naive|orders:1-10"
+    )
+
+
+def test_a_scorer_takes_the_name_of_a_suite_and_pickles(scorer):
+    copy = pickle.loads(pickle.dumps(Scorer("mini", profile="paper", threads=1)))
+    assert copy.signature == Scorer("mini", profile="paper").signature
+    assert copy.score_one("Q07", GOOD) == Scorer("mini", profile="paper").score_one("Q07", GOOD)
+
+
+def test_one_scorer_serves_many_threads(scorer, mini):
+    answers = [answer for question in mini for answer in question.answers["A"]]
+    questions = [question.question_id for question in mini for _ in question.answers["A"]]
+    expected = scorer.reward(questions, answers).tolist()
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(scorer.reward(questions, answers).tolist())) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+BAD_ANSWERS = [
+    (None, r"answers\[1\]: expected a str, not NoneType"),
+    (float("nan"), r"answers\[1\]: expected a str, not float"),
+    (b"bytes", r"answers\[1\]: expected a str, not bytes"),
+    (3, r"answers\[1\]: expected a str, not int"),
+]
+
+
+@pytest.mark.parametrize(("answer", "message"), BAD_ANSWERS)
+@pytest.mark.parametrize("container", [list, tuple, lambda values: np.array(values, dtype=object)])
+def test_an_answer_that_is_no_text_is_named_by_its_row(scorer, container, answer, message):
+    for call in (scorer.score, scorer.reward):
+        with pytest.raises(TrialsError, match=message):
+            call("Q07", container(["fine", answer, "fine"]))
+
+
+def test_answers_must_be_a_column(scorer):
+    for answers, message in [
+        ("one text", "expected a sequence of str, not one str"),
+        (b"bytes", "expected a sequence of str, not one bytes"),
+        ({"a": "b"}, "expected a sequence of str, not one dict"),
+        (7, "expected a list of str, a NumPy array or an Arrow string column, not int"),
+        (None, "not NoneType"),
+        (np.array([["a"]]), "expected one dimension, not 2"),
+        (np.array("a"), "expected one dimension, not 0"),
+        (np.array([1.0]), r"answers\[0\]: expected a str, not float"),
+        (np.array([b"a"]), r"answers\[0\]: expected a str, not bytes"),
+    ]:
+        with pytest.raises(TrialsError, match=message):
+            scorer.score("Q07", answers)
+
+
+def test_unknown_questions_are_named_with_their_row(scorer):
+    with pytest.raises(TrialsError, match=r"^questions\[1\]: unknown question 'Q77' in suite mini; nearest: .*'Q07'"):
+        scorer.score(["Q07", "Q77"], ["a", "b"])
+    with pytest.raises(TrialsError, match=r"^questions: unknown question 'Why\?'"):
+        scorer.reward("Why?", ["a"])
+    with pytest.raises(TrialsError, match=r"^questions\[0\]: expected a str, not int"):
+        scorer.score([7], ["a"])
+    with pytest.raises(TrialsError, match="questions"):
+        scorer.score(7, ["a"])
+
+
+def test_columns_of_different_length_are_refused(scorer):
+    with pytest.raises(TrialsError, match="2 questions for 3 answers; expected one for each"):
+        scorer.score(["Q07", "Q08"], ["a", "b", "c"])
+
+
+def test_missing_answers_score_null_when_asked_for(scorer):
+    table = scorer.score(["Q07", "Q08"], [None, "Microwaves make water molecules turn."], nulls="null")
+    assert np.isnan([table[name][0] for name in table.columns[1:]]).all()
+    assert table.average[1] > 0
+    assert table.question_id.tolist() == ["Q07", "Q08"]
+    assert "nan" not in repr(table)
+    with pytest.raises(TrialsError, match="row 0 holds no answer"):
+        table.details(0)
+
+
+def test_wrong_settings_are_refused(mini, scorer):
+    for settings, message in [
+        ({"profile": "fast"}, "profile: expected 'leaderboard' or 'paper', not 'fast'"),
+        ({"float_sum": "exact"}, "float_sum: expected 'compensated' or 'naive'"),
+        ({"threads": 0}, "threads: expected at least 1, not 0"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            Scorer(mini, **settings)
+    with pytest.raises(ValueError, match="nulls: expected 'error' or 'null'"):
+        scorer.score("Q07", [], nulls="skip")
+
+
+def test_a_set_without_short_answers_has_no_baseline_in_the_paper(make_suite):
+    suite = Suite.load(make_suite({}, {"answers": {"P": ["a"], "L": ["", "x" * 150]}}))
+    Scorer(suite)
+    with pytest.raises(SuiteError, match="question Q02: in profile paper the set 'L' has baseline 0"):
+        Scorer(suite, profile="paper")
+
+
+def test_odd_texts_are_ordinary_input(scorer):
+    odd = ["", "\x00", "\ud800", "\udfff abc", "\U0001f600" * 300, "^$^$", "\ufeff", "a\x00b", "\u2028\x85"]
+    table = scorer.score("Q07", odd)
+    assert np.isfinite(table.average).all()
+    assert (table.average[1:] >= 0).all()
+
+
+@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
+def test_an_answer_of_ten_megabytes_is_ordinary_input(mini, profile):
+    scorer = Scorer(mini, profile=profile)
+    long = GOOD + "氷" * 10_000_000
+    assert scorer.score_one("Q07", long)["average"] == scorer.score_one("Q07", long[:1000])["average"]
+
+
+def test_questions_with_the_same_references_are_scored_apart():
+    """Sets are found by question, also where names and answers are the same."""
+    sets = {"P": ("abc", "abd")}
+    suite = Suite("made", (Question("A", "a?", sets), Question("B", "b?", {"P": ("xyz",)})), "0" * 40)
+    table = Scorer(suite).score(["A", "B"], ["abc", "abc"])
+    assert table.fluency[0] > 0
+    assert table.fluency[1] == 0
