@@ -123,7 +123,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     python = f"{platform.python_implementation()} {platform.python_version()}"
     terminalreporter.section("pfgen-fast beside its oracle")
-    terminalreporter.line(f"{python}, {os.cpu_count()} cores; medians")
+    terminalreporter.line(f"{python}, {os.cpu_count()} cores; the oracle's best round, else medians")
     terminalreporter.line("")
     head = Row("what", "value", "times the oracle", "required")
     cells = [(row.what, row.value, row.ratio, row.required) for row in (head, *table)]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from pfgen_fast import Scorer, Suite
 
 

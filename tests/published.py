@@ -1,4 +1,4 @@
-"""The published runs that tests compare with: a checkout of pfgen-bench, named by PFGEN_BENCH or lying at its usual place.
+"""The published runs that tests compare with: a checkout of pfgen-bench, at PFGEN_BENCH or at its usual place.
 
 Without it the tests that need it are skipped and say so; with PFGEN_BENCH_REQUIRED set (as in CI) they fail instead.
 """
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from pfgen_fast import Suite
 
 USUAL_PLACE = Path(__file__).parent.parent.parent / "shared" / "pfgen-bench"

@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 from hypothesis import strategies as st
-
 from pfgen_fast import Question, Suite
 from pfgen_fast.keywords import Rule, parse_rule
 
 # Few letters, so that n-grams meet and repeat; everything that has a meaning somewhere; the odd ends of Unicode.
 LETTERS = st.sampled_from("aaabbbcde日本語の水")
-SPECIAL = st.sampled_from(["^", "$", "、", "。", "「", "（", "\x00", "\n", "\u2028", "é", "𠮷", "\U0010ffff", "\ud800", " "])
+SPECIAL = st.sampled_from(
+    ["^", "$", "、", "。", "「", "（", "\x00", "\n", "\u2028", "é", "𠮷", "\U0010ffff", "\ud800", " "]
+)
 CHARACTERS = st.one_of(LETTERS, LETTERS, LETTERS, SPECIAL)
 LIMITS = (0, 1, 2, 3, 10, 11, 98, 99, 100, 101, 102, 148, 149, 150, 151, 152, 198, 199, 200, 201, 202, 203, 260)
 
@@ -66,7 +67,10 @@ def suites(draw: st.DrawFn, max_questions: int = 2) -> Suite:
         names = draw(st.lists(st.sampled_from("PSTR"), min_size=1, max_size=4, unique=True))
         sets = {name: tuple(draw(st.lists(texts(), min_size=1, max_size=6))) for name in names}
         # One answer that is neither empty nor long keeps the baseline above 0.
-        sets = {name: (*set_answers, draw(st.text(CHARACTERS, min_size=1, max_size=20))) for name, set_answers in sets.items()}
+        sets = {
+            name: (*set_answers, draw(st.text(CHARACTERS, min_size=1, max_size=20)))
+            for name, set_answers in sets.items()
+        }
         questions.append(Question(f"Q{number}", f"text of {number}", sets, draw(keywords())))
     return Suite("drawn", tuple(questions), "0" * 40)
 

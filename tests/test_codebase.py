@@ -13,10 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import pfgen_fast
 import published
+import pytest
 from pfgen_fast import _core
 
 ROOT = Path(__file__).parent.parent
@@ -97,8 +96,12 @@ def sentences(text):
 
 def test_a_missing_core_says_how_to_build_it(tmp_path):
     """A copy of the package without the compiled module, as in an unbuilt checkout."""
-    shutil.copytree(PACKAGE, tmp_path / "pfgen_fast", ignore=shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__"))
-    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.meta_path[:] = sys.meta_path[-1:]; import pfgen_fast"
+    shutil.copytree(
+        PACKAGE, tmp_path / "pfgen_fast", ignore=shutil.ignore_patterns("_core*.so", "_core*.pyd", "__pycache__")
+    )
+    script = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); sys.meta_path[:] = sys.meta_path[-1:]; import pfgen_fast"
+    )
     run = subprocess.run([sys.executable, "-S", "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert "the native core of pfgen_fast is missing or does not load" in run.stderr

@@ -11,7 +11,6 @@ import pandas
 import polars
 import pyarrow
 import pytest
-
 from pfgen_fast import Scorer, TrialsError
 
 ANSWERS = ["Ice floats.", "", "氷は水に浮きます。", "x" * 300, "It is less dense than water 𠮷.", "Ice floats."]
@@ -78,7 +77,9 @@ NULLS = {
     "pyarrow slice": lambda values: pyarrow.array(["skipped", *values])[1:],
     "pyarrow view": lambda values: pyarrow.array(values).cast(pyarrow.string_view()),
     "pyarrow dictionary": lambda values: pyarrow.array(values).dictionary_encode(),
-    "pyarrow null dictionary value": lambda values: pyarrow.DictionaryArray.from_arrays([0, 1, 2], pyarrow.array(values)),
+    "pyarrow null dictionary value": lambda values: pyarrow.DictionaryArray.from_arrays(
+        [0, 1, 2], pyarrow.array(values)
+    ),
     "pyarrow struct": lambda values: pyarrow.array([value if value is None else {"a": value} for value in values]),
     "polars": polars.Series,
     "polars categorical": lambda values: polars.Series(values, dtype=polars.Categorical),
@@ -139,7 +140,7 @@ def test_other_arrow_columns_are_refused(scorer, column, message):
 def test_a_long_column_in_many_chunks(scorer):
     chunks = [[f"Ice floats, {i}.", ""] for i in range(500)]
     table = scorer.score("Q07", pyarrow.chunked_array(chunks))
-    assert table.average.tolist() == scorer.reward("Q07", sum(chunks, [])).tolist()
+    assert table.average.tolist() == scorer.reward("Q07", [answer for chunk in chunks for answer in chunk]).tolist()
 
 
 @pytest.fixture
@@ -149,9 +150,7 @@ def table(make_suite):
 
 
 def expected_columns(table):
-    return {
-        name: [None if value != value else value for value in table[name].tolist()] for name in table.columns
-    }
+    return {name: [None if value != value else value for value in table[name].tolist()] for name in table.columns}
 
 
 def test_pyarrow_takes_a_table(table):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-
 from pfgen_fast.keywords import NOT_FOUND, Rule, parse_rule, regex_searchers
 
 

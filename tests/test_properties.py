@@ -7,10 +7,9 @@ import random
 import numpy as np
 import pyarrow
 import pytest
+import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-import strategies
 from pfgen_fast import Scorer
 from pfgen_fast.oracle import Oracle
 
@@ -70,7 +69,9 @@ def test_an_answer_scores_the_same_alone(batch):
 def test_the_number_of_threads_does_not_matter(batch, threads, copies):
     suite, questions, answers = batch
     questions, answers = questions * copies, answers * copies
-    assert_same(Scorer(suite, threads=1).score(questions, answers), Scorer(suite, threads=threads).score(questions, answers))
+    assert_same(
+        Scorer(suite, threads=1).score(questions, answers), Scorer(suite, threads=threads).score(questions, answers)
+    )
 
 
 @thorough

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from functools import cache
 
-import pytest
-
 import published
+import pytest
 from pfgen_fast import Scorer
 from pfgen_fast.oracle import Oracle, average
 
@@ -42,7 +41,9 @@ def test_the_core_gives_every_recorded_sample_again():
 def test_the_recorded_means_of_questions_come_out_again():
     for run in published.runs():
         trials = run.trials()
-        table = scorer("leaderboard", run.float_sum).score([t["question"] for t in trials], [t["answer"] for t in trials])
+        table = scorer("leaderboard", run.float_sum).score(
+            [t["question"] for t in trials], [t["answer"] for t in trials]
+        )
         for question_id, question in run.result()["questions"].items():
             rows = table.question_id == question_id
             assert table.average[rows].mean() == pytest.approx(question["score"], abs=5.1e-5)

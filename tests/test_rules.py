@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.oracle import Oracle, compensated_sum, naive_sum
 

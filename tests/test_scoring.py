@@ -4,9 +4,8 @@ import pickle
 import threading
 
 import numpy as np
-import pytest
-
 import pfgen_fast
+import pytest
 from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
 
 GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."

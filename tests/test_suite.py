@@ -6,7 +6,6 @@ from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pytest
-
 from pfgen_fast import Suite, SuiteError, TrialsError
 
 

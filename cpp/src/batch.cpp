@@ -1,6 +1,7 @@
 #include "pfgen/batch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <limits>
@@ -63,20 +64,97 @@ std::span<const std::uint32_t> regex_positions(const Answer& answer, const Quest
 
 }  // namespace
 
+// Scores the rows that one thread has taken, a few of one question side by side.
+class BatchScorer::Block {
+ public:
+  Block(const BatchScorer& scorer, std::span<const Answer> answers, const Columns& columns)
+      : scorer_(scorer), answers_(answers), columns_(columns) {}
+
+  // Returns the first row of all that is no text.
+  Failure score(std::span<const std::size_t> rows) {
+    failure_ = {};
+    for (const std::size_t row : rows) {
+      if (n_lanes_ == kLanes || (n_lanes_ > 0 && answers_[row].question != answers_[rows_[0]].question)) finish_lanes();
+      take(row);
+    }
+    finish_lanes();
+    return failure_;
+  }
+
+ private:
+  void take(std::size_t row) {
+    const TextView& text = answers_[row].text;
+    if (text.is_null) {
+      constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+      columns_.fluency[row] = columns_.truthfulness[row] = columns_.helpfulness[row] = columns_.average[row] = kNaN;
+      return;
+    }
+    const std::size_t invalid = decode(text, look_ahead(scorer_.profile()), work_.lanes[n_lanes_].code_points);
+    if (invalid == kNoError) {
+      rows_[n_lanes_++] = row;
+    } else if (row < failure_.row) {
+      failure_ = {row, invalid};
+    }
+  }
+
+  void finish_lanes() {
+    if (n_lanes_ == 0) return;
+    const Question& question = scorer_.questions_[answers_[rows_[0]].question];
+    walk(*question.references, std::span(work_.lanes).first(n_lanes_));
+    for (std::size_t l = 0; l < n_lanes_; ++l) finish(question, rows_[l], work_.lanes[l]);
+    n_lanes_ = 0;
+  }
+
+  // Section 5: the parts are rounded, then summed.
+  void finish(const Question& question, std::size_t row, Lane& lane) {
+    score_sets(*question.references, lane, work_);
+    const auto helpfulness = score_helpfulness(scorer_.profile(), *question.rules, lane.code_points,
+                                               regex_positions(answers_[row], question), work_);
+    const auto n_sets = static_cast<double>(work_.sets.size());
+    work_.set_fluency.clear();
+    work_.set_truthfulness.clear();
+    for (const SetScore& set : work_.sets) {
+      work_.set_fluency.push_back(round_decimal(set.fluency / n_sets, 6));
+      work_.set_truthfulness.push_back(round_decimal(set.truthfulness / n_sets, 6));
+    }
+    if (columns_.set_fluency != nullptr) store_sets(question, row);
+    const double parts[] = {sum(work_.set_fluency, scorer_.float_sum_), sum(work_.set_truthfulness, scorer_.float_sum_),
+                            round_decimal(helpfulness.score, 5)};
+    columns_.fluency[row] = parts[0];
+    columns_.truthfulness[row] = parts[1];
+    columns_.helpfulness[row] = parts[2];
+    columns_.average[row] = round_decimal((parts[0] + parts[1] + parts[2]) / 3.0, 5);
+  }
+
+  void store_sets(const Question& question, std::size_t row) {
+    for (std::size_t s = 0; s < question.set_columns.size(); ++s) {
+      const std::size_t element = question.set_columns[s] * answers_.size() + row;
+      columns_.set_fluency[element] = work_.set_fluency[s];
+      columns_.set_truthfulness[element] = work_.set_truthfulness[s];
+    }
+  }
+
+  const BatchScorer& scorer_;
+  std::span<const Answer> answers_;
+  const Columns& columns_;
+  Workspace work_;
+  std::array<std::size_t, kLanes> rows_{};
+  std::size_t n_lanes_ = 0;
+  Failure failure_;
+};
+
 BatchScorer::BatchScorer(std::vector<Question> questions, FloatSum float_sum)
     : questions_(std::move(questions)), float_sum_(float_sum) {}
 
 void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns) const {
   const std::size_t n_blocks = (answers.size() + kBlock - 1) / kBlock;
-  if (n_blocks <= 1) n_threads = 1;
   const std::vector<std::size_t> rows = rows_by_question(answers, questions_.size());
   Failure failure;
   std::mutex failure_mutex;
   run_parallel(n_blocks, n_threads, [&] {
-    return [&, work = Workspace()](std::size_t block) mutable {
-      Failure found;
-      const std::size_t end = std::min(rows.size(), (block + 1) * kBlock);
-      for (std::size_t i = block * kBlock; i < end; ++i) score_row(answers, rows[i], columns, work, found);
+    return [&, block = Block(*this, answers, columns)](std::size_t i) mutable {
+      const std::size_t n_rows = std::min(kBlock, rows.size() - i * kBlock);
+      const Failure found = block.score(std::span(rows).subspan(i * kBlock, n_rows));
       if (found.row == kNoError) return;
       const std::scoped_lock lock(failure_mutex);
       if (found.row < failure.row) failure = found;
@@ -85,48 +163,14 @@ void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, 
   if (failure.row != kNoError) throw InvalidAnswer(failure.row, failure.byte);
 }
 
-void BatchScorer::score_row(std::span<const Answer> answers, std::size_t row, const Columns& columns, Workspace& work,
-                            Failure& failure) const {
-  const Answer& answer = answers[row];
-  if (answer.text.is_null) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-    columns.fluency[row] = columns.truthfulness[row] = columns.helpfulness[row] = columns.average[row] = kNaN;
-    return;
-  }
-  const std::size_t invalid = decode(answer.text, look_ahead(profile()), work.code_points);
-  if (invalid != kNoError) {
-    if (row < failure.row) failure = {row, invalid};
-    return;
-  }
-  const Question& question = questions_[answer.question];
-  score_sets(*question.references, work);
-  const auto helpfulness = score_helpfulness(profile(), *question.rules, regex_positions(answer, question), work);
-
-  const std::size_t n_sets = work.sets.size();
-  const auto n_sets_divisor = static_cast<double>(n_sets);
-  work.set_fluency.resize(n_sets);
-  work.set_truthfulness.resize(n_sets);
-  for (std::size_t s = 0; s < n_sets; ++s) {
-    work.set_fluency[s] = round_decimal(work.sets[s].fluency / n_sets_divisor, 6);
-    work.set_truthfulness[s] = round_decimal(work.sets[s].truthfulness / n_sets_divisor, 6);
-    if (columns.set_fluency == nullptr) continue;
-    const std::size_t element = question.set_columns[s] * answers.size() + row;
-    columns.set_fluency[element] = work.set_fluency[s];
-    columns.set_truthfulness[element] = work.set_truthfulness[s];
-  }
-  columns.fluency[row] = sum(work.set_fluency, float_sum_);
-  columns.truthfulness[row] = sum(work.set_truthfulness, float_sum_);
-  columns.helpfulness[row] = round_decimal(helpfulness.score, 5);
-  columns.average[row] =
-      round_decimal((columns.fluency[row] + columns.truthfulness[row] + columns.helpfulness[row]) / 3.0, 5);
-}
-
 HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
   Workspace work;
-  const std::size_t invalid = decode(answer.text, look_ahead(profile()), work.code_points);
+  std::vector<char32_t> code_points;
+  const std::size_t invalid = decode(answer.text, look_ahead(profile()), code_points);
   if (invalid != kNoError) throw InvalidAnswer(0, invalid);
   const Question& question = questions_[answer.question];
-  const auto helpfulness = score_helpfulness(profile(), *question.rules, regex_positions(answer, question), work);
+  const auto helpfulness =
+      score_helpfulness(profile(), *question.rules, code_points, regex_positions(answer, question), work);
   return {helpfulness.truncation, helpfulness.score, work.rules};
 }
 

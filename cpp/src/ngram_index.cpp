@@ -68,43 +68,6 @@ std::uint32_t common_prefix(const Window<kWords>& a, const Window<kWords>& b) {
                                     bit / Window<kWords>::kSymbolBits);
 }
 
-// Distinct 64-bit keys with a value each: open addressing, doubling.
-class EdgeMap {
- public:
-  // Whether the key is new; then it is entered.
-  bool insert(std::uint64_t key) {
-    if (2 * n_used_ >= slots_.size()) grow();
-    std::size_t slot = place(key);
-    while (slots_[slot] != kEmpty) {
-      if (slots_[slot] == key) return false;
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    slots_[slot] = key;
-    ++n_used_;
-    return true;
-  }
-
- private:
-  static constexpr std::uint64_t kEmpty = std::numeric_limits<std::uint64_t>::max();
-
-  std::size_t place(std::uint64_t key) const {
-    return (key * 0x9E3779B97F4A7C15U >> 20) & (slots_.size() - 1);
-  }
-  void grow() {
-    std::vector<std::uint64_t> old(slots_.size() * 2, kEmpty);
-    old.swap(slots_);
-    for (const std::uint64_t key : old) {
-      if (key == kEmpty) continue;
-      std::size_t slot = place(key);
-      while (slots_[slot] != kEmpty) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = key;
-    }
-  }
-
-  std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(std::size_t{1} << 14, kEmpty);
-  std::size_t n_used_ = 0;
-};
-
 }  // namespace
 
 template <std::size_t kWords>
@@ -128,10 +91,15 @@ class IndexBuilder {
     std::uint32_t before;  // kNone at the beginning of an answer
     std::uint32_t n_occurrences;
   };
+  struct Sorted {
+    Window<kWords> window;
+    std::uint32_t number;  // in seen_
+    std::uint32_t shared;  // leading symbols shared with the window before it in order
+  };
   struct Node {
     std::uint32_t parent;
     std::uint32_t depth;
-    std::uint64_t n_occurrences;
+    std::uint32_t n_occurrences;
   };
   struct NewEdge {
     StateId from;
@@ -190,20 +158,19 @@ class IndexBuilder {
 
   // The trie over the sorted windows: a node where windows part and one where each ends.
   void make_nodes() {
-    sorted_.resize(seen_.size());
-    std::iota(sorted_.begin(), sorted_.end(), 0U);
-    std::sort(sorted_.begin(), sorted_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return seen_[a].window < seen_[b].window; });
+    sorted_.reserve(seen_.size());
+    for (std::uint32_t i = 0; i < seen_.size(); ++i) sorted_.push_back({seen_[i].window, i, 0});
+    std::sort(sorted_.begin(), sorted_.end(), [](const Sorted& a, const Sorted& b) { return a.window < b.window; });
     nodes_.push_back({kRoot, 0, 0});
     node_of_window_.resize(seen_.size());
     std::vector<std::uint32_t> path{kRoot};  // from the root to the latest leaf
     for (std::size_t i = 0; i < sorted_.size(); ++i) {
-      const Window<kWords>& window = seen_[sorted_[i]].window;
-      const std::uint32_t shared = i == 0 ? 0 : common_prefix(seen_[sorted_[i - 1]].window, window);
-      part_at(shared, path);
+      Sorted& sorted = sorted_[i];
+      if (i > 0) sorted.shared = common_prefix(sorted_[i - 1].window, sorted.window);
+      part_at(sorted.shared, path);
       const auto leaf = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({path.back(), depth_of(window), seen_[sorted_[i]].n_occurrences});
-      node_of_window_[sorted_[i]] = leaf;
+      nodes_.push_back({path.back(), depth_of(sorted.window), seen_[sorted.number].n_occurrences});
+      node_of_window_[sorted.number] = leaf;
       path.push_back(leaf);
     }
   }
@@ -231,32 +198,31 @@ class IndexBuilder {
   // States are the nodes, most frequent first. A parent occurs more often than each of its children,
   // so its number is smaller.
   void number_states() {
-    std::vector<std::uint32_t> by_depth(nodes_.size());
-    std::iota(by_depth.begin(), by_depth.end(), 0U);
-    std::stable_sort(by_depth.begin(), by_depth.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return nodes_[a].depth > nodes_[b].depth; });
-    for (const std::uint32_t node : by_depth) {
-      if (node != kRoot) nodes_[nodes_[node].parent].n_occurrences += nodes_[node].n_occurrences;
+    std::array<std::vector<std::uint32_t>, kMaxOrder + 1> by_depth;
+    for (std::uint32_t node = 1; node < nodes_.size(); ++node) by_depth[nodes_[node].depth].push_back(node);
+    for (std::size_t depth = kMaxOrder; depth > 0; --depth) {
+      for (const std::uint32_t node : by_depth[depth]) {
+        nodes_[nodes_[node].parent].n_occurrences += nodes_[node].n_occurrences;
+      }
     }
-    nodes_[kRoot].n_occurrences = std::numeric_limits<std::uint64_t>::max();
+    nodes_[kRoot].n_occurrences = kNone;
 
-    std::vector<std::uint32_t> order(nodes_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return nodes_[a].n_occurrences > nodes_[b].n_occurrences;
-    });
+    // Falling occurrences, then rising node numbers, as one number.
+    std::vector<std::uint64_t> order(nodes_.size());
+    for (std::uint32_t node = 0; node < order.size(); ++node) {
+      order[node] = static_cast<std::uint64_t>(kNone - nodes_[node].n_occurrences) << 32 | node;
+    }
+    std::sort(order.begin(), order.end());
     std::vector<StateId> state_of_node(nodes_.size());
-    for (StateId state = 0; state < order.size(); ++state) state_of_node[order[state]] = state;
+    for (StateId state = 0; state < order.size(); ++state) state_of_node[order[state] & kNone] = state;
 
     index_.states_.resize(nodes_.size());
-    n_occurrences_.resize(nodes_.size());
     for (StateId id = 0; id < order.size(); ++id) {
-      const Node& node = nodes_[order[id]];
+      const Node& node = nodes_[order[id] & kNone];
       NgramIndex::State& state = index_.states_[id];
       state.link = state_of_node[node.parent];
       state.depth = static_cast<std::uint8_t>(node.depth);
       state.link_depth = static_cast<std::uint8_t>(nodes_[node.parent].depth);
-      n_occurrences_[id] = node.n_occurrences;
     }
     for (std::uint32_t& node : node_of_window_) node = state_of_node[node];
   }
@@ -265,23 +231,27 @@ class IndexBuilder {
 
   void count_documents() {
     index_.values_.assign(index_.n_states() * index_.stride_, 0);
-    std::vector<std::uint32_t> last_document(index_.n_states(), kNone);
     std::uint32_t document = 0;
     std::size_t position = 0;
     for (std::size_t set = 0; set < index_.n_sets_; ++set) {
-      std::uint32_t* frequency = index_.values_.data() + 1 + index_.n_sets_ + set;
       for (const auto& answer : sets_[set]) {
-        for (std::size_t i = 0; i < answer.size(); ++i) {
-          // A state that this document has reached already has its suffixes counted too.
-          for (StateId state = state_of_window(position_windows_[position + i]);
-               state != kRoot && last_document[state] != document; state = index_.states_[state].link) {
-            last_document[state] = document;
-            ++frequency[state * index_.stride_];
-          }
-        }
-        position += answer.size();
         ++document;
+        for (std::size_t end = position + answer.size(); position < end; ++position) {
+          count_document(state_of_window(position_windows_[position]), document, set);
+        }
       }
+    }
+  }
+
+  // Counts the document for the state and for all its suffixes. Where a state has been reached by this document before,
+  // its suffixes have been too. The first value of a state, set for good by accumulate(), remembers the document.
+  void count_document(StateId state, std::uint32_t document, std::size_t set) {
+    while (state != kRoot) {
+      std::uint32_t* values = &index_.values_[state * index_.stride_];
+      if (values[0] == document) return;
+      values[0] = document;
+      ++values[1 + index_.n_sets_ + set];
+      state = index_.states_[state].link;
     }
   }
 
@@ -299,18 +269,19 @@ class IndexBuilder {
     }
   }
 
-  // Continuations. The window after a window tells what follows all of its suffixes.
+  // Continuations. A window tells what follows the one before it, and all suffixes of that. In order, it brings nothing
+  // new for those suffixes that, with the continuation, it shares with its neighbour.
   void connect() {
-    EdgeMap known;
     std::vector<NewEdge> edges;
-    for (std::uint32_t window = 0; window < seen_.size(); ++window) {
-      const Symbol symbol = seen_[window].window[0];
-      const std::uint32_t before = seen_[window].before;
+    edges.reserve(nodes_.size() * 2);
+    for (const Sorted& sorted : sorted_) {
+      const Symbol symbol = sorted.window[0];
+      const std::uint32_t before = seen_[sorted.number].before;
       StateId from = before == kNone ? kRoot : continued_as(state_of_window(before));
-      StateId to = state_of_window(window);
-      // Where a suffix has this continuation, all shorter ones have it too.
-      while (known.insert(static_cast<std::uint64_t>(from) << 32 | symbol)) {
+      StateId to = state_of_window(sorted.number);
+      for (;;) {
         const std::uint32_t length = std::min<std::uint32_t>(index_.states_[from].depth, kMaxOrder - 1) + 1;
+        if (length <= sorted.shared) break;
         to = index_.suffix_state(to, length);
         edges.push_back({from, symbol, to});
         if (from == kRoot) break;
@@ -326,21 +297,16 @@ class IndexBuilder {
     return full.depth == kMaxOrder && full.link_depth == kMaxOrder - 1 ? full.link : state;
   }
 
-  void store(std::vector<NewEdge>& edges) {
-    std::sort(edges.begin(), edges.end(), [&](const NewEdge& a, const NewEdge& b) {
-      if (a.from != b.from) return a.from < b.from;
-      if (n_occurrences_[a.to] != n_occurrences_[b.to]) return n_occurrences_[a.to] > n_occurrences_[b.to];
-      return a.symbol < b.symbol;
-    });
+  void store(const std::vector<NewEdge>& edges) {
     index_.edges_.assign(1, {});
-    for (std::size_t begin = 0; begin < edges.size();) {
-      std::size_t end = begin + 1;
-      while (end < edges.size() && edges[end].from == edges[begin].from) ++end;
-      NgramIndex::State& state = index_.states_[edges[begin].from];
-      state.likely_symbol = edges[begin].symbol;
-      state.likely_target = edges[begin].to;
-      if (end - begin > 1) store_table(state, std::span(edges).subspan(begin + 1, end - begin - 1));
-      begin = end;
+    std::vector<std::uint32_t> begin(index_.n_states() + 1);
+    for (const NewEdge& edge : edges) ++begin[edge.from + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<NewEdge> grouped(edges.size());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (const NewEdge& edge : edges) grouped[next[edge.from]++] = edge;
+    for (StateId id = 0; id < index_.n_states(); ++id) {
+      store_continuations(index_.states_[id], std::span(grouped).subspan(begin[id], begin[id + 1] - begin[id]));
     }
     for (StateId id = 1; id < index_.n_states(); ++id) {
       const NgramIndex::State& like = index_.states_[continued_as(id)];
@@ -350,6 +316,15 @@ class IndexBuilder {
       state.edges = like.edges;
       state.edges_log2 = like.edges_log2;
     }
+  }
+
+  // The most frequent one in the state itself, the others in its table. States are numbered by falling frequency.
+  void store_continuations(NgramIndex::State& state, std::span<NewEdge> edges) {
+    if (edges.empty()) return;
+    std::sort(edges.begin(), edges.end(), [](const NewEdge& a, const NewEdge& b) { return a.to < b.to; });
+    state.likely_symbol = edges.front().symbol;
+    state.likely_target = edges.front().to;
+    if (edges.size() > 1) store_table(state, edges.subspan(1));
   }
 
   void store_table(NgramIndex::State& state, std::span<const NewEdge> edges) {
@@ -370,10 +345,9 @@ class IndexBuilder {
   std::vector<Seen> seen_;
   std::vector<std::uint32_t> slots_;             // hash table over seen_
   std::vector<std::uint32_t> position_windows_;  // number of the window at every position of all answers
-  std::vector<std::uint32_t> sorted_;
+  std::vector<Sorted> sorted_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> node_of_window_;  // after number_states: the state
-  std::vector<std::uint64_t> n_occurrences_;   // per state
 };
 
 NgramIndex::NgramIndex(std::span<const AnswerSet> sets)

@@ -49,15 +49,21 @@ References::References(std::span<const AnswerSet> sets, Profile profile) : profi
 }
 
 void References::measure_baselines(std::span<const AnswerSet> sets) {
+  const std::size_t n_marks = profile_ == Profile::kPaper ? 1 : 0;
   Workspace work;
   for (std::size_t set = 0; set < sets.size(); ++set) {
     double total = 0.0;
-    for (const auto& answer : sets[set]) {
-      const std::size_t marks = profile_ == Profile::kPaper ? 1 : 0;
-      const auto begin = answer.begin() + static_cast<std::ptrdiff_t>(marks);
-      const auto n = std::min(answer.size() - 2 * marks, look_ahead(profile_));
-      work.code_points.assign(begin, begin + static_cast<std::ptrdiff_t>(n));
-      total += raw_fluency(*this, set, work);
+    for (std::size_t first = 0; first < sets[set].size(); first += kLanes) {
+      const std::size_t n_lanes = std::min(kLanes, sets[set].size() - first);
+      const std::span<Lane> lanes = std::span(work.lanes).first(n_lanes);
+      for (std::size_t l = 0; l < n_lanes; ++l) {
+        const std::vector<char32_t>& answer = sets[set][first + l];
+        const auto begin = answer.begin() + static_cast<std::ptrdiff_t>(n_marks);
+        const std::size_t n = std::min(answer.size() - 2 * n_marks, look_ahead(profile_));
+        lanes[l].code_points.assign(begin, begin + static_cast<std::ptrdiff_t>(n));
+      }
+      walk(*this, lanes);
+      for (Lane& lane : lanes) total += raw_fluency(*this, set, lane, work);
     }
     sets_[set].baseline = total / n_answers(set);
     if (!(sets_[set].baseline > 0.0)) throw CompileError("set " + std::to_string(set) + " has baseline 0");

@@ -32,24 +32,15 @@ bool is_skipped(char32_t c, Profile profile) noexcept {
 
 // Symbols of the answer as it is walked: up to two past the last position that can raise a score, because the
 // 3-grams over that position end there.
-void take_symbols(const References& references, Workspace& work) {
+void take_symbols(const References& references, Lane& lane) {
   const Alphabet& alphabet = references.index().alphabet();
-  const std::size_t n = std::min(work.code_points.size(), kScoringEnd + 1);
-  work.symbols.clear();
-  if (references.profile() == Profile::kPaper) work.symbols.push_back(alphabet.symbol_of(kBeginMark));
-  for (std::size_t i = 0; i < n; ++i) work.symbols.push_back(alphabet.symbol_of(work.code_points[i]));
-  if (references.profile() == Profile::kPaper && n == work.code_points.size()) {
-    work.symbols.push_back(alphabet.symbol_of(kEndMark));
-  }
-}
-
-void walk(const NgramIndex& index, Workspace& work) {
-  work.positions.resize(work.symbols.size());
-  Cursor cursor;
-  for (std::size_t i = 0; i < work.symbols.size(); ++i) {
-    cursor = index.step(cursor, work.symbols[i]);
-    work.positions[i] = {cursor.state, static_cast<std::uint8_t>(cursor.matched), 0};
-  }
+  const bool is_paper = references.profile() == Profile::kPaper;
+  const std::size_t n = std::min(lane.code_points.size(), kScoringEnd + 1);
+  lane.symbols.clear();
+  if (is_paper) lane.symbols.push_back(alphabet.symbol_of(kBeginMark));
+  for (std::size_t i = 0; i < n; ++i) lane.symbols.push_back(alphabet.symbol_of(lane.code_points[i]));
+  if (is_paper && n == lane.code_points.size()) lane.symbols.push_back(alphabet.symbol_of(kEndMark));
+  lane.positions.resize(lane.symbols.size());
 }
 
 std::size_t pair_slot(Symbol first, Symbol second) noexcept {
@@ -59,9 +50,9 @@ static_assert(Workspace::kPairSlots == std::size_t{1} << (32 - 23));
 
 // Finds `repeated`. What was seen before is closed under suffixes, so the longest is all that matters; and
 // it is looked for only where the last two symbols stood together before.
-void find_repeats(const NgramIndex& index, Workspace& work) {
-  const std::size_t n = work.symbols.size();
-  const Symbol* symbols = work.symbols.data();
+void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
+  const std::size_t n = lane.symbols.size();
+  const Symbol* symbols = lane.symbols.data();
   if (work.symbol_seen_in.size() <= index.alphabet().size() || ++work.n_answers == 0) {
     work.symbol_seen_in.assign(std::max(work.symbol_seen_in.size(), index.alphabet().size() + 1), 0);
     work.n_answers = 1;
@@ -69,7 +60,7 @@ void find_repeats(const NgramIndex& index, Workspace& work) {
   work.latest.fill(0);
   work.earlier.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    Workspace::Position& position = work.positions[i];
+    Lane::Position& position = lane.positions[i];
     std::uint32_t& seen_in = work.symbol_seen_in[symbols[i]];
     std::uint32_t longest = seen_in == work.n_answers ? 1 : 0;
     seen_in = work.n_answers;
@@ -90,7 +81,7 @@ void find_repeats(const NgramIndex& index, Workspace& work) {
 
 // Adds, for each set from `first`, the document frequencies of all n-grams that end at the position, longer than
 // `repeated` and up to `matched`.
-void add_new_ngrams(const NgramIndex& index, const Workspace::Position& position, std::size_t first,
+void add_new_ngrams(const NgramIndex& index, const Lane::Position& position, std::size_t first,
                     std::span<std::uint64_t> raw) {
   const StateId state = position.state;
   const std::uint32_t beyond = index.depth(state) - position.matched;
@@ -109,12 +100,12 @@ void add_new_ngrams(const NgramIndex& index, const Workspace::Position& position
 
 // Section 2, without the baseline: the best raw(n) * discount(n), for the sets from `first` on. A division by
 // the baseline is monotone under rounding, so it may follow the maximum.
-void leaderboard_fluency(const NgramIndex& index, Workspace& work, std::size_t first, std::size_t n_sets) {
+void leaderboard_fluency(const NgramIndex& index, const Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
   work.raw.assign(n_sets, 0);
   work.best.assign(n_sets, 0.0);
-  const std::size_t n = std::min(work.symbols.size(), kScoringEnd - 1);
+  const std::size_t n = std::min(lane.symbols.size(), kScoringEnd - 1);
   for (std::size_t i = 0; i < n; ++i) {
-    const Workspace::Position& position = work.positions[i];
+    const Lane::Position& position = lane.positions[i];
     if (position.matched > position.repeated) add_new_ngrams(index, position, first, work.raw);
     // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
     if (i + 1 < kTargetLength && i + 1 < n) continue;
@@ -125,12 +116,12 @@ void leaderboard_fluency(const NgramIndex& index, Workspace& work, std::size_t f
 }
 
 // Section 7, without the baseline: every n-gram of the marked answer counts, at each position.
-void paper_fluency(const References& references, Workspace& work, std::size_t first, std::size_t n_sets) {
+void paper_fluency(const References& references, const Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
   work.raw.assign(n_sets, 0);
   work.best.assign(n_sets, 0.0);
-  const std::size_t n_code_points = work.code_points.size();
+  const std::size_t n_code_points = lane.code_points.size();
   if (n_code_points == 0 || n_code_points >= kScoringEnd) return;
-  for (const Workspace::Position& position : work.positions) {
+  for (const Lane::Position& position : lane.positions) {
     if (position.matched > 0) add_new_ngrams(references.index(), position, first, work.raw);
   }
   for (std::size_t s = 0; s < n_sets; ++s) {
@@ -138,7 +129,7 @@ void paper_fluency(const References& references, Workspace& work, std::size_t fi
   }
 }
 
-StateId trigram_ending_at(const NgramIndex& index, const Workspace::Position& position) {
+StateId trigram_ending_at(const NgramIndex& index, const Lane::Position& position) {
   return position.matched >= 3 ? index.trigram_state(position.state) : kRoot;
 }
 
@@ -149,23 +140,23 @@ StateId find_trigram(const NgramIndex& index, Symbol a, Symbol b, Symbol c) {
 
 // The 3-grams of "^answer$" by their first position. `^` and `$` are ordinary characters here, which the index
 // knows only if a reference holds them.
-void take_leaderboard_trigrams(const NgramIndex& index, Workspace& work) {
-  const std::vector<Symbol>& symbols = work.symbols;
+void take_leaderboard_trigrams(const NgramIndex& index, const Lane& lane, Workspace& work) {
+  const std::vector<Symbol>& symbols = lane.symbols;
   const std::size_t n = symbols.size();
   const Symbol begin = index.alphabet().symbol_of(U'^');
   const Symbol end = index.alphabet().symbol_of(U'$');
   work.trigrams.assign(n, kRoot);
   if (n == 0) return;
   if (begin != kUnknown) work.trigrams[0] = find_trigram(index, begin, symbols[0], n == 1 ? end : symbols[1]);
-  for (std::size_t i = 1; i + 1 < n; ++i) work.trigrams[i] = trigram_ending_at(index, work.positions[i + 1]);
+  for (std::size_t i = 1; i + 1 < n; ++i) work.trigrams[i] = trigram_ending_at(index, lane.positions[i + 1]);
   if (n >= 2 && end != kUnknown) work.trigrams[n - 1] = find_trigram(index, symbols[n - 2], symbols[n - 1], end);
 }
 
 // The 3-grams of the marked answer by their first position.
-void take_paper_trigrams(const NgramIndex& index, Workspace& work) {
+void take_paper_trigrams(const NgramIndex& index, const Lane& lane, Workspace& work) {
   work.trigrams.clear();
-  for (std::size_t i = 2; i < work.positions.size(); ++i) {
-    work.trigrams.push_back(trigram_ending_at(index, work.positions[i]));
+  for (std::size_t i = 2; i < lane.positions.size(); ++i) {
+    work.trigrams.push_back(trigram_ending_at(index, lane.positions[i]));
   }
 }
 
@@ -178,47 +169,49 @@ bool ends_before_target(std::span<const char32_t> code_points) {
   return true;
 }
 
+// Which code points truthfulness counts, as far as they can raise a score.
+void find_counted(const References& references, const Lane& lane, Workspace& work) {
+  const std::size_t n = std::min(lane.code_points.size(), kScoringEnd - 1);
+  work.counted.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    work.counted[i] = is_skipped(lane.code_points[i], references.profile()) ? 0 : 1;
+  }
+}
+
 // Sections 3 and 7. In both, position j of the marked answer holds the answer's code point j - 1, and the profiles
 // differ in the characters they skip and in where a score may be taken.
-double truthfulness(const References& references, std::size_t set, Workspace& work) {
+double truthfulness(const References& references, std::size_t set, const Lane& lane, Workspace& work) {
   const NgramIndex& index = references.index();
-  const Profile profile = references.profile();
+  const bool is_paper = references.profile() == Profile::kPaper;
   // Two zeros on either side: frequencies[j .. j + 2] belong to the 3-grams that cover position j.
   work.frequencies.assign(work.trigrams.size() + 4, 0);
   for (std::size_t i = 0; i < work.trigrams.size(); ++i) {
     work.frequencies[i + 2] = index.document_frequency(work.trigrams[i])[set];
   }
-  const std::size_t n_code_points = work.code_points.size();
-  const std::size_t last = std::min(n_code_points, kScoringEnd - 1);
-  const std::size_t first_end = profile == Profile::kPaper ? std::min(kTargetLength, n_code_points) : kTargetLength;
+  const std::size_t first_end = is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
   double total = 0.0;
   double count = 0.0;
   double best = 0.0;
-  for (std::size_t j = 1; j <= last; ++j) {
-    const bool counts = !is_skipped(work.code_points[j - 1], profile);
+  for (std::size_t j = 1; j <= work.counted.size(); ++j) {
+    const bool counts = work.counted[j - 1] != 0;
     if (counts) {
       const std::uint32_t* around = &work.frequencies[j];
       total += references.support(set, std::max({around[0], around[1], around[2]}));
       count += 1.0;
     }
-    const bool may_end = j >= first_end && (counts || profile == Profile::kPaper);
+    const bool may_end = j >= first_end && (counts || is_paper);
     if (may_end && count > 0.0) best = std::max(best, total / count * discount(j));
   }
-  if (profile == Profile::kPaper || count == 0.0) return best;
-  return ends_before_target(work.code_points) ? total / count : best;
+  if (is_paper || count == 0.0) return best;
+  return ends_before_target(lane.code_points) ? total / count : best;
 }
 
-void prepare(const References& references, Workspace& work) {
-  take_symbols(references, work);
-  walk(references.index(), work);
-  if (references.profile() == Profile::kLeaderboard) find_repeats(references.index(), work);
-}
-
-void fluency(const References& references, Workspace& work, std::size_t first, std::size_t n_sets) {
+void fluency(const References& references, Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
   if (references.profile() == Profile::kPaper) {
-    paper_fluency(references, work, first, n_sets);
+    paper_fluency(references, lane, first, n_sets, work);
   } else {
-    leaderboard_fluency(references.index(), work, first, n_sets);
+    find_repeats(references.index(), lane, work);
+    leaderboard_fluency(references.index(), lane, first, n_sets, work);
   }
 }
 
@@ -229,23 +222,42 @@ std::size_t look_ahead(Profile profile) noexcept {
   return profile == Profile::kPaper ? std::numeric_limits<std::size_t>::max() : kLookAhead + 1;
 }
 
-double raw_fluency(const References& references, std::size_t set, Workspace& work) {
-  prepare(references, work);
-  fluency(references, work, set, 1);
+void walk(const References& references, std::span<Lane> lanes) {
+  const NgramIndex& index = references.index();
+  std::array<Cursor, kLanes> cursors{};
+  std::size_t longest = 0;
+  for (Lane& lane : lanes) {
+    take_symbols(references, lane);
+    longest = std::max(longest, lane.symbols.size());
+  }
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (std::size_t l = 0; l < lanes.size(); ++l) {
+      Lane& lane = lanes[l];
+      if (i >= lane.symbols.size()) continue;
+      const Cursor cursor = index.step(cursors[l], lane.symbols[i]);
+      index.prefetch(cursor.state);
+      lane.positions[i] = {cursor.state, static_cast<std::uint8_t>(cursor.matched), 0};
+      cursors[l] = cursor;
+    }
+  }
+}
+
+double raw_fluency(const References& references, std::size_t set, Lane& lane, Workspace& work) {
+  fluency(references, lane, set, 1, work);
   return work.best[0];
 }
 
-void score_sets(const References& references, Workspace& work) {
-  prepare(references, work);
-  fluency(references, work, 0, references.n_sets());
+void score_sets(const References& references, Lane& lane, Workspace& work) {
+  fluency(references, lane, 0, references.n_sets(), work);
+  find_counted(references, lane, work);
   if (references.profile() == Profile::kPaper) {
-    take_paper_trigrams(references.index(), work);
+    take_paper_trigrams(references.index(), lane, work);
   } else {
-    take_leaderboard_trigrams(references.index(), work);
+    take_leaderboard_trigrams(references.index(), lane, work);
   }
   work.sets.resize(references.n_sets());
   for (std::size_t s = 0; s < references.n_sets(); ++s) {
-    work.sets[s] = {work.best[s] / references.baseline(s), truthfulness(references, s, work)};
+    work.sets[s] = {work.best[s] / references.baseline(s), truthfulness(references, s, lane, work)};
   }
 }
 
@@ -284,8 +296,7 @@ double met_share(const KeywordRules& rules, std::span<const RulePosition> positi
   return whole > 0.0 ? met / whole : 1.0;
 }
 
-Helpfulness paper_helpfulness(const KeywordRules& rules, Workspace& work) {
-  const std::size_t n = work.code_points.size();
+Helpfulness paper_helpfulness(const KeywordRules& rules, std::size_t n, Workspace& work) {
   const std::size_t first = std::min(n, kTargetLength);
   work.truncations.clear();
   for (std::size_t i = first; i <= std::min(n, kScoringEnd); ++i) {
@@ -298,12 +309,12 @@ Helpfulness paper_helpfulness(const KeywordRules& rules, Workspace& work) {
 
 }  // namespace
 
-Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules,
+Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
                               std::span<const std::uint32_t> regex_positions, Workspace& work) {
   const bool is_paper = profile == Profile::kPaper;
-  const std::size_t n = is_paper ? work.code_points.size() : std::min(work.code_points.size(), kLookAhead);
-  rules.locate({work.code_points.data(), n}, regex_positions, work.rules);
-  return is_paper ? paper_helpfulness(rules, work) : leaderboard_helpfulness(rules, n, work);
+  const std::size_t n = is_paper ? code_points.size() : std::min(code_points.size(), kLookAhead);
+  rules.locate({code_points.data(), n}, regex_positions, work.rules);
+  return is_paper ? paper_helpfulness(rules, n, work) : leaderboard_helpfulness(rules, n, work);
 }
 
 double round_decimal(double value, int digits) noexcept {
@@ -315,7 +326,7 @@ double round_decimal(double value, int digits) noexcept {
   // product's own rounding error does, and after that the even neighbour.
   const double beyond_half = (scaled - whole) - 0.5;
   const double error = beyond_half == 0.0 ? std::fma(value, power, -scaled) : 0.0;
-  const bool is_odd = std::fmod(whole, 2.0) != 0.0;
+  const bool is_odd = (static_cast<std::uint64_t>(whole) & 1) != 0;
   if (beyond_half > 0.0 || error > 0.0 || (beyond_half == 0.0 && error == 0.0 && is_odd)) whole += 1.0;
   return whole / power;
 }

@@ -37,6 +37,7 @@ bool throws(const Action& action) {
     action();
   } catch (const Error&) {
     return true;
+  } catch (...) {
   }
   return false;
 }
@@ -67,7 +68,8 @@ class Random {
     Text text;
     while (text.size() < n) {
       const Text& from = references[below(references.size())];
-      text += one_in(3) ? Text(1, pick(alphabet)) : from.substr(below(from.size() + 1), between(1, 40));
+      const std::size_t at = below(from.size() + 1);
+      text += one_in(3) ? Text(1, pick(alphabet)) : from.substr(at, between(1, 40));
     }
     text.resize(n);
     return text;

@@ -184,7 +184,8 @@ def average(scores: dict[str, Any], float_sum: str) -> float:
     """The score of an answer from its rounded parts."""
     total = naive_sum if float_sum == "naive" else compensated_sum
     fluency, truthfulness = scores["fluency"].values(), scores["truthfulness"].values()
-    return round((total(fluency) + total(truthfulness) + scores["helpfulness"]) / 3, 5)
+    helpfulness: float = scores["helpfulness"]
+    return round((total(fluency) + total(truthfulness) + helpfulness) / 3, 5)
 
 
 def discount(n: int) -> float:

@@ -40,7 +40,7 @@ class Scorer:
         >>> scorer = Scorer("mini")
         >>> table = scorer.score("Q07", ["Ice floats because it is less dense than water.", ""])
         >>> table.average.round(2).tolist()
-        [0.23, 0.0]
+        [0.5, 0.0]
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Scorer:
 
         Example:
             >>> Scorer("mini").reward("Q07", ["Ice floats because it is less dense than water."]).round(2)
-            array([0.23])
+            array([0.5])
         """
         try:
             return self._core.reward(questions, answers, self._threads)

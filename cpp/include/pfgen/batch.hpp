@@ -70,8 +70,7 @@ class BatchScorer {
     std::size_t row = kNoError;
     std::size_t byte = 0;
   };
-  void score_row(std::span<const Answer> answers, std::size_t row, const Columns& columns, Workspace& work,
-                 Failure& failure) const;
+  class Block;
 
   std::vector<Question> questions_;
   FloatSum float_sum_;

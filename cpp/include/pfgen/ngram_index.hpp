@@ -42,6 +42,14 @@ class NgramIndex {
   // Reads one more symbol.
   Cursor step(Cursor cursor, Symbol symbol) const noexcept;
 
+  // Asks for the memory of a state that will be needed soon.
+  void prefetch([[maybe_unused]] StateId state) const noexcept {
+#if defined(__GNUC__)
+    __builtin_prefetch(&states_[state]);
+    __builtin_prefetch(&values_[state * stride_]);
+#endif
+  }
+
   // The state that holds the suffix of `length` symbols, at least 1; `state` holds one at least that long.
   StateId suffix_state(StateId state, std::uint32_t length) const noexcept {
     while (states_[state].link_depth >= length) state = states_[state].link;

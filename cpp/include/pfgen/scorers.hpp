@@ -39,28 +39,37 @@ struct Helpfulness {
   std::size_t truncation;  // where the answer is cut to reach it
 };
 
-// Memory that one thread uses again for every answer.
-struct Workspace {
+// One answer on its way: what is read of it, and what the walk over it found. Lanes are used again.
+struct Lane {
   struct Position {
     StateId state;
     std::uint8_t matched;   // length of the longest n-gram of the references that ends here
     std::uint8_t repeated;  // length of the longest of them that occurs earlier in the answer too
   };
+  std::vector<char32_t> code_points;  // as far as the profile looks
+  std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper
+  std::vector<Position> positions;    // one per symbol
+};
+
+// Answers that are walked side by side: while one waits for memory, the others go on.
+inline constexpr std::size_t kLanes = 8;
+
+// Memory that one thread uses again for every answer.
+struct Workspace {
   static constexpr std::size_t kPairSlots = 512;
 
-  std::vector<char32_t> code_points;  // of the answer, as far as the profile looks
-  std::vector<Symbol> symbols;
-  std::vector<Position> positions;  // one per symbol
-  std::vector<StateId> trigrams;    // one per 3-gram of the marked answer; the root if no reference holds it
-  std::vector<SetScore> sets;
-  std::vector<RulePosition> rules;
-  std::vector<double> truncations;
-
-  std::vector<std::uint32_t> frequencies;
-  std::vector<std::uint64_t> raw;
-  std::vector<double> best;
+  std::array<Lane, kLanes> lanes;
+  std::vector<SetScore> sets;       // result of score_sets
+  std::vector<RulePosition> rules;  // of score_helpfulness
   std::vector<double> set_fluency;  // rounded
   std::vector<double> set_truthfulness;
+
+  std::vector<StateId> trigrams;  // one per 3-gram of the marked answer; the root if no reference holds it
+  std::vector<std::uint32_t> frequencies;
+  std::vector<std::uint8_t> counted;
+  std::vector<std::uint64_t> raw;
+  std::vector<double> best;
+  std::vector<double> truncations;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
   std::vector<std::uint32_t> symbol_seen_in;    // number of the answer that a symbol was last seen in
@@ -70,14 +79,18 @@ struct Workspace {
 // How many code points of an answer a profile looks at.
 std::size_t look_ahead(Profile profile) noexcept;
 
-// Fills `work.sets` for the answer in `work.code_points`.
-void score_sets(const References& references, Workspace& work);
+// Walks the automaton over the answers in the `code_points` of up to kLanes lanes.
+void walk(const References& references, std::span<Lane> lanes);
 
-// The fluency of `set` alone, with a baseline of 1.
-double raw_fluency(const References& references, std::size_t set, Workspace& work);
+// Fills `work.sets` for the answer of a lane that was walked.
+void score_sets(const References& references, Lane& lane, Workspace& work);
 
-// Helpfulness of the answer in `work.code_points`; leaves the positions of the rules in `work.rules`.
-Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules,
+// The fluency of `set` alone, with a baseline of 1, for the answer of a lane that was walked.
+double raw_fluency(const References& references, std::size_t set, Lane& lane, Workspace& work);
+
+// Helpfulness of an answer, of which `code_points` hold what the profile looks at; leaves the positions of the rules in
+// `work.rules`.
+Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
                               std::span<const std::uint32_t> regex_positions, Workspace& work);
 
 // Python's round(value, digits): correctly rounded, ties to even. For 0 <= value and value * 10**digits < 2**52.
