@@ -1,7 +1,8 @@
 """What is measured and what it is held against: the oracle's times, and one row of the closing table per benchmark.
 
-The core's times are medians over rounds, the oracle's is its best round: what else runs on the machine can lower a
-ratio of answers, but not raise it. The oracle's tables are built once, as they take seconds.
+The core's times are medians over rounds. The oracle is timed right before and right after each of them, and the faster
+counts: so load on the machine that lasts slows both sides, and load that comes for a moment cannot flatter the core.
+The oracle's tables are built once, as they take seconds.
 """
 
 from __future__ import annotations
@@ -27,14 +28,18 @@ class OracleTimes:
         n_tabled_questions: How many questions these are.
         tables_seconds: Time for their tables, measured once.
         suite_seconds: The same scaled to the whole suite by code points of reference answers: an estimate.
-        answer_seconds: Time per answer of the sample without the tables, in the best round.
+        sample: The answers it scores.
     """
 
     oracle: Oracle
     n_tabled_questions: int
     tables_seconds: float
     suite_seconds: float
-    answer_seconds: float
+    sample: Sample
+
+    def answer_seconds(self) -> float:
+        """Time per answer of the sample without the tables, measured now."""
+        return _seconds(lambda: score_each(self.oracle, self.sample)) / len(self.sample)
 
 
 @dataclass(frozen=True)
@@ -68,14 +73,13 @@ class Timing:
         self.benchmark.extra_info["ratio_to_oracle"] = round(ratio, 2)
 
 
-def time_oracle(suite: Suite, sample: Sample, *, rounds: int = 5) -> OracleTimes:
-    """Builds the tables of the sample's questions, then scores the sample `rounds` times."""
+def time_oracle_tables(suite: Suite, sample: Sample) -> OracleTimes:
+    """Builds the tables of the sample's questions."""
     oracle = Oracle(suite)
     tabled = [suite[question_id] for question_id in dict.fromkeys(sample.question_ids)]
     tables_seconds = _seconds(lambda: [oracle.tables(question) for question in tabled])
     scale = sum(map(n_reference_code_points, suite)) / sum(map(n_reference_code_points, tabled))
-    sample_seconds = min(_seconds(lambda: score_each(oracle, sample)) for _ in range(rounds))
-    return OracleTimes(oracle, len(tabled), tables_seconds, tables_seconds * scale, sample_seconds / len(sample))
+    return OracleTimes(oracle, len(tabled), tables_seconds, tables_seconds * scale, sample)
 
 
 def score_each(scorer: Any, sample: Sample) -> list[dict[str, Any]]:

@@ -158,6 +158,12 @@ void bind_batch(py::module_& module) {
       .def("score", &Scorer::score, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
       .def("reward", &Scorer::reward, py::arg("questions"), py::arg("answers"), py::arg("n_threads"))
       .def("details", &Scorer::details, py::arg("code"), py::arg("answers"), py::arg("row"));
+  module.def(
+      "sum",
+      [](const Column& values, FloatSum float_sum) {
+        return sum({values.data(), static_cast<std::size_t>(values.size())}, float_sum);
+      },
+      py::arg("values"), py::arg("float_sum"), "Adds up floats in their order.");
   module.def("export_stream", &export_stream, py::arg("code_name"), py::arg("codes"), py::arg("code_values"),
              py::arg("names"), py::arg("columns"), "An Arrow stream of one dictionary and several float columns.");
 }

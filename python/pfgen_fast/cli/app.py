@@ -1,0 +1,119 @@
+"""What the subcommands share: the application, its exit codes, and how results, notes and errors are printed."""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from .. import __version__
+from ..errors import PfgenError
+
+T = TypeVar("T")
+
+
+class Exit(enum.IntEnum):
+    """Exit codes; 0 is done."""
+
+    NO = 1  # the answer is no: verify found a difference
+    USAGE = 2
+    PARTIAL = 3  # some inputs failed, the others were done
+
+
+app = typer.Typer(
+    name="pfgen-fast",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+stdout = Console(highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout, for machines.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"pfgen-fast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def describe(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Scores free-form answers by reference n-grams and keyword rules, without a judge model."""
+
+
+def main() -> None:
+    """Runs the command; a user's mistake ends in one line on stderr, never in a traceback."""
+    from . import commands  # noqa: F401 - registers the subcommands
+
+    try:
+        app()
+    except PfgenError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has stopped; there is nobody to tell
+        raise SystemExit(0) from None
+
+
+def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
+    """Ends the command with an error."""
+    warn(message)
+    raise SystemExit(code)
+
+
+def warn(message: str) -> None:
+    """Prints one line of an error."""
+    stderr.print(f"[red]error:[/red] {escape(harmless(message))}")
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def harmless(text: str) -> str:
+    """Foreign text for a terminal: control characters, direction marks and lone surrogates become visible escapes."""
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def shown(text: str) -> str:
+    """Foreign text for a rich table or line."""
+    return escape(harmless(text))
+
+
+def print_json(value: Any) -> None:
+    """Prints a value for machines."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n")
+
+
+def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> Iterator[T]:
+    """Shows a progress bar on stderr once the work takes longer than a second, if somebody is there to see it."""
+    if quiet or not stderr.is_terminal:
+        yield from items
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=False, auto_refresh=False) as progress:
+        task = progress.add_task(what, total=total, visible=False)
+        for item in items:
+            yield item
+            progress.update(task, advance=1, visible=(progress.tasks[0].elapsed or 0) > 1)
+            progress.refresh()
+
+
+def markdown_row(cells: Sequence[str]) -> str:
+    """One row of a Markdown table."""
+    return "| " + " | ".join(cells) + " |"

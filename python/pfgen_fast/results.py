@@ -1,0 +1,185 @@
+"""Results of runs: the aggregation of docs/scoring.md, section 6, and its file. All rounding of runs lives here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._native import _core
+from .errors import TrialsError
+from .files import read_stored, write_whole
+from .scoring import FloatSum, Scorer, ScoreTable
+from .trials import RunFolder, Trials
+
+_QUANTILES = (0, 0.25, 0.5, 0.75, 1)
+
+Result = dict[str, Any]
+
+
+def evaluate(run: RunFolder, scorer: Scorer) -> Result:
+    """Scores a run and returns what its result.json holds.
+
+    Raises:
+        TrialsError: A trial is bad, a question unknown, or one of the suite's has no trial.
+
+    Example:
+        >>> import json, pathlib, tempfile
+        >>> from pfgen_fast.trials import find_runs
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> scorer = Scorer("mini")
+        >>> lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in scorer.suite]
+        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\\n".join(lines))
+        >>> (run,) = find_runs([folder.name])
+        >>> evaluate(run, scorer)["num_trials"]
+        1
+        >>> folder.cleanup()
+    """
+    if run.trials_path is None:
+        raise TrialsError(f"{run.folder}: the trials are not packed yet; see pack_trials")
+    trials = Trials.read(run.trials_path)
+    _check_questions(trials, scorer)
+    table = scorer.score(trials.questions, trials.answers)
+    return aggregate(trials, table, scorer, run.config())
+
+
+def _check_questions(trials: Trials, scorer: Scorer) -> None:
+    texts = {question.question for question in scorer.suite}
+    for question, rows in trials.rows_by_question.items():
+        if question not in texts:
+            where = f"{trials.path}, line {trials.line_number(rows[0])}"
+            raise TrialsError(f"{where}: {scorer.suite.unknown_question(question)}")
+    missing = [question for question in scorer.suite if question.question not in trials.rows_by_question]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise TrialsError(f"{trials.path}: no trial of question {missing[0].question_id}{more} of the suite")
+
+
+def aggregate(trials: Trials, table: ScoreTable, scorer: Scorer, config: dict[str, Any] | None) -> Result:
+    """The result of scored trials; `table` holds the scores of `trials` in their order."""
+    questions = sorted(scorer.suite, key=lambda question: question.question_id)
+    rows = [np.array(trials.rows_by_question[question.question]) for question in questions]
+    lengths = np.array([len(answer) for answer in trials.answers], dtype=np.float64)
+    num_trials = min(map(len, rows))
+    averages = np.stack([table.average[question_rows[:num_trials]] for question_rows in rows])
+    by_trial = [total(averages[:, k], scorer.float_sum) / len(questions) for k in range(num_trials)]
+    details = {
+        question.question_id: _question_result(question.question, trials, table, question_rows, lengths, scorer)
+        for question, question_rows in zip(questions, rows, strict=True)
+    }
+    score, score_std = mean_and_deviation(by_trial, scorer.float_sum)
+    length, length_std = mean_and_deviation(lengths[np.concatenate(rows)], scorer.float_sum)
+    result: Result = {"input_hash": trials.input_hash, "metadata_hash": scorer.suite.metadata_hash}
+    if config is not None:
+        result["config"] = config
+    return {
+        **result,
+        "num_trials": num_trials,
+        "score": round(score, 4),
+        "score_std": round(score_std, 4),
+        "length": round(length, 1),
+        "length_std": round(length_std, 1),
+        "scores": _overall_scores(details),
+        "questions": details,
+    }
+
+
+def _question_result(
+    text: str, trials: Trials, table: ScoreTable, rows: Any, lengths: Any, scorer: Scorer
+) -> dict[str, Any]:
+    order = rows[np.argsort(-table.average[rows], kind="stable")]
+    float_sum = scorer.float_sum
+    score, score_std = mean_and_deviation(table.average[order], float_sum)
+    length, length_std = mean_and_deviation(lengths[order], float_sum)
+
+    def mean(column: str) -> float:
+        return round(total(table[column][order], float_sum) / len(order), 5)
+
+    sets = scorer.suite[text].answers
+    picked = dict.fromkeys(round(quantile * (len(order) - 1)) for quantile in _QUANTILES)
+    return {
+        "question": text,
+        "score": round(score, 4),
+        "score_std": round(score_std, 4),
+        "length": round(length, 1),
+        "length_std": round(length_std, 1),
+        "scores": {
+            "fluency": {name: mean(f"fluency_{name}") for name in sets},
+            "truthfulness": {name: mean(f"truthfulness_{name}") for name in sets},
+            "helpfulness": mean("helpfulness"),
+            "average": mean("average"),
+        },
+        "samples": [_sample(trials, table, int(order[index])) for index in picked],
+    }
+
+
+def _sample(trials: Trials, table: ScoreTable, row: int) -> dict[str, Any]:
+    trial = trials.trial(row)
+    del trial["question"]
+    return {**trial, "scores": table.details(row)}
+
+
+def _overall_scores(questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Rounded at every step, as the published figures are."""
+    overall: dict[str, Any] = {"fluency": {}, "truthfulness": {}, "helpfulness": 0.0, "average": 0.0}
+    n = len(questions)
+    for question in questions.values():
+        scores = question["scores"]
+        for metric in ("fluency", "truthfulness"):
+            for name, value in scores[metric].items():
+                overall[metric][name] = round(overall[metric].get(name, 0.0) + value / n, 5)
+        for metric in ("helpfulness", "average"):
+            overall[metric] = round(overall[metric] + scores[metric] / n, 5)
+    return overall
+
+
+def total(values: Sequence[float] | Any, float_sum: FloatSum) -> float:
+    """SUM of section 5: the values added in their order."""
+    return _core.sum(np.ascontiguousarray(values, dtype=np.float64), getattr(_core.FloatSum, float_sum))
+
+
+def mean_and_deviation(values: Sequence[float] | Any, float_sum: FloatSum) -> tuple[float, float]:
+    """Mean and population standard deviation, unrounded."""
+    array = np.asarray(values, dtype=np.float64)
+    mean = total(array, float_sum) / len(array)
+    away = array - mean
+    return mean, math.sqrt(total(away * away, float_sum) / len(array))
+
+
+def encode(result: Result) -> bytes:
+    """The bytes of a result.json; lone surrogates, which UTF-8 cannot hold, stay JSON escapes."""
+    return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+
+
+def result_path(run: RunFolder) -> Path:
+    """Where the result of a run is kept."""
+    return run.folder / "result.json"
+
+
+def read_result(path: Path) -> Result:
+    """Reads a result.json.
+
+    Raises:
+        TrialsError: There is none, or it is none.
+    """
+    try:
+        result = json.loads(read_stored(path))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise TrialsError(f"{path}: not a result: {error}") from None
+    if not isinstance(result, dict) or not {"input_hash", "metadata_hash", "score", "questions"} <= result.keys():
+        raise TrialsError(f"{path}: not a result; expected what 'pfgen-fast score' writes")
+    return result
+
+
+def is_current(result: Result, input_hash: str, metadata_hash: str, config: dict[str, Any] | None) -> bool:
+    """Whether a recorded result belongs to these inputs."""
+    return (result["input_hash"], result["metadata_hash"], result.get("config")) == (input_hash, metadata_hash, config)
+
+
+def write_result(path: Path, result: Result) -> None:
+    """Writes a result.json, whole or not at all."""
+    write_whole(path, encode(result))

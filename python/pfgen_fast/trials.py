@@ -1,0 +1,211 @@
+"""Trials: the answers of one run, read from its folder. Rules: docs/scoring.md, section 6."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import lzma
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from .errors import TrialsError
+from .files import decompress, read_stored, write_whole
+
+_TRIALS_NAMES = ("trials.jsonl.xz", "trials.jsonl.zst", "trials.jsonl.gz", "trials.jsonl")
+_ONE_TRIAL = re.compile(r"trial_\d+\.jsonl")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A folder with the answers of one model in one setting.
+
+    Attributes:
+        folder: Where the run is.
+        trials_path: Its file of trials; None while it holds only one file per trial (see `pack_trials`).
+    """
+
+    folder: Path
+    trials_path: Path | None
+
+    def config(self) -> dict[str, Any] | None:
+        """The parameters of the run, None where there is no config.json."""
+        path = self.folder / "config.json"
+        if not path.exists():
+            return None
+        try:
+            config = json.loads(read_stored(path))
+        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+            raise TrialsError(f"{path}: not JSON: {error}") from None
+        if not isinstance(config, dict):
+            raise TrialsError(f"{path}: expected a JSON object, not {type(config).__name__}")
+        return config
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of one file, in its order.
+
+    Attributes:
+        path: The file.
+        questions: The question of each trial.
+        answers: The answer of each trial.
+        input_hash: SHA-1 of the file as stored.
+    """
+
+    path: Path
+    questions: list[str]
+    answers: list[str]
+    input_hash: str
+    _lines: list[tuple[int, bytes]] = field(repr=False)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Trials:
+        """Reads a file of trials, compressed as its name says.
+
+        Raises:
+            TrialsError: The file cannot be read, or a line is no trial; the message names the line.
+        """
+        path = Path(path)
+        stored = read_stored(path)
+        lines = list(_numbered_lines(decompress(stored, path)))
+        questions: list[str] = []
+        answers: list[str] = []
+        parse = _parser()
+        for number, line in lines:
+            try:
+                trial = parse(line)
+                question, answer = trial["question"], trial["answer"]
+            except (ValueError, KeyError, TypeError, RecursionError):
+                raise _bad_line(path, number, line) from None
+            if not isinstance(question, str) or not isinstance(answer, str):
+                raise _bad_line(path, number, line)
+            questions.append(question)
+            answers.append(answer)
+        return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines)
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+    def trial(self, row: int) -> dict[str, Any]:
+        """All keys of one trial, in their order."""
+        trial: dict[str, Any] = json.loads(self._lines[row][1])
+        return trial
+
+    def line_number(self, row: int) -> int:
+        """Where a trial stands in the file, from 1."""
+        return self._lines[row][0]
+
+    @cached_property
+    def rows_by_question(self) -> dict[str, list[int]]:
+        """The rows of each question, in the order of the file."""
+        rows: dict[str, list[int]] = {}
+        for row, question in enumerate(self.questions):
+            rows.setdefault(question, []).append(row)
+        return rows
+
+
+def _parser() -> Any:
+    """Parses one line; orjson where it can, the standard library for what it refuses (such as lone surrogates)."""
+    import orjson
+
+    def parse(line: bytes) -> Any:
+        try:
+            return orjson.loads(line)
+        except orjson.JSONDecodeError:
+            return json.loads(line)
+
+    return parse
+
+
+def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """Lines that hold something, split at LF only; a CR before it and a byte-order mark at the start are dropped."""
+    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        stripped = line.strip(b" \t\r")
+        if stripped:
+            yield number, stripped
+
+
+def _bad_line(path: Path, number: int, line: bytes) -> TrialsError:
+    where = f"{path}, line {number}"
+    try:
+        trial = json.loads(line)
+    except UnicodeDecodeError as error:
+        return TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)")
+    except json.JSONDecodeError as error:
+        return TrialsError(f"{where}, column {error.colno}: not JSON: {error.msg}")
+    except RecursionError:
+        return TrialsError(f"{where}: JSON nested too deeply")
+    if not isinstance(trial, dict):
+        return TrialsError(f"{where}: expected an object with 'question' and 'answer', not {type(trial).__name__}")
+    for key in ("question", "answer"):
+        if key not in trial:
+            return TrialsError(f"{where}: the key {key!r} is missing")
+    key = "question" if not isinstance(trial["question"], str) else "answer"
+    return TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
+
+
+def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
+    """The runs at the given places, each once, sorted by folder.
+
+    Args:
+        paths: Run folders, files of trials, folders that hold many runs at any depth, or globs (`**` too).
+
+    Raises:
+        TrialsError: There is no such place, or no run in it.
+    """
+    runs: dict[Path, RunFolder] = {}
+    for path in paths:
+        found = [run for place in _expand(path) for run in _runs_in(place)]
+        if not found:
+            raise TrialsError(f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files")
+        runs.update((run.trials_path or run.folder, run) for run in found)
+    return sorted(runs.values(), key=lambda run: run.folder)
+
+
+def _expand(path: str | Path) -> list[Path]:
+    if os.path.lexists(path):
+        return [Path(path)]
+    matches = sorted(glob.glob(str(path), recursive=True))
+    if not matches:
+        raise TrialsError(f"{path}: no such file or folder")
+    return [Path(match) for match in matches]
+
+
+def _runs_in(place: Path) -> Iterator[RunFolder]:
+    if not place.is_dir():
+        if place.name.split(".", 1)[-1] in ("jsonl", "jsonl.xz", "jsonl.zst", "jsonl.gz"):
+            yield RunFolder(place.parent, place)
+        return
+
+    def fail(error: OSError) -> None:
+        raise TrialsError(f"{error.filename}: cannot be read: {error.strerror}")
+
+    for folder, subfolders, files in os.walk(place, onerror=fail):
+        subfolders.sort()
+        for name in _TRIALS_NAMES:
+            if name in files:
+                yield RunFolder(Path(folder), Path(folder, name))
+                break
+        else:
+            if any(_ONE_TRIAL.fullmatch(name) for name in files):
+                yield RunFolder(Path(folder), None)
+
+
+def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
+    """Writes the single trials of a run, all lines sorted bytewise, as one trials.jsonl.xz.
+
+    Args:
+        run: A run without a file of trials.
+        folder: Where to write; by default the run's own folder.
+    """
+    paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
+    lines = sorted(line for path in paths for _, line in _numbered_lines(read_stored(path)))
+    packed = (folder or run.folder) / _TRIALS_NAMES[0]
+    write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))
+    return RunFolder(run.folder, packed)
