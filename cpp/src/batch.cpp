@@ -144,7 +144,9 @@ class BatchScorer::Block {
 };
 
 BatchScorer::BatchScorer(std::vector<Question> questions, FloatSum float_sum)
-    : questions_(std::move(questions)), float_sum_(float_sum) {}
+    : questions_(std::move(questions)), float_sum_(float_sum) {
+  if (questions_.empty()) throw CompileError("a suite without questions");
+}
 
 void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns) const {
   const std::size_t n_blocks = (answers.size() + kBlock - 1) / kBlock;

@@ -13,14 +13,17 @@ std::uint32_t end_of_match(std::u32string_view answer, std::u32string_view text)
   return at == std::u32string_view::npos ? kNotFound : static_cast<std::uint32_t>(at + text.size());
 }
 
-// The first node after the subtree at `node`.
-std::size_t skip(const std::vector<RuleNode>& nodes, std::size_t node) {
+constexpr int kMaxDepth = 64;  // bounds recursion
+
+// The first node after the subtree at `node`, which lies `depth` deep.
+std::size_t skip(const std::vector<RuleNode>& nodes, std::size_t node, int depth = 1) {
+  if (depth > kMaxDepth) throw CompileError("keyword rules: nested more than " + std::to_string(kMaxDepth) + " deep");
   if (node >= nodes.size()) throw CompileError("keyword rules: the parts of a rule are missing");
   const RuleNode& rule = nodes[node];
   const bool combines = rule.form == RuleNode::Form::kAnd || rule.form == RuleNode::Form::kOr;
   if (combines != (rule.n_parts != 0)) throw CompileError("keyword rules: only 'and' and 'or' have parts");
   ++node;
-  for (std::uint32_t part = 0; part < rule.n_parts; ++part) node = skip(nodes, node);
+  for (std::uint32_t part = 0; part < rule.n_parts; ++part) node = skip(nodes, node, depth + 1);
   return node;
 }
 

@@ -25,7 +25,7 @@ struct Question {
   std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results
 };
 
-// One answer of a batch. `regex_positions` points to one position for each regex of the question's rules.
+// One answer of a batch; `question` is an index into the scorer's questions. `regex_positions` points to one position for each regex of the question's rules.
 struct Answer {
   TextView text;
   std::uint32_t question;
@@ -53,7 +53,7 @@ struct HelpfulnessDetails {
 
 class BatchScorer {
  public:
-  // All questions have the same profile.
+  // All questions have the same profile, and each as many `set_columns` as sets. Throws CompileError without questions.
   BatchScorer(std::vector<Question> questions, FloatSum float_sum);
 
   const std::vector<Question>& questions() const noexcept { return questions_; }

@@ -31,7 +31,8 @@ struct RulePosition {
 
 class KeywordRules {
  public:
-  // `nodes` in depth-first order. Throws CompileError if an `and` or `or` has no parts or lacks some.
+  // `nodes` in depth-first order. Throws CompileError if an `and` or `or` has no parts or lacks some, or if
+  // they are nested too deeply.
   explicit KeywordRules(std::vector<RuleNode> nodes);
 
   std::size_t n_rules() const noexcept { return importances_.size(); }

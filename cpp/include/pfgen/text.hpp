@@ -11,6 +11,7 @@
 
 namespace pfgen {
 
+// kUcs4 units are at most U+10FFFF, as in every Python str.
 enum class Encoding : std::uint8_t { kLatin1, kUcs2, kUcs4, kUtf8 };
 
 // Bytes of one code unit.
