@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Suite, SuiteError, TrialsError
+from pfgen_fast.suite import find_faults
 
 
 def test_questions_are_found_by_id_and_by_text(mini):
@@ -152,3 +153,13 @@ def test_an_unreadable_question_file_is_refused(tmp_path):
     (tmp_path / "Q01.json").mkdir()
     with pytest.raises(SuiteError, match=r"Q01\.json: cannot be read"):
         Suite.load(tmp_path)
+
+
+def test_all_faults_of_a_folder_are_found_at_once(make_suite):
+    folder = make_suite({"colour": 1, "keywords": [{"t": "("}, {"or": []}]}, {}, {"question_id": "Q02"})
+    (folder / "Q04.json").write_text("{")
+    faults = find_faults(folder)
+    assert [fault.split(": ", 1)[0].rsplit("/", 1)[-1] for fault in faults] == [
+        *("Q01.json", "Q01.json", "Q01.json", "Q03.json", "Q04.json, line 1, column 2")
+    ]
+    assert find_faults("mini") == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import gzip
+import hashlib
 import lzma
 import os
 import zlib
@@ -161,3 +162,8 @@ def _open_unnamed(folder: Path) -> IO[bytes] | None:
         if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
             return None  # this file system cannot
         raise
+
+
+def input_hash(path: Path) -> str:
+    """SHA-1 of a file as it is stored."""
+    return hashlib.sha1(read_stored(path)).hexdigest()

@@ -56,56 +56,74 @@ class Rule:
         return _REGEX_SYNTAX.isdisjoint(self.pattern)
 
 
-def parse_rule(source: object, where: str = "rule", depth: int = 1) -> Rule:
-    """Checks one rule as it stands in a question file and freezes it.
+def parse_rule(source: Any) -> Rule:
+    """Checks one rule as it stands in a question file (decoded JSON) and freezes it.
+
+    Raises:
+        SuiteError: The value is not a rule; the message is the first of `rule_faults`.
+    """
+    for fault in rule_faults(source, "rule"):
+        raise SuiteError(fault)
+    return freeze_rule(source)
+
+
+def freeze_rule(source: Mapping[str, Any]) -> Rule:
+    """The rule of a value in which `rule_faults` finds nothing."""
+    form = next(form for form in _FORMS if form in source)
+    name, importance = source.get("name"), float(source.get("importance", 1.0))
+    if form == "t":
+        return Rule("t", pattern=source["t"], name=name, importance=importance)
+    return Rule(form, parts=tuple(map(freeze_rule, source[form])), name=name, importance=importance)
+
+
+def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
+    """Every fault of one rule, a sentence each.
 
     Args:
         source: The decoded JSON value.
-        where: What error messages call the place, such as `keywords[2].and[0]`.
+        where: What the sentences call the place, such as `keywords[2].and[0]`.
         depth: How deep the rule lies within others; a bound keeps hostile files from exhausting the stack.
-
-    Raises:
-        SuiteError: The value is not a rule.
     """
     if not isinstance(source, Mapping):
-        raise SuiteError(f"{where}: a rule is an object with one of 't', 'and', 'or', not {_shown(source)}")
+        yield f"{where}: a rule is an object with one of 't', 'and', 'or', not {_shown(source)}"
+        return
     forms = [form for form in _FORMS if form in source]
     if len(forms) != 1:
         found = ", ".join(map(repr, forms)) or "none of them"
-        raise SuiteError(f"{where}: a rule has exactly one of 't', 'and', 'or'; this one has {found}")
-    form = forms[0]
-    unknown = [key for key in source if key not in (form, "name", "importance")]
-    if unknown:
-        raise SuiteError(f"{where}: unknown key {unknown[0]!r}; a rule has {form!r}, 'name', 'importance'")
-    name = source.get("name")
-    if "name" in source and not isinstance(name, str):
-        raise SuiteError(f"{where}.name: a name is a string, not {_shown(name)}")
-    importance = _parse_importance(source.get("importance", 1.0), where)
-    if form == "t":
-        return Rule("t", pattern=_parse_pattern(source["t"], where), name=name, importance=importance)
-    parts = source[form]
-    if not isinstance(parts, list) or not parts:
-        raise SuiteError(f"{where}.{form}: expected a list of at least one rule, not {_shown(parts)}")
-    if depth == _MAX_DEPTH:
-        raise SuiteError(f"{where[:80]}...: rules nested more than {_MAX_DEPTH} deep")
-    parsed = tuple(parse_rule(part, f"{where}.{form}[{i}]", depth + 1) for i, part in enumerate(parts))
-    return Rule(form, parts=parsed, name=name, importance=importance)
+        yield f"{where}: a rule has exactly one of 't', 'and', 'or'; this one has {found}"
+    for key in source:
+        if key not in (*_FORMS, "name", "importance"):
+            yield f"{where}: unknown key {key!r}; a rule has one of 't', 'and', 'or', and 'name', 'importance'"
+    if not isinstance(source.get("name", ""), str):
+        yield f"{where}.name: a name is a string, not {_shown(source['name'])}"
+    importance = source.get("importance", 1.0)
+    if isinstance(importance, bool) or not isinstance(importance, (int, float)) or not 0 <= importance <= 1:
+        yield f"{where}.importance: expected a number from 0 to 1, not {_shown(importance)}"
+    for form in forms:
+        if form == "t":
+            yield from _pattern_faults(source["t"], where)
+        else:
+            yield from _parts_faults(source[form], f"{where}.{form}", depth)
 
 
-def _parse_importance(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise SuiteError(f"{where}.importance: expected a number from 0 to 1, not {_shown(value)}")
-    return float(value)
-
-
-def _parse_pattern(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise SuiteError(f"{where}.t: a pattern is a string, not {_shown(value)}")
+def _pattern_faults(pattern: object, where: str) -> Iterator[str]:
+    if not isinstance(pattern, str):
+        yield f"{where}.t: a pattern is a string, not {_shown(pattern)}"
+        return
     try:
-        re.compile(value)
+        re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        raise SuiteError(f"{where}.t: the pattern {_shown(value)} does not compile: {error}") from None
-    return value
+        yield f"{where}.t: the pattern {_shown(pattern)} does not compile: {error}"
+
+
+def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
+    if not isinstance(parts, list) or not parts:
+        yield f"{where}: expected a list of at least one rule, not {_shown(parts)}"
+    elif depth == _MAX_DEPTH:
+        yield f"{where[:80]}...: rules nested more than {_MAX_DEPTH} deep"
+    else:
+        for i, part in enumerate(parts):
+            yield from rule_faults(part, f"{where}[{i}]", depth + 1)
 
 
 def _shown(value: object) -> str:

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import SuiteError, TrialsError
-from .keywords import Rule, parse_rule
+from .keywords import Rule, freeze_rule, rule_faults
 
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
@@ -85,17 +85,15 @@ class Suite:
             SuiteError: There is no such suite, or a file breaks the rules; the message names the file.
         """
         folder = _suite_folder(source)
-        files = sorted(folder.glob("Q*.json"), key=lambda path: path.name)
-        if not files:
-            raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
         digests: list[str] = []
         questions: list[Question] = []
         taken: dict[str, str] = {}
-        for path in files:
+        for path in _question_files(folder):
             content = _read_bytes(path)
             digests.append(hashlib.sha1(content).hexdigest())
             question = parse_question(content, str(path))
-            _take_keys(taken, question, path)
+            for fault in _key_faults(taken, question.question_id, question.question, path):
+                raise SuiteError(fault)
             questions.append(question)
         metadata_hash = hashlib.sha1("".join(digests).encode()).hexdigest()
         name = folder.name if folder.parent == _PACKAGED else str(source)
@@ -136,48 +134,85 @@ class Suite:
 
 
 def parse_question(content: bytes, where: str) -> Question:
-    """Decodes and checks the bytes of one question file; `where` names it in errors."""
+    """Decodes and checks the bytes of one question file; `where` names it in errors.
+
+    Raises:
+        SuiteError: The file breaks the rules; the message is the first of its faults.
+    """
     source = _parse_json(content, where)
-    if not isinstance(source, dict):
-        raise SuiteError(f"{where}: a question file holds one JSON object, not {type(source).__name__}")
-    for key in _REQUIRED:
-        if key not in source:
-            raise SuiteError(f"{where}: the key {key!r} is missing")
-    for key in source:
-        if key not in _REQUIRED + _OPTIONAL:
-            known = ", ".join(_REQUIRED + _OPTIONAL)
-            raise SuiteError(f"{where}: unknown key {key!r}; a question has {known}")
-    for key in ("question_id", "question"):
-        if not isinstance(source[key], str) or not source[key]:
-            raise SuiteError(f"{where}: {key!r} is a non-empty string, not {source[key]!r}")
-    for key in ("category", "note"):
-        if not isinstance(source.get(key, ""), str):
-            raise SuiteError(f"{where}: {key!r} is a string, not {type(source[key]).__name__}")
-    keywords = source.get("keywords", [])
-    if not isinstance(keywords, list):
-        raise SuiteError(f"{where}: 'keywords' is a list of rules, not {type(keywords).__name__}")
+    for fault in _question_faults(source):
+        raise SuiteError(f"{where}: {fault}")
     return Question(
         question_id=source["question_id"],
         question=source["question"],
-        answers=_parse_answers(source["answers"], where),
-        keywords=tuple(parse_rule(rule, f"{where}: keywords[{i}]") for i, rule in enumerate(keywords)),
+        answers=MappingProxyType({name: tuple(answers) for name, answers in source["answers"].items()}),
+        keywords=tuple(map(freeze_rule, source.get("keywords", []))),
         category=source.get("category", ""),
         note=source.get("note", ""),
     )
 
 
-def _parse_answers(source: object, where: str) -> Mapping[str, tuple[str, ...]]:
+def _question_faults(source: object) -> Iterator[str]:
+    """Every fault of one decoded question file, a sentence each."""
+    if not isinstance(source, dict):
+        yield f"a question file holds one JSON object, not {type(source).__name__}"
+        return
+    for key in _REQUIRED:
+        if key not in source:
+            yield f"the key {key!r} is missing"
+    for key in source:
+        if key not in _REQUIRED + _OPTIONAL:
+            yield f"unknown key {key!r}; a question has {', '.join(_REQUIRED + _OPTIONAL)}"
+    for key in ("question_id", "question"):
+        if key in source and (not isinstance(source[key], str) or not source[key]):
+            yield f"{key!r} is a non-empty string, not {source[key]!r}"
+    for key in ("category", "note"):
+        if not isinstance(source.get(key, ""), str):
+            yield f"{key!r} is a string, not {type(source[key]).__name__}"
+    keywords = source.get("keywords", [])
+    if isinstance(keywords, list):
+        for i, rule in enumerate(keywords):
+            yield from rule_faults(rule, f"keywords[{i}]")
+    else:
+        yield f"'keywords' is a list of rules, not {type(keywords).__name__}"
+    if "answers" in source:
+        yield from _answers_faults(source["answers"])
+
+
+def _answers_faults(source: object) -> Iterator[str]:
     if not isinstance(source, dict) or not source:
-        raise SuiteError(f"{where}: 'answers' maps at least one set name to a list of reference answers")
+        yield "'answers' maps at least one set name to a list of reference answers"
+        return
     for name, answers in source.items():
         if not isinstance(answers, list) or not answers:
-            raise SuiteError(f"{where}: answers[{name!r}] is a list of at least one reference answer")
+            yield f"answers[{name!r}] is a list of at least one reference answer"
+            continue
         for i, answer in enumerate(answers):
             if not isinstance(answer, str):
-                raise SuiteError(f"{where}: answers[{name!r}][{i}] is a string, not {type(answer).__name__}")
+                yield f"answers[{name!r}][{i}] is a string, not {type(answer).__name__}"
         if not any(answers):
-            raise SuiteError(f"{where}: answers[{name!r}] holds only empty answers, so its baseline would be 0")
-    return MappingProxyType({name: tuple(answers) for name, answers in source.items()})
+            yield f"answers[{name!r}] holds only empty answers, so its baseline would be 0"
+
+
+def find_faults(source: str | Path) -> list[str]:
+    """Every fault of the suite in a folder, a sentence each that names the file; none if `Suite.load` would take it.
+
+    Raises:
+        SuiteError: There is no such folder, or no question file in it.
+    """
+    faults: list[str] = []
+    taken: dict[str, str] = {}
+    for path in _question_files(_suite_folder(source)):
+        try:
+            decoded = _parse_json(_read_bytes(path), str(path))
+        except SuiteError as error:
+            faults.append(str(error))
+            continue
+        of_file = [f"{path}: {fault}" for fault in _question_faults(decoded)]
+        faults.extend(of_file)
+        if not of_file:
+            faults.extend(_key_faults(taken, decoded["question_id"], decoded["question"], path))
+    return faults
 
 
 def _parse_json(content: bytes, where: str) -> Any:
@@ -208,12 +243,19 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _take_keys(taken: dict[str, str], question: Question, path: Path) -> None:
+def _key_faults(taken: dict[str, str], question_id: str, question: str, path: Path) -> Iterator[str]:
     """Notes whose id and text are taken; one that is taken already would make a look-up ambiguous."""
-    for key in dict.fromkeys((question.question_id, question.question)):
+    for key in dict.fromkeys((question_id, question)):
         if key in taken:
-            raise SuiteError(f"{path}: the id or text {key!r} is already that of question {taken[key]!r}")
-        taken[key] = question.question_id
+            yield f"{path}: the id or text {key!r} is already that of question {taken[key]!r}"
+        taken[key] = question_id
+
+
+def _question_files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("Q*.json"), key=lambda path: path.name)
+    if not files:
+        raise SuiteError(f"{folder}: no question files; a suite folder holds at least one Q*.json")
+    return files
 
 
 def _suite_folder(source: str | Path) -> Path:

@@ -97,7 +97,9 @@ def shown(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Prints a value for machines."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n")
+    sys.stdout.write(
+        json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
+    )
 
 
 def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> Iterator[T]:

@@ -1,0 +1,133 @@
+"""`pfgen-fast score`: runs into result.json, tables into tables with scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..runs import Outcome, RunScorer
+from ..scoring import Scorer
+from ..suite import Suite
+from ..trials import find_runs
+from . import options
+from .app import Exit, Json, Quiet, app, fail, print_json, shown, stdout, track, warn
+
+_HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
+
+
+@app.command()
+def score(
+    paths: options.Paths,
+    suite: options.SuiteOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for the results, at the runs' places below it; the runs stay untouched. For tables: the file.",
+        ),
+    ] = None,
+    question_column: Annotated[str | None, typer.Option(help="Score a table: its column of questions.")] = None,
+    answer_column: Annotated[str | None, typer.Option(help="Score a table: its column of answers.")] = None,
+    nulls: Annotated[bool, typer.Option("--nulls", help="Tables: let missing answers score null.")] = False,
+    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
+    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Score also what is up to date.")] = False,
+    threads: options.Threads = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would be done.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Scores runs, or a table of answers.
+
+    A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
+    it. Runs that are up to date are skipped.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast score result/openai/gpt-4o/5e1e9f4
+
+      pfgen-fast score --suite my-suite 'runs/**/step-*'
+
+      pfgen-fast score result --float-sum naive --output /tmp/naive
+
+      pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
+    """
+    if question_column or answer_column:
+        if not (question_column and answer_column and output and len(paths) == 1 and suite):
+            fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
+        scorer = Scorer(Suite.load(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
+        _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
+        return
+    unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
+    if unusual and not (output or force):
+        fail("results of another profile or float sum would take the place of the usual ones: give --output or --force")
+    runs = find_runs(paths)
+    run_scorer = RunScorer(
+        suite=Suite.load(suite) if suite else None,
+        profile=profile.value,
+        float_sum=float_sum.value,
+        force=force,
+        output=output,
+        dry_run=dry_run,
+        threads=threads,
+    )
+    outcomes = _print_as_they_come(run_scorer.score(runs), len(runs), quiet=quiet or as_json)
+    if as_json:
+        print_json([_as_json(outcome) for outcome in outcomes])
+    if any(outcome.status == "failed" for outcome in outcomes):
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _print_as_they_come(outcomes: object, total: int, *, quiet: bool) -> list[Outcome]:
+    done: list[Outcome] = []
+    for outcome in track(outcomes, total, "runs", quiet=quiet):  # type: ignore[var-annotated, arg-type]
+        if outcome.error:
+            warn(outcome.error)
+        elif not quiet:
+            if not any(earlier.error is None for earlier in done):
+                stdout.print(f"[bold]{_HEADER}[/bold]")
+            stdout.print(_row(outcome))
+        done.append(outcome)
+    return done
+
+
+def _row(outcome: Outcome) -> str:
+    name = shown(str(outcome.run.folder))
+    if outcome.summary is None:
+        return f"{'to be scored':>50}  {name}"
+    result, scores = outcome.summary, outcome.summary["scores"]
+    note = "  [dim](up to date)[/dim]" if outcome.status == "current" else ""
+    return (
+        f"{result['score']:7.4f} ±{result['score_std']:.4f} {sum(scores['fluency'].values()):9.3f} "
+        f"{sum(scores['truthfulness'].values()):8.3f} {scores['helpfulness']:8.3f} {result['length']:7.1f}  {name}{note}"
+    )
+
+
+def _as_json(outcome: Outcome) -> dict[str, object]:
+    return {
+        "run": str(outcome.run.folder),
+        "status": outcome.status,
+        "result": str(outcome.path),
+        "error": outcome.error,
+        **(outcome.summary or {}),
+    }
+
+
+def _score_table(
+    source: str, target: Path, scorer: Scorer, question_column: str, answer_column: str, nulls: bool, quiet: bool
+) -> None:
+    from ..tables import score_table
+
+    n_rows = score_table(
+        source,
+        target,
+        scorer,
+        question_column=question_column,
+        answer_column=answer_column,
+        nulls="null" if nulls else "error",
+    )
+    if not quiet and str(target) != "-":
+        stdout.print(f"{n_rows} rows scored: {shown(str(target))}")
