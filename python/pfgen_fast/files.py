@@ -6,12 +6,13 @@ import contextlib
 import errno
 import gzip
 import hashlib
+import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from .errors import PfgenError, TrialsError
 
@@ -47,58 +48,133 @@ def decompress(stored: bytes, path: Path, limit: int = MAX_BYTES) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        for part in _DECOMPRESSORS[kind](stored):
+        for part in _contents((stored,), kind):
             parts.append(part)
             size += len(part)
             if size > limit:
                 raise TrialsError(f"{path}: holds more than {limit >> 20} MiB when decompressed, which is the limit")
-    except (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError) as error:
+    except _DAMAGE as error:
         raise TrialsError(f"{path}: damaged or cut off ({error})") from None
     return b"".join(parts)
 
 
-def _unxz(stored: bytes) -> Iterator[bytes]:
-    """All streams of an .xz file; padding between and after them is allowed."""
-    while stored:
-        decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-        yield decompressor.decompress(stored, _CHUNK)
-        while not decompressor.eof:
-            if decompressor.needs_input:
-                raise EOFError("the end of the stream is missing")
-            yield decompressor.decompress(b"", _CHUNK)
-        stored = decompressor.unused_data.lstrip(b"\0")
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """A file to read from, decompressed as its name says while it is read: for files of any size.
+
+    Raises:
+        TrialsError: The file cannot be read, or its data is damaged or cut off.
+    """
+    kind = compression(path)
+    try:
+        with open(path, "rb") as file:
+            blocks = iter(lambda: file.read(_CHUNK), b"")
+            yield io.BufferedReader(_Pieces(_contents(blocks, kind)), _CHUNK) if kind else file
+    except OSError as error:
+        raise TrialsError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except _DAMAGE as error:
+        raise TrialsError(f"{path}: damaged or cut off ({error})") from None
 
 
-def _gunzip(stored: bytes) -> Iterator[bytes]:
-    while stored:
-        decompressor = zlib.decompressobj(wbits=31)
-        yield decompressor.decompress(stored, _CHUNK)
-        while not decompressor.eof:
-            if not decompressor.unconsumed_tail:
-                raise EOFError("the end of the stream is missing")
-            yield decompressor.decompress(decompressor.unconsumed_tail, _CHUNK)
-        stored = decompressor.unused_data.lstrip(b"\0")
+class _Pieces(io.RawIOBase):
+    """Pieces of bytes as a file, of which a BufferedReader makes lines."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        n_bytes = min(len(buffer), len(self._rest))
+        buffer[:n_bytes] = self._rest[:n_bytes]
+        self._rest = self._rest[n_bytes:]
+        return n_bytes
 
 
-def _unzstd(stored: bytes) -> Iterator[bytes]:
+def _contents(blocks: Iterable[bytes], kind: str) -> Iterator[bytes]:
+    """The content of all compressed streams in a row; zeros between and after them are padding.
+
+    The compressed bytes come in `blocks`, which may end anywhere.
+    """
+    start, feed = _DECOMPRESSORS[kind]
+    stream = None
+    padding = b""
+    for block in blocks:
+        rest: bytes | None = block
+        while rest:
+            if stream is None:
+                rest = rest.lstrip(padding)
+                if not rest:
+                    break
+                stream = start()
+            rest = yield from feed(stream, rest)
+            if rest is not None:
+                stream = None
+                padding = b"\0" if kind != ".zst" else b""
+    if stream is not None:
+        raise EOFError("the end of the stream is missing")
+
+
+# Each feeds one block to the decompressor of one stream and gives pieces of the content, none of them much larger than
+# _CHUNK; it returns what follows the end of the stream, or None if that has not come yet.
+_Feeding = Generator[bytes, None, bytes | None]
+
+
+def _start_xz() -> Any:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
+
+
+def _feed_xz(stream: Any, block: bytes) -> _Feeding:
+    yield stream.decompress(block, _CHUNK)
+    while not (stream.eof or stream.needs_input):
+        yield stream.decompress(b"", _CHUNK)
+    return stream.unused_data if stream.eof else None
+
+
+def _start_gz() -> Any:
+    return zlib.decompressobj(wbits=31)
+
+
+def _feed_gz(stream: Any, block: bytes) -> _Feeding:
+    yield stream.decompress(block, _CHUNK)
+    while stream.unconsumed_tail and not stream.eof:
+        yield stream.decompress(stream.unconsumed_tail, _CHUNK)
+    return stream.unused_data if stream.eof else None
+
+
+def _start_zst() -> Any:
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
+
+
+def _feed_zst(stream: Any, block: bytes) -> _Feeding:
     import zstandard
 
     step = 1 << 12  # a small step of input bounds what one call can give
-    try:
-        while stored:
-            decompressor = zstandard.ZstdDecompressor().decompressobj()
-            for begin in range(0, len(stored), step):
-                yield decompressor.decompress(stored[begin : begin + step])
-                if decompressor.eof:
-                    stored = decompressor.unused_data + stored[begin + step :]
-                    break
-            else:
-                raise EOFError("the end of the frame is missing")
-    except zstandard.ZstdError as error:
-        raise EOFError(str(error)) from None
+    for begin in range(0, len(block), step):
+        try:
+            yield stream.decompress(block[begin : begin + step])
+        except zstandard.ZstdError as error:
+            raise EOFError(str(error)) from None
+        if stream.eof:
+            return bytes(stream.unused_data + block[begin + step :])
+    return None
 
 
-_DECOMPRESSORS: dict[str, Callable[[bytes], Iterator[bytes]]] = {".xz": _unxz, ".gz": _gunzip, ".zst": _unzstd}
+_DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
+_DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes], _Feeding]]] = {
+    ".xz": (_start_xz, _feed_xz),
+    ".gz": (_start_gz, _feed_gz),
+    ".zst": (_start_zst, _feed_zst),
+}
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -123,6 +199,26 @@ def writing_whole(path: Path) -> Iterator[IO[bytes]]:
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def compressing(file: IO[bytes], path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+    """What compresses as the name of `path` says and writes to `file`, which stays open; `file` itself if it says nothing.
+
+    The same content gives the same bytes: no name and no time is stored.
+    """
+    kind = compression(path)
+    writer: Any
+    if kind == ".xz":
+        writer = lzma.LZMAFile(file, "wb")
+    elif kind == ".gz":
+        writer = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
+    elif kind == ".zst":
+        import zstandard
+
+        writer = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    else:
+        writer = contextlib.nullcontext(file)
+    return writer  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

@@ -69,6 +69,7 @@ class Table:
     """Document frequencies of one reference set, and its baseline."""
 
     def __init__(self, answers: tuple[str, ...], rules: _Leaderboard) -> None:
+        self.rules = rules
         self.n_answers = len(answers)
         self.document_frequency: Counter[NGram] = Counter()
         for answer in answers:

@@ -319,17 +319,15 @@ _CORE_ERRORS: tuple[type[Exception], ...] = (
 
 def _raise_trials_error(suite: Suite, error: Exception) -> NoReturn:
     """Turns what the core found into a sentence; the core's errors carry the facts as arguments."""
+    row: int | None = None
     if isinstance(error, _core.BadRow):
         column, row, problem = error.args
-        message = f"{column}[{row}]: {problem}"
     elif isinstance(error, _core.BadColumn):
         column, problem = error.args
-        message = f"{column}: {problem}"
     elif isinstance(error, _core.InvalidAnswer):
         row, byte = error.args
-        message = f"answers[{row}]: invalid UTF-8 at byte {byte}"
+        column, problem = "answers", f"invalid UTF-8 at byte {byte}"
     else:
         row, key = error.args
-        place = "questions" if row is None else f"questions[{row}]"
-        message = f"{place}: {suite.unknown_question(key)}"
-    raise TrialsError(message) from None
+        column, problem = "questions", suite.unknown_question(key)
+    raise TrialsError(problem, column=column, row=row) from None

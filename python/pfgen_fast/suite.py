@@ -118,7 +118,7 @@ class Suite:
     def __repr__(self) -> str:
         return f"Suite({self.name!r}, {len(self)} questions, metadata_hash={self.metadata_hash[:7]})"
 
-    @property
+    @cached_property
     def set_names(self) -> tuple[str, ...]:
         """Names of all reference sets, in order of first appearance."""
         return tuple(dict.fromkeys(name for question in self.questions for name in question.answers))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -103,19 +105,28 @@ def print_json(value: Any) -> None:
 
 
 def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> Iterator[T]:
-    """Shows a progress bar on stderr once the work takes longer than a second, if somebody is there to see it."""
+    """Shows on stderr how many of the items are done."""
+    with counting(what, quiet=quiet) as count:
+        for done, item in enumerate(items, start=1):
+            yield item
+            count(done, total)
+
+
+@contextlib.contextmanager
+def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A function to tell how much is done; it shows a bar on stderr once the work takes longer than a second.
+
+    Nothing is shown where stderr is no terminal.
+    """
     if quiet or not stderr.is_terminal:
-        yield from items
+        yield lambda done, total: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=False, auto_refresh=False) as progress:
-        task = progress.add_task(what, total=total, visible=False)
-        for item in items:
-            yield item
-            progress.update(task, advance=1, visible=(progress.tasks[0].elapsed or 0) > 1)
-            progress.refresh()
+    begin = time.monotonic()
+    with Progress(*columns, console=stderr, transient=True) as progress:
+        task = progress.add_task(shown(what), total=None, visible=False)
 
+        def count(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total, visible=time.monotonic() - begin > 1)
 
-def markdown_row(cells: Sequence[str]) -> str:
-    """One row of a Markdown table."""
-    return "| " + " | ".join(cells) + " |"
+        yield count

@@ -1,3 +1,3 @@
 """Imports every subcommand, which registers it; in the order in which `--help` lists them."""
 
-from . import score  # noqa: F401
+from . import compare, explain, leaderboard, score, suite, verify  # noqa: F401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -74,16 +75,17 @@ def score(
         dry_run=dry_run,
         threads=threads,
     )
-    outcomes = _print_as_they_come(run_scorer.score(runs), len(runs), quiet=quiet or as_json)
+    scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
+    outcomes = _print_as_they_come(scored, quiet=quiet or as_json)
     if as_json:
         print_json([_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):
         raise SystemExit(Exit.PARTIAL)
 
 
-def _print_as_they_come(outcomes: object, total: int, *, quiet: bool) -> list[Outcome]:
+def _print_as_they_come(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
     done: list[Outcome] = []
-    for outcome in track(outcomes, total, "runs", quiet=quiet):  # type: ignore[var-annotated, arg-type]
+    for outcome in outcomes:
         if outcome.error:
             warn(outcome.error)
         elif not quiet:
@@ -99,11 +101,10 @@ def _row(outcome: Outcome) -> str:
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary["scores"]
+    fluency, truthfulness = sum(scores["fluency"].values()), sum(scores["truthfulness"].values())
+    parts = f"{fluency:8.3f} {truthfulness:8.3f} {scores['helpfulness']:8.3f} {result['length']:7.1f}"
     note = "  [dim](up to date)[/dim]" if outcome.status == "current" else ""
-    return (
-        f"{result['score']:7.4f} ±{result['score_std']:.4f} {sum(scores['fluency'].values()):9.3f} "
-        f"{sum(scores['truthfulness'].values()):8.3f} {scores['helpfulness']:8.3f} {result['length']:7.1f}  {name}{note}"
-    )
+    return f"{result['score']:7.4f} ±{result['score_std']:.4f}  {parts}  {name}{note}"
 
 
 def _as_json(outcome: Outcome) -> dict[str, object]:

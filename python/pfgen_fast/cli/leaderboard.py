@@ -1,0 +1,66 @@
+"""`pfgen-fast leaderboard`: recorded results as a ranked table."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..files import write_whole
+from ..leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
+from . import options
+from .app import Quiet, app, fail, shown, stderr, stdout
+
+
+class Format(str, enum.Enum):
+    """What the table is written as."""
+
+    markdown = "markdown"
+    json = "json"
+    csv = "csv"
+    html = "html"
+
+
+@app.command()
+def leaderboard(
+    paths: options.Paths,
+    format: Annotated[Format, typer.Option(help="json and csv: full precision, 95 % intervals.")] = Format.markdown,
+    update_file: Annotated[
+        Path | None,
+        typer.Option("--update", help="Replace the table between this file's leaderboard comments."),
+    ] = None,
+    output: options.OutputFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Ranks runs by score, as the published table does.
+
+    Reads the result.json files that 'pfgen-fast score' has written.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast leaderboard result
+
+      pfgen-fast leaderboard result --update README.md
+
+      pfgen-fast leaderboard result --format csv -o leaderboard.csv
+    """
+    entries = rank(find_results(paths))
+    if update_file:
+        if format is not Format.markdown or output:
+            fail("--update writes Markdown into its own file: leave --format and --output away")
+        update(update_file, to_markdown(entries, update_file.resolve().parent))
+        if not quiet:
+            stderr.print(f"{len(entries)} runs: {shown(str(update_file))}")
+        return
+    table = {
+        Format.markdown: to_markdown,
+        Format.json: to_json,
+        Format.csv: to_csv,
+        Format.html: to_html,
+    }[format](entries)
+    if output:
+        write_whole(output, table.encode())
+    else:
+        stdout.out(table, end="", highlight=False)

@@ -1,0 +1,87 @@
+"""`pfgen-fast suite`: what is in a suite, what is wrong with it, its index."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import typer
+
+from ..index import default_threads, references
+from ..suite import Question, Suite, find_faults
+from . import options
+from .app import Exit, Json, app, print_json, shown, stdout, warn
+
+suite_app = typer.Typer(no_args_is_help=True, help="Looks into suites of questions.")
+app.add_typer(suite_app, name="suite")
+
+
+@suite_app.command()
+def info(suite: options.RequiredSuite, as_json: Json = False) -> None:
+    """Says what is in a suite: questions, reference sets, keyword rules.
+
+    [bold]Example[/bold]
+
+      pfgen-fast suite info mini
+    """
+    loaded = Suite.load(suite)
+    rows = [_describe(question) for question in loaded]
+    if as_json:
+        print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "questions": rows})
+        return
+    stdout.print(f"[bold]{shown(loaded.name)}[/bold]: {len(loaded)} questions, metadata hash {loaded.metadata_hash}")
+    for row in rows:
+        sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
+        stdout.print(
+            f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
+        )
+    stdout.print("[dim]sets: name, answers × mean code points[/dim]")
+
+
+def _describe(question: Question) -> dict[str, Any]:
+    sets = {name: (len(answers), sum(map(len, answers)) / len(answers)) for name, answers in question.answers.items()}
+    return {
+        "question_id": question.question_id,
+        "question": question.question,
+        "category": question.category,
+        "n_rules": len(question.keywords),
+        "sets": sets,
+    }
+
+
+@suite_app.command()
+def check(suite: options.RequiredSuite) -> None:
+    """Names every fault of a suite at once; exit code 1 if there is any.
+
+    [bold]Example[/bold]
+
+      pfgen-fast suite check my-suite
+    """
+    faults = find_faults(suite)
+    for fault in faults:
+        warn(fault)
+    if faults:
+        raise SystemExit(Exit.NO)
+    stdout.print(f"{shown(suite)}: no faults in {len(Suite.load(suite))} questions")
+
+
+@suite_app.command()
+def compile(
+    suite: options.RequiredSuite,
+    profile: options.ProfileOption = options.ProfileChoice.leaderboard,
+    threads: options.Threads = None,
+) -> None:
+    """Builds the index of a suite and says how large it is and how long that took.
+
+    The index lives as long as a command; each builds it anew.
+
+    [bold]Example[/bold]
+
+      pfgen-fast suite compile mini
+    """
+    loaded = Suite.load(suite)
+    begin = time.perf_counter()
+    compiled = references(loaded, profile.value, threads or default_threads())
+    seconds = time.perf_counter() - begin
+    n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
+    stdout.print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, built in {seconds:.2f} s")

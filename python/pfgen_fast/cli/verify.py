@@ -1,0 +1,87 @@
+"""`pfgen-fast verify`: the oracle against the core, and recorded results against their inputs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ..errors import PfgenError
+from ..runs import RunScorer
+from ..suite import Suite
+from ..trials import find_runs
+from ..verify import Verdict, Verifier
+from . import options
+from .app import Exit, Json, Quiet, app, counting, print_json, shown, stdout, warn
+
+
+@app.command()
+def verify(
+    paths: options.Paths,
+    suite: options.SuiteOption = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", min=1, help="Answers of each run that the oracle scores. Default: all.")
+    ] = None,
+    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Scores runs again with the slow oracle, and compares their result.json with what the inputs give.
+
+    Exit code 1 if anything differs. The oracle scores some hundred answers a second, and needs a second or so for the
+    tables of each reference set.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast verify result/openai/gpt-4o/5e1e9f4 --sample 50
+
+      pfgen-fast verify result --sample 10 --float-sum naive
+    """
+    runs = find_runs(paths)
+    finder = RunScorer(suite=Suite.load(suite) if suite else None)
+    verifiers: dict[Suite, Verifier] = {}
+    verdicts: list[Verdict] = []
+    n_failed = 0
+    for run in runs:
+        try:
+            of_run = finder.suite_of(run)
+            if of_run not in verifiers:
+                verifiers[of_run] = Verifier(of_run, float_sum=float_sum.value, sample=sample)
+            with counting(str(run.folder), quiet=quiet) as on_answer:
+                verdict = verifiers[of_run].verify(run, on_answer)
+        except PfgenError as error:
+            warn(str(error))
+            n_failed += 1
+            continue
+        verdicts.append(verdict)
+        if not quiet and not as_json:
+            _print(verdict)
+    if as_json:
+        print_json([_as_json(verdict) for verdict in verdicts])
+    if not all(verdict.is_right for verdict in verdicts):
+        raise SystemExit(Exit.NO)
+    if n_failed:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _print(verdict: Verdict) -> None:
+    mark = "[green]ok[/green]" if verdict.is_right else "[red]differs[/red]"
+    core = (
+        f"{len(verdict.differences)} of {verdict.n_answers} answers differ" if verdict.differences else "core = oracle"
+    )
+    stdout.print(
+        f"{mark}  {shown(str(verdict.run.folder))}: {core} ({verdict.n_answers} answers); {shown(verdict.recorded)}"
+    )
+    for difference in verdict.differences[:10]:
+        stdout.print(f"    {shown(difference)}")
+
+
+def _as_json(verdict: Verdict) -> dict[str, object]:
+    return {
+        "run": str(verdict.run.folder),
+        "right": verdict.is_right,
+        "n_answers": verdict.n_answers,
+        "differences": list(verdict.differences),
+        "recorded": verdict.recorded,
+        "recorded_right": verdict.is_recorded_right,
+    }

@@ -1,0 +1,27 @@
+"""Makes runs over the packaged suite, for tests of files and commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pfgen_fast import Suite
+
+
+def trial_lines(suite: Suite, n_trials: int = 2, first: int = 0) -> list[str]:
+    """Trials whose answers are references of the suite."""
+    return [
+        json.dumps({"question": question.question, "answer": question.answers["A"][first + k], "timestamp": k})
+        for k in range(n_trials)
+        for question in suite
+    ]
+
+
+def make_run(folder: Path, lines: list[str], config: dict[str, Any] | None = None) -> Path:
+    """A run folder with a plain trials.jsonl."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "trials.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if config is not None:
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+
+import published
+import pytest
+from pfgen_fast import Scorer, TrialsError
+from pfgen_fast.results import encode, evaluate, mean_and_deviation, read_result
+from pfgen_fast.trials import find_runs
+from runmaking import make_run, trial_lines
+
+
+@pytest.fixture
+def run(tmp_path, mini):
+    make_run(tmp_path, trial_lines(mini, 3), {"model": "m", "b": 1, "a": [2]})
+    return find_runs([tmp_path])[0]
+
+
+def test_a_result_has_the_keys_of_the_rules_in_their_order(run, scorer):
+    result = evaluate(run, scorer)
+    assert list(result) == [
+        *("input_hash", "metadata_hash", "config", "num_trials", "score", "score_std", "length", "length_std"),
+        *("scores", "questions"),
+    ]
+    assert result["num_trials"] == 3
+    assert list(result["config"]) == ["model", "b", "a"]
+    question = result["questions"]["Q01"]
+    assert list(question) == ["question", "score", "score_std", "length", "length_std", "scores", "samples"]
+    assert [list(sample) for sample in question["samples"]] == [["answer", "timestamp", "scores"]] * 3
+    averages = [sample["scores"]["average"] for sample in question["samples"]]
+    assert averages == sorted(averages, reverse=True)
+
+
+def test_surplus_answers_count_for_their_question_only(tmp_path, mini, scorer):
+    lines = trial_lines(mini, 2)
+    more = json.dumps({"question": mini["Q01"].question, "answer": ""})
+    (even,) = find_runs([make_run(tmp_path / "even", lines)])
+    (surplus,) = find_runs([make_run(tmp_path / "surplus", [*lines, more])])
+    even_result, surplus_result = evaluate(even, scorer), evaluate(surplus, scorer)
+    assert surplus_result["num_trials"] == even_result["num_trials"] == 2
+    assert surplus_result["score"] == even_result["score"]
+    assert surplus_result["questions"]["Q01"]["score"] < even_result["questions"]["Q01"]["score"]
+
+
+def test_unknown_and_missing_questions_are_errors(tmp_path, mini, scorer):
+    lines = trial_lines(mini, 1)
+    (run,) = find_runs([make_run(tmp_path / "a", [*lines, json.dumps({"question": "Why?", "answer": ""})])])
+    with pytest.raises(TrialsError, match=r"trials\.jsonl, line 9: unknown question 'Why\?'"):
+        evaluate(run, scorer)
+    (run,) = find_runs([make_run(tmp_path / "b", lines[:-2])])
+    with pytest.raises(TrialsError, match="no trial of question Q07 and 1 more of the suite"):
+        evaluate(run, scorer)
+
+
+def test_a_result_with_a_lone_surrogate_is_valid_json(tmp_path, mini, scorer):
+    lines = trial_lines(mini, 1)
+    lines[0] = json.dumps({"question": mini.questions[0].question, "answer": "\ud800"})
+    (run,) = find_runs([make_run(tmp_path, lines)])
+    result = evaluate(run, scorer)
+    assert json.loads(encode(result).decode("utf-8")) == result
+
+
+def test_what_is_no_result_is_refused(tmp_path):
+    path = tmp_path / "result.json"
+    for content in (b"", b"{}", b"[]", b"\xff"):
+        path.write_bytes(content)
+        with pytest.raises(TrialsError, match=r"result\.json: not a result"):
+            read_result(path)
+
+
+def test_the_deviation_is_that_of_the_population():
+    assert mean_and_deviation([1.0, 3.0], "compensated") == (2.0, 1.0)
+
+
+@published.needs_published_runs
+def test_every_recorded_result_comes_out_byte_for_byte():
+    scorers = {float_sum: Scorer(published.suite(), float_sum=float_sum) for float_sum in ("naive", "compensated")}
+    for published_run in published.runs():
+        (run,) = find_runs([published_run.folder])
+        found = encode(evaluate(run, scorers[published_run.float_sum]))
+        assert found == (published_run.folder / "result.json").read_bytes(), published_run.name
