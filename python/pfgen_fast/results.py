@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import orjson
 
 from ._native import _core
 from .errors import TrialsError
 from .files import read_stored, write_whole
 from .scoring import FloatSum, Scorer, ScoreTable
+from .suite import Question, Suite
 from .trials import RunFolder, Trials
 
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
@@ -33,7 +36,7 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
         >>> folder = tempfile.TemporaryDirectory()
         >>> scorer = Scorer("mini")
         >>> lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in scorer.suite]
-        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\\n".join(lines))
+        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\n".join(lines))
         >>> (run,) = find_runs([folder.name])
         >>> evaluate(run, scorer)["num_trials"]
         1
@@ -42,38 +45,39 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
     if run.trials_path is None:
         raise TrialsError(f"{run.folder}: the trials are not packed yet; see pack_trials")
     trials = Trials.read(run.trials_path)
-    _check_questions(trials, scorer)
-    table = scorer.score(trials.questions, trials.answers)
-    return aggregate(trials, table, scorer, run.config())
+    check_questions(trials, scorer.suite)
+    return aggregate(trials, scorer.score(trials.questions, trials.answers), run.config())
 
 
-def _check_questions(trials: Trials, scorer: Scorer) -> None:
-    texts = {question.question for question in scorer.suite}
+def check_questions(trials: Trials, suite: Suite) -> None:
+    """Raises TrialsError if a question is unknown to the suite, or one of the suite's has no trial."""
+    texts = {question.question for question in suite}
     for question, rows in trials.rows_by_question.items():
         if question not in texts:
             where = f"{trials.path}, line {trials.line_number(rows[0])}"
-            raise TrialsError(f"{where}: {scorer.suite.unknown_question(question)}")
-    missing = [question for question in scorer.suite if question.question not in trials.rows_by_question]
+            raise TrialsError(f"{where}: {suite.unknown_question(question)}")
+    missing = [question for question in suite if question.question not in trials.rows_by_question]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise TrialsError(f"{trials.path}: no trial of question {missing[0].question_id}{more} of the suite")
 
 
-def aggregate(trials: Trials, table: ScoreTable, scorer: Scorer, config: dict[str, Any] | None) -> Result:
+def aggregate(trials: Trials, table: ScoreTable, config: dict[str, Any] | None) -> Result:
     """The result of scored trials; `table` holds the scores of `trials` in their order."""
-    questions = sorted(scorer.suite, key=lambda question: question.question_id)
+    suite, float_sum = table.scorer.suite, table.scorer.float_sum
+    questions = sorted(suite, key=lambda question: question.question_id)
     rows = [np.array(trials.rows_by_question[question.question]) for question in questions]
     lengths = np.array([len(answer) for answer in trials.answers], dtype=np.float64)
     num_trials = min(map(len, rows))
     averages = np.stack([table.average[question_rows[:num_trials]] for question_rows in rows])
-    by_trial = [total(averages[:, k], scorer.float_sum) / len(questions) for k in range(num_trials)]
+    by_trial = [total(averages[:, k], float_sum) / len(questions) for k in range(num_trials)]
     details = {
-        question.question_id: _question_result(question.question, trials, table, question_rows, lengths, scorer)
+        question.question_id: _question_result(question, trials, table, question_rows, lengths)
         for question, question_rows in zip(questions, rows, strict=True)
     }
-    score, score_std = mean_and_deviation(by_trial, scorer.float_sum)
-    length, length_std = mean_and_deviation(lengths[np.concatenate(rows)], scorer.float_sum)
-    result: Result = {"input_hash": trials.input_hash, "metadata_hash": scorer.suite.metadata_hash}
+    score, score_std = mean_and_deviation(by_trial, float_sum)
+    length, length_std = mean_and_deviation(lengths[np.concatenate(rows)], float_sum)
+    result: Result = {"input_hash": trials.input_hash, "metadata_hash": suite.metadata_hash}
     if config is not None:
         result["config"] = config
     return {
@@ -88,28 +92,25 @@ def aggregate(trials: Trials, table: ScoreTable, scorer: Scorer, config: dict[st
     }
 
 
-def _question_result(
-    text: str, trials: Trials, table: ScoreTable, rows: Any, lengths: Any, scorer: Scorer
-) -> dict[str, Any]:
+def _question_result(question: Question, trials: Trials, table: ScoreTable, rows: Any, lengths: Any) -> dict[str, Any]:
     order = rows[np.argsort(-table.average[rows], kind="stable")]
-    float_sum = scorer.float_sum
+    float_sum = table.scorer.float_sum
     score, score_std = mean_and_deviation(table.average[order], float_sum)
     length, length_std = mean_and_deviation(lengths[order], float_sum)
 
     def mean(column: str) -> float:
         return round(total(table[column][order], float_sum) / len(order), 5)
 
-    sets = scorer.suite[text].answers
     picked = dict.fromkeys(round(quantile * (len(order) - 1)) for quantile in _QUANTILES)
     return {
-        "question": text,
+        "question": question.question,
         "score": round(score, 4),
         "score_std": round(score_std, 4),
         "length": round(length, 1),
         "length_std": round(length_std, 1),
         "scores": {
-            "fluency": {name: mean(f"fluency_{name}") for name in sets},
-            "truthfulness": {name: mean(f"truthfulness_{name}") for name in sets},
+            "fluency": {name: mean(f"fluency_{name}") for name in question.answers},
+            "truthfulness": {name: mean(f"truthfulness_{name}") for name in question.answers},
             "helpfulness": mean("helpfulness"),
             "average": mean("average"),
         },
@@ -150,8 +151,22 @@ def mean_and_deviation(values: Sequence[float] | Any, float_sum: FloatSum) -> tu
     return mean, math.sqrt(total(away * away, float_sum) / len(array))
 
 
+# What json.dumps may write otherwise than orjson: floats with an exponent, and NaN, for which orjson has null.
+_WRITTEN_OTHERWISE = re.compile(rb"[0-9]e-?[0-9]|null")
+
+
 def encode(result: Result) -> bytes:
-    """The bytes of a result.json; lone surrogates, which UTF-8 cannot hold, stay JSON escapes."""
+    """The bytes of a result.json, as `json.dumps(result, ensure_ascii=False, indent=2)` writes them.
+
+    orjson writes the same ten times faster, but for a few values; lone surrogates, which UTF-8 cannot hold, stay
+    JSON escapes.
+    """
+    try:
+        fast = orjson.dumps(result, option=orjson.OPT_INDENT_2)
+        if not _WRITTEN_OTHERWISE.search(fast):
+            return fast
+    except TypeError:
+        pass  # a lone surrogate, or an integer of more than 64 bits
     return json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from .errors import PfgenError, SuiteError
 from .files import input_hash
 from .index import Profile, default_threads
-from .results import Result, evaluate, is_current, read_result, write_result
-from .scoring import FloatSum, Scorer
+from .results import Result, aggregate, check_questions, is_current, read_result, write_result
+from .scoring import FloatSum, Scorer, ScoreTable
 from .suite import Suite
-from .trials import RunFolder, pack_trials
+from .trials import RunFolder, Trials, pack_trials
+
+T = TypeVar("T")
+
+_BATCH_BYTES = 3 << 20
+"""How much of stored trials is in memory at a time."""
 
 Status = Literal["scored", "current", "failed", "pending"]
 
@@ -37,6 +42,16 @@ class Outcome:
     path: Path
     summary: Result | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A run that has been read and is to be scored."""
+
+    run: RunFolder
+    path: Path
+    config: dict[str, Any] | None
+    trials: Trials
 
 
 @dataclass(frozen=True)
@@ -67,32 +82,43 @@ class RunScorer:
         Raises:
             SuiteError: There is no suite, or it does not follow the rules; then nothing is scored.
         """
-        suites = {run.folder: self.suite_of(run) for run in runs}
+        suites = [self.suite_of(run) for run in runs]
         threads = default_threads() if self.threads is None else self.threads
-        # Many runs share the threads among them; one run has them all to itself.
-        threads_per_run = 1 if len(runs) >= threads else threads
-
-        @cache
-        def scorer_of(suite: Suite) -> Scorer:
-            return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads_per_run)
-
-        def work(run: RunFolder) -> Outcome:
-            try:
-                return self._score_one(run, suites[run.folder], scorer_of)
-            except (PfgenError, OSError, MemoryError) as error:
-                reason = str(error) or f"{run.folder}: out of memory"
-                return Outcome(run, "failed", self.result_path(run), error=reason)
-
         with ThreadPoolExecutor(threads) as pool:
-            futures: list[Future[Outcome]] = []
-            try:
-                futures.extend(pool.submit(work, run) for run in runs)
-                for future in futures:
-                    yield future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+            for batch in _batches(list(zip(runs, suites, strict=True))):
+                try:
+                    yield from self._score_batch(batch, pool, threads)
+                except GeneratorExit:
+                    pool.shutdown(cancel_futures=True)
+                    raise
 
-    def _score_one(self, run: RunFolder, suite: Suite, scorer_of: Any) -> Outcome:
+    def _score_batch(
+        self, batch: Sequence[tuple[RunFolder, Suite]], pool: ThreadPoolExecutor, threads: int
+    ) -> Iterator[Outcome]:
+        """Reads all runs of a batch, scores their answers together, then writes all results."""
+        read = list(pool.map(lambda item: self._guarded(item[0], lambda: self._read(*item)), batch))
+        tables: dict[Path, ScoreTable] = {}
+        for suite in dict.fromkeys(suite for _, suite in batch):
+            jobs = [job for job, (_, its) in zip(read, batch, strict=True) if its is suite and isinstance(job, _Job)]
+            if jobs:
+                tables |= zip((job.path for job in jobs), self._score_together(jobs, suite, threads), strict=True)
+
+        def finish(job: _Job | Outcome) -> Outcome:
+            if isinstance(job, Outcome):
+                return job
+            return self._guarded(job.run, lambda: self._finish(job, tables[job.path]))
+
+        yield from pool.map(finish, read)
+
+    def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
+        """What `work` returns, or the outcome that says why it failed."""
+        try:
+            return work()
+        except (PfgenError, OSError, MemoryError) as error:
+            reason = str(error) or f"{run.folder}: out of memory"
+            return Outcome(run, "failed", self.result_path(run), error=reason)
+
+    def _read(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
         path = self.result_path(run)
         config = run.config()
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
@@ -101,11 +127,26 @@ class RunScorer:
                 return Outcome(run, "current", path, _summary(recorded))
         if self.dry_run:
             return Outcome(run, "pending", path)
-        if run.trials_path is None:
-            run = pack_trials(run, self.output and path.parent)
-        result = evaluate(run, scorer_of(suite))
-        write_result(path, result)
-        return Outcome(run, "scored", path, _summary(result))
+        packed = pack_trials(run, self.output and path.parent) if run.trials_path is None else run
+        assert packed.trials_path is not None
+        trials = Trials.read(packed.trials_path)
+        check_questions(trials, suite)
+        return _Job(run, path, config, trials)
+
+    def _score_together(self, jobs: Sequence[_Job], suite: Suite, threads: int) -> Iterator[ScoreTable]:
+        """The tables of several runs, from one batch: the index of each question comes into the cache once."""
+        scorer = Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+        questions = [question for job in jobs for question in job.trials.questions]
+        table = scorer.score(questions, [answer for job in jobs for answer in job.trials.answers])
+        first = 0
+        for job in jobs:
+            yield table.rows(first, first + len(job.trials))
+            first += len(job.trials)
+
+    def _finish(self, job: _Job, table: ScoreTable) -> Outcome:
+        result = aggregate(job.trials, table, job.config)
+        write_result(job.path, result)
+        return Outcome(job.run, "scored", job.path, _summary(result))
 
     @property
     def _is_usual(self) -> bool:
@@ -131,6 +172,21 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[RunFolder, Suite]]]:
+    """Parts of the runs whose files together stay below a bound, which keeps memory flat; one run at least."""
+    batch: list[tuple[RunFolder, Suite]] = []
+    n_bytes = 0
+    for run, suite in runs:
+        size = run.trials_path.stat().st_size if run.trials_path and run.trials_path.exists() else 0
+        if batch and n_bytes + size > _BATCH_BYTES:
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append((run, suite))
+        n_bytes += size
+    if batch:
+        yield batch
 
 
 @lru_cache(maxsize=8)

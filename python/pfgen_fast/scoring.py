@@ -141,8 +141,10 @@ class Scorer:
     def _details(self, table: ScoreTable, row: int) -> dict[str, Any]:
         code = int(table._codes[row])
         question = self.suite.questions[code]
-        truncation, score, positions = self._core.details(code, table._answers, row)
-        fluency_discount = 1.0 if self.profile == "leaderboard" else max(0.0, _discount(len(table._answers[row])))
+        answer_row = table._first + row
+        truncation, score, positions = self._core.details(code, table._answers, answer_row)
+        is_paper = self.profile == "paper"
+        fluency_discount = max(0.0, _discount(len(table._answers[answer_row]))) if is_paper else 1.0
         return {
             "fluency": {name: float(table[f"fluency_{name}"][row]) for name in question.answers},
             "fluency_discount": fluency_discount,
@@ -193,8 +195,9 @@ class ScoreTable:
         set_truthfulness: Floats,
     ) -> None:
         """Tables come from `Scorer.score`."""
-        self._scorer = scorer
+        self.scorer = scorer
         self._answers = answers
+        self._first = 0  # the row of `answers` that is row 0 here
         self._codes = codes
         self._floats = {
             "fluency": fluency,
@@ -217,7 +220,7 @@ class ScoreTable:
     @property
     def question_id(self) -> NDArray[np.str_]:
         """Ids of the questions."""
-        return np.array([question.question_id for question in self._scorer.suite])[self._codes]
+        return np.array([question.question_id for question in self.scorer.suite])[self._codes]
 
     @property
     def fluency(self) -> Floats:
@@ -242,7 +245,7 @@ class ScoreTable:
     @property
     def signature(self) -> str:
         """How the numbers came about; see `Scorer.signature`."""
-        return self._scorer.signature
+        return self.scorer.signature
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         if column == "question_id":
@@ -267,6 +270,20 @@ class ScoreTable:
         values = zip(self.question_id.tolist(), *(column.tolist() for column in self._floats.values()), strict=True)
         return (dict(zip(self.columns, row, strict=True)) for row in values)
 
+    def rows(self, start: int, stop: int) -> ScoreTable:
+        """The rows from `start` up to `stop` as a table of their own; nothing is copied.
+
+        Example:
+            >>> len(Scorer("mini").score("Q07", ["Ice floats.", "It melts.", ""]).rows(1, 3))
+            2
+        """
+        start, stop, _ = slice(start, stop).indices(len(self))
+        part = ScoreTable.__new__(ScoreTable)
+        part.scorer, part._answers, part._first = self.scorer, self._answers, self._first + start
+        part._codes = self._codes[start:stop]
+        part._floats = {name: column[start:stop] for name, column in self._floats.items()}
+        return part
+
     def __repr__(self) -> str:
         scored = ~np.isnan(self.average)
         if not scored.any():
@@ -288,11 +305,11 @@ class ScoreTable:
         index %= len(self)
         if np.isnan(self.average[index]):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
-        return self._scorer._details(self, index)
+        return self.scorer._details(self, index)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table for Arrow consumers; NaN becomes null, and the float columns are not copied."""
-        ids = [question.question_id for question in self._scorer.suite]
+        ids = [question.question_id for question in self.scorer.suite]
         return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
 
 

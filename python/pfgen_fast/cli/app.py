@@ -113,8 +113,8 @@ def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> 
 
 
 @contextlib.contextmanager
-def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A function to tell how much is done; it shows a bar on stderr once the work takes longer than a second.
+def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int | None], None]]:
+    """A function to tell how much is done (and of how much); it shows a bar on stderr after a second.
 
     Nothing is shown where stderr is no terminal.
     """
@@ -126,7 +126,7 @@ def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int],
     with Progress(*columns, console=stderr, transient=True) as progress:
         task = progress.add_task(shown(what), total=None, visible=False)
 
-        def count(done: int, total: int) -> None:
+        def count(done: int, total: int | None) -> None:
             progress.update(task, completed=done, total=total, visible=time.monotonic() - begin > 1)
 
         yield count

@@ -13,7 +13,7 @@ from ..scoring import Scorer
 from ..suite import Suite
 from ..trials import find_runs
 from . import options
-from .app import Exit, Json, Quiet, app, fail, print_json, shown, stdout, track, warn
+from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, track, warn
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -122,13 +122,15 @@ def _score_table(
 ) -> None:
     from ..tables import score_table
 
-    n_rows = score_table(
-        source,
-        target,
-        scorer,
-        question_column=question_column,
-        answer_column=answer_column,
-        nulls="null" if nulls else "error",
-    )
+    with counting("rows", quiet=quiet) as count:
+        n_rows = score_table(
+            source,
+            target,
+            scorer,
+            question_column=question_column,
+            answer_column=answer_column,
+            nulls="null" if nulls else "error",
+            on_batch=lambda done: count(done, None),
+        )
     if not quiet and str(target) != "-":
         stdout.print(f"{n_rows} rows scored: {shown(str(target))}")

@@ -1,0 +1,90 @@
+"""`pfgen-fast report`: runs as a page to explore, or as a README.md in each run's folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import PfgenError, SuiteError
+from ..leaderboard import find_results
+from ..results import read_result
+from ..runs import checkout_of
+from ..suite import Suite
+from . import options
+from .app import Exit, Quiet, app, fail, shown, stdout, track, warn
+
+
+@app.command()
+def report(
+    paths: options.Paths,
+    suite: options.SuiteOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page to write, such as report.html.", metavar="FILE.html")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Write a README.md beside each result instead.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Makes a page of runs: leaderboard, plots, and every question's sample answers.
+
+    The page is one file and needs no network. Reads the result.json files that 'pfgen-fast score' has written.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast report result -o report.html
+
+      pfgen-fast report result/openai --markdown
+    """
+    from ..report import ReportRun, write_readme, write_report
+
+    if (output is None) != markdown:
+        fail("give --output FILE.html for a page, or --markdown for a README.md beside each result")
+    runs: list[tuple[Path, ReportRun]] = []
+    n_failed = 0
+    results = find_results(paths)
+    for path in track(results, len(results), "results", quiet=quiet):
+        try:
+            runs.append((path, ReportRun(_name(path), _link(path, output), read_result(path))))
+        except PfgenError as error:
+            warn(str(error))
+            n_failed += 1
+    if not runs:
+        raise SystemExit(Exit.PARTIAL)
+    of_runs = _suite(suite, runs[0][0])
+    if output is None:
+        for path, run in track(runs, len(runs), "runs", quiet=quiet):
+            write_readme(run, of_runs, path.with_name("README.md"))
+    else:
+        write_report([run for _, run in runs], of_runs, output)
+    if not quiet:
+        written = "a README.md beside each" if output is None else f"{output} ({output.stat().st_size / 1e6:.1f} MB)"
+        stdout.print(f"{len(runs)} runs: {shown(written)}")
+    if n_failed:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _name(result: Path) -> str:
+    """The run's place in its checkout, as `openai/gpt-4o/5e1e9f4`."""
+    folder = result.parent.resolve()
+    root = checkout_of(folder)
+    inside = folder.relative_to(root) if root else Path(*folder.parts[-3:])
+    return inside.as_posix().removeprefix("result/").removeprefix("/")
+
+
+def _link(result: Path, output: Path | None) -> str | None:
+    if output is None:
+        return None
+    return Path(os.path.relpath(result.parent, output.resolve().parent)).as_posix()
+
+
+def _suite(given: str | None, result: Path) -> Suite:
+    if given:
+        return Suite.load(given)
+    root = checkout_of(result.parent)
+    if root is None:
+        raise SuiteError(
+            f"{result.parent}: no suite given, and the run lies in no checkout with a data/ folder; --suite"
+        )
+    return Suite.load(root / "data")
