@@ -17,6 +17,7 @@
 namespace pfgen {
 namespace {
 
+constexpr std::uint32_t kSymbolMask = (1U << 21) - 1;
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
 // The last 10 symbols before a position, the latest in the highest bits; zeros where the text had begun.
@@ -221,8 +222,8 @@ class IndexBuilder {
       const Node& node = nodes_[order[id] & kNone];
       NgramIndex::State& state = index_.states_[id];
       state.link = state_of_node[node.parent];
-      state.depth = static_cast<std::uint8_t>(node.depth);
-      state.link_depth = static_cast<std::uint8_t>(nodes_[node.parent].depth);
+      state.depth = node.depth & 15U;
+      state.link_depth = nodes_[node.parent].depth & 15U;
     }
     for (std::uint32_t& node : node_of_window_) node = state_of_node[node];
   }
@@ -230,7 +231,8 @@ class IndexBuilder {
   StateId state_of_window(std::uint32_t window) const { return node_of_window_[window]; }
 
   void count_documents() {
-    index_.values_.assign(index_.n_states() * index_.stride_, 0);
+    index_.sums_.assign(index_.n_states() * (1 + index_.n_sets_), 0);
+    index_.frequencies_.assign(index_.n_states() * index_.n_sets_, 0);
     std::uint32_t document = 0;
     std::size_t position = 0;
     for (std::size_t set = 0; set < index_.n_sets_; ++set) {
@@ -244,28 +246,28 @@ class IndexBuilder {
   }
 
   // Counts the document for the state and for all its suffixes. Where a state has been reached by this document before,
-  // its suffixes have been too. The first value of a state, set for good by accumulate(), remembers the document.
+  // its suffixes have been too. The place of the trigram state, set by accumulate(), remembers the document until then.
   void count_document(StateId state, std::uint32_t document, std::size_t set) {
     while (state != kRoot) {
-      std::uint32_t* values = &index_.values_[state * index_.stride_];
-      if (values[0] == document) return;
-      values[0] = document;
-      ++values[1 + index_.n_sets_ + set];
+      std::uint32_t& latest_document = index_.sums_[state * (1 + index_.n_sets_)];
+      if (latest_document == document) return;
+      latest_document = document;
+      ++index_.frequencies_[state * index_.n_sets_ + set];
       state = index_.states_[state].link;
     }
   }
 
   // Parents come before their children: sums over all suffixes in one pass.
   void accumulate() {
+    const std::size_t stride = 1 + index_.n_sets_;
     for (StateId id = 1; id < index_.n_states(); ++id) {
       const NgramIndex::State& state = index_.states_[id];
-      std::uint32_t* values = &index_.values_[id * index_.stride_];
-      const std::uint32_t* linked = &index_.values_[state.link * index_.stride_];
-      values[0] = state.depth < 3 ? kRoot : state.link_depth < 3 ? id : linked[0];
+      std::uint32_t* sums = &index_.sums_[id * stride];
+      const std::uint32_t* linked = &index_.sums_[state.link * stride];
+      const std::uint32_t* frequency = index_.document_frequency(id);
+      sums[0] = state.depth < 3 ? kRoot : state.link_depth < 3 ? id : linked[0];
       const std::uint32_t added = static_cast<std::uint32_t>(state.depth) - state.link_depth;
-      for (std::size_t set = 1; set <= index_.n_sets_; ++set) {
-        values[set] = linked[set] + added * values[index_.n_sets_ + set];
-      }
+      for (std::size_t set = 0; set < index_.n_sets_; ++set) sums[1 + set] = linked[1 + set] + added * frequency[set];
     }
   }
 
@@ -322,7 +324,7 @@ class IndexBuilder {
   void store_continuations(NgramIndex::State& state, std::span<NewEdge> edges) {
     if (edges.empty()) return;
     std::sort(edges.begin(), edges.end(), [](const NewEdge& a, const NewEdge& b) { return a.to < b.to; });
-    state.likely_symbol = edges.front().symbol;
+    state.likely_symbol = edges.front().symbol & kSymbolMask;
     state.likely_target = edges.front().to;
     if (edges.size() > 1) store_table(state, edges.subspan(1));
   }
@@ -330,8 +332,11 @@ class IndexBuilder {
   void store_table(NgramIndex::State& state, std::span<const NewEdge> edges) {
     // At least a fifth of the slots stays empty, which ends every search.
     const std::size_t n_slots = std::bit_ceil(edges.size() + edges.size() / 4 + 1);
-    state.edges = static_cast<std::uint32_t>(index_.edges_.size());
-    state.edges_log2 = static_cast<std::uint8_t>(std::countr_zero(n_slots));
+    if (index_.edges_.size() + n_slots > NgramIndex::kMaxEdgeSlots) {
+      throw CompileError("the references of a question hold too many different n-grams to be indexed");
+    }
+    state.edges = static_cast<std::uint32_t>(index_.edges_.size()) & (NgramIndex::kMaxEdgeSlots - 1);
+    state.edges_log2 = static_cast<std::uint32_t>(std::countr_zero(n_slots)) & 31U;
     index_.edges_.resize(index_.edges_.size() + n_slots);
     for (const NewEdge& edge : edges) {
       std::size_t slot = NgramIndex::slot_of(edge.symbol, state.edges_log2);
@@ -351,7 +356,7 @@ class IndexBuilder {
 };
 
 NgramIndex::NgramIndex(std::span<const AnswerSet> sets)
-    : alphabet_(sets), n_sets_(sets.size()), stride_(1 + 2 * sets.size()) {
+    : alphabet_(sets), n_sets_(sets.size()) {
   if (alphabet_.size() <= Window<2>::kSymbolMask) {
     IndexBuilder<2>(*this, sets).build();
   } else {
@@ -360,7 +365,8 @@ NgramIndex::NgramIndex(std::span<const AnswerSet> sets)
 }
 
 std::size_t NgramIndex::n_bytes() const noexcept {
-  return states_.size() * sizeof(State) + edges_.size() * sizeof(Edge) + values_.size() * sizeof(std::uint32_t);
+  return states_.size() * sizeof(State) + edges_.size() * sizeof(Edge) +
+         (sums_.size() + frequencies_.size()) * sizeof(std::uint32_t);
 }
 
 }  // namespace pfgen

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace pfgen {
 namespace {
@@ -79,50 +80,72 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   }
 }
 
+// Calls `work` with the number of sets, as a constant where it is small, so that loops over the sets unroll.
+template <class Work>
+void with_set_count(std::size_t n_sets, const Work& work) {
+  switch (n_sets) {
+    case 1: return work(std::integral_constant<std::size_t, 1>());
+    case 2: return work(std::integral_constant<std::size_t, 2>());
+    case 3: return work(std::integral_constant<std::size_t, 3>());
+    case 4: return work(std::integral_constant<std::size_t, 4>());
+    default: return work(n_sets);
+  }
+}
+
 // Adds, for each set from `first`, the document frequencies of all n-grams that end at the position, longer than
 // `repeated` and up to `matched`.
-void add_new_ngrams(const NgramIndex& index, const Lane::Position& position, std::size_t first,
-                    std::span<std::uint64_t> raw) {
+template <class SetCount>
+void add_new_ngrams(const NgramIndex& index, const Lane::Position& position, std::size_t first, SetCount n_sets,
+                    std::uint64_t* raw) {
   const StateId state = position.state;
-  const std::uint32_t beyond = index.depth(state) - position.matched;
   const std::uint32_t* cumulative = index.cumulative(state) + first;
-  const std::uint32_t* frequency = index.document_frequency(state) + first;
-  for (std::size_t s = 0; s < raw.size(); ++s) raw[s] += cumulative[s] - beyond * frequency[s];
+  for (std::size_t s = 0; s < n_sets; ++s) raw[s] += cumulative[s];
+  if (const std::uint32_t beyond = index.depth(state) - position.matched; beyond != 0) {
+    const std::uint32_t* frequency = index.document_frequency(state) + first;
+    for (std::size_t s = 0; s < n_sets; ++s) raw[s] -= beyond * frequency[s];
+  }
   if (position.repeated == 0) return;
 
   const StateId start = position.repeated <= 3 && position.matched >= 3 ? index.trigram_state(state) : state;
   const StateId known = index.suffix_state(start, position.repeated);
-  const std::uint32_t beyond_known = index.depth(known) - position.repeated;
   const std::uint32_t* known_cumulative = index.cumulative(known) + first;
-  const std::uint32_t* known_frequency = index.document_frequency(known) + first;
-  for (std::size_t s = 0; s < raw.size(); ++s) raw[s] -= known_cumulative[s] - beyond_known * known_frequency[s];
+  for (std::size_t s = 0; s < n_sets; ++s) raw[s] -= known_cumulative[s];
+  if (const std::uint32_t beyond = index.depth(known) - position.repeated; beyond != 0) {
+    const std::uint32_t* frequency = index.document_frequency(known) + first;
+    for (std::size_t s = 0; s < n_sets; ++s) raw[s] += beyond * frequency[s];
+  }
 }
 
 // Section 2, without the baseline: the best raw(n) * discount(n), for the sets from `first` on. A division by
 // the baseline is monotone under rounding, so it may follow the maximum.
-void leaderboard_fluency(const NgramIndex& index, const Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
-  work.raw.assign(n_sets, 0);
-  work.best.assign(n_sets, 0.0);
+void leaderboard_fluency(const NgramIndex& index, const Lane& lane, std::size_t first, std::size_t n_all,
+                         Workspace& work) {
+  work.raw.assign(n_all, 0);
+  work.best.assign(n_all, 0.0);
   const std::size_t n = std::min(lane.symbols.size(), kScoringEnd - 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Lane::Position& position = lane.positions[i];
-    if (position.matched > position.repeated) add_new_ngrams(index, position, first, work.raw);
-    // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
-    if (i + 1 < kTargetLength && i + 1 < n) continue;
-    for (std::size_t s = 0; s < n_sets; ++s) {
-      work.best[s] = std::max(work.best[s], static_cast<double>(work.raw[s]) * discount(i + 1));
+  with_set_count(n_all, [&](auto n_sets) {
+    std::uint64_t* raw = work.raw.data();
+    double* best = work.best.data();
+    for (std::size_t i = 0; i < n; ++i) {
+      const Lane::Position& position = lane.positions[i];
+      if (position.matched > position.repeated) add_new_ngrams(index, position, first, n_sets, raw);
+      // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
+      if (i + 1 < kTargetLength && i + 1 < n) continue;
+      const double left = discount(i + 1);
+      for (std::size_t s = 0; s < n_sets; ++s) best[s] = std::max(best[s], static_cast<double>(raw[s]) * left);
     }
-  }
+  });
 }
 
 // Section 7, without the baseline: every n-gram of the marked answer counts, at each position.
-void paper_fluency(const References& references, const Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
+void paper_fluency(const References& references, const Lane& lane, std::size_t first, std::size_t n_sets,
+                   Workspace& work) {
   work.raw.assign(n_sets, 0);
   work.best.assign(n_sets, 0.0);
   const std::size_t n_code_points = lane.code_points.size();
   if (n_code_points == 0 || n_code_points >= kScoringEnd) return;
   for (const Lane::Position& position : lane.positions) {
-    if (position.matched > 0) add_new_ngrams(references.index(), position, first, work.raw);
+    if (position.matched > 0) add_new_ngrams(references.index(), position, first, n_sets, work.raw.data());
   }
   for (std::size_t s = 0; s < n_sets; ++s) {
     work.best[s] = static_cast<double>(work.raw[s]) / references.n_answers(first + s) * discount(n_code_points);
@@ -178,32 +201,46 @@ void find_counted(const References& references, const Lane& lane, Workspace& wor
   }
 }
 
-// Sections 3 and 7. In both, position j of the marked answer holds the answer's code point j - 1, and the profiles
-// differ in the characters they skip and in where a score may be taken.
-double truthfulness(const References& references, std::size_t set, const Lane& lane, Workspace& work) {
-  const NgramIndex& index = references.index();
+// Sections 3 and 7, for all sets side by side: what one addition waits for, another may use. In both, position j of the
+// marked answer holds the answer's code point j - 1, and the profiles differ in the characters they skip and in where a
+// score may be taken.
+template <class SetCount>
+void truthfulness(const References& references, SetCount n_sets, const Lane& lane, Workspace& work) {
   const bool is_paper = references.profile() == Profile::kPaper;
-  // Two zeros on either side: frequencies[j .. j + 2] belong to the 3-grams that cover position j.
-  work.frequencies.assign(work.trigrams.size() + 4, 0);
-  for (std::size_t i = 0; i < work.trigrams.size(); ++i) {
-    work.frequencies[i + 2] = index.document_frequency(work.trigrams[i])[set];
-  }
   const std::size_t first_end = is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
-  double total = 0.0;
+  const bool ends_early = !is_paper && ends_before_target(lane.code_points);
+  std::fill_n(work.totals.begin(), n_sets, 0.0);
   double count = 0.0;
-  double best = 0.0;
   for (std::size_t j = 1; j <= work.counted.size(); ++j) {
     const bool counts = work.counted[j - 1] != 0;
     if (counts) {
-      const std::uint32_t* around = &work.frequencies[j];
-      total += references.support(set, std::max({around[0], around[1], around[2]}));
+      const std::uint32_t* around = &work.frequencies[j * n_sets];
+      for (std::size_t s = 0; s < n_sets; ++s) {
+        const std::uint32_t cover = std::max({around[s], around[n_sets + s], around[2 * n_sets + s]});
+        work.totals[s] += references.support(s, cover);
+      }
       count += 1.0;
     }
     const bool may_end = j >= first_end && (counts || is_paper);
-    if (may_end && count > 0.0) best = std::max(best, total / count * discount(j));
+    if (!may_end || count == 0.0) continue;
+    const double left = discount(j);
+    for (std::size_t s = 0; s < n_sets; ++s) {
+      work.sets[s].truthfulness = std::max(work.sets[s].truthfulness, work.totals[s] / count * left);
+    }
   }
-  if (is_paper || count == 0.0) return best;
-  return ends_before_target(lane.code_points) ? total / count : best;
+  if (!ends_early || count == 0.0) return;
+  for (std::size_t s = 0; s < n_sets; ++s) work.sets[s].truthfulness = work.totals[s] / count;
+}
+
+// Document frequencies of the 3-grams, all sets of one side by side, with two 3-grams of zeros on either side: those
+// that cover position j are number j, j + 1 and j + 2.
+void take_frequencies(const NgramIndex& index, Workspace& work) {
+  const std::size_t n_sets = index.n_sets();
+  work.frequencies.assign((work.trigrams.size() + 4) * n_sets, 0);
+  for (std::size_t i = 0; i < work.trigrams.size(); ++i) {
+    if (work.trigrams[i] == kRoot) continue;
+    std::copy_n(index.document_frequency(work.trigrams[i]), n_sets, &work.frequencies[(i + 2) * n_sets]);
+  }
 }
 
 void fluency(const References& references, Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
@@ -255,10 +292,11 @@ void score_sets(const References& references, Lane& lane, Workspace& work) {
   } else {
     take_leaderboard_trigrams(references.index(), lane, work);
   }
+  take_frequencies(references.index(), work);
   work.sets.resize(references.n_sets());
-  for (std::size_t s = 0; s < references.n_sets(); ++s) {
-    work.sets[s] = {work.best[s] / references.baseline(s), truthfulness(references, s, lane, work)};
-  }
+  work.totals.resize(references.n_sets());
+  for (std::size_t s = 0; s < references.n_sets(); ++s) work.sets[s] = {work.best[s] / references.baseline(s), 0.0};
+  with_set_count(references.n_sets(), [&](auto n_sets) { truthfulness(references, n_sets, lane, work); });
 }
 
 namespace {

@@ -46,7 +46,7 @@ class NgramIndex {
   void prefetch([[maybe_unused]] StateId state) const noexcept {
 #if defined(__GNUC__)
     __builtin_prefetch(&states_[state]);
-    __builtin_prefetch(&values_[state * stride_]);
+    __builtin_prefetch(&sums_[state * (1 + n_sets_)]);
 #endif
   }
 
@@ -57,44 +57,46 @@ class NgramIndex {
   }
 
   // Per set: number of reference answers with the n-grams of the state.
-  const std::uint32_t* document_frequency(StateId state) const noexcept {
-    return &values_[state * stride_ + 1 + n_sets_];
-  }
+  const std::uint32_t* document_frequency(StateId state) const noexcept { return &frequencies_[state * n_sets_]; }
   // Per set: sum of the document frequencies of the state's longest n-gram and of all its suffixes.
-  const std::uint32_t* cumulative(StateId state) const noexcept { return &values_[state * stride_ + 1]; }
+  const std::uint32_t* cumulative(StateId state) const noexcept { return &sums_[state * (1 + n_sets_) + 1]; }
   // The state of the 3-gram that ends all n-grams of the state of length 3 and more; the root if there are none.
-  StateId trigram_state(StateId state) const noexcept { return values_[state * stride_]; }
+  StateId trigram_state(StateId state) const noexcept { return sums_[state * (1 + n_sets_)]; }
   std::uint32_t depth(StateId state) const noexcept { return states_[state].depth; }
 
  private:
   template <std::size_t kWords>
   friend class IndexBuilder;
 
-  struct State {
-    Symbol likely_symbol = kUnknown;  // the most frequent continuation, inside the state for speed
+  // 16 bytes, so that no state lies across two cache lines.
+  struct alignas(16) State {
+    Symbol likely_symbol : 21 = kUnknown;  // the most frequent continuation, inside the state for speed
+    std::uint32_t depth : 4 = 0;
+    std::uint32_t link_depth : 4 = 0;
     StateId likely_target = kRoot;
     StateId link = kRoot;
-    std::uint32_t edges = 0;     // first slot of the hash table of all other continuations
-    std::uint8_t edges_log2 = 0;  // its size; one empty slot where there are none
-    std::uint8_t depth = 0;
-    std::uint8_t link_depth = 0;
+    std::uint32_t edges : 27 = 0;      // first slot of the hash table of all other continuations
+    std::uint32_t edges_log2 : 5 = 0;  // its size; one empty slot where there are none
   };
+  static_assert(sizeof(State) == 16 && kEndMark < (1U << 21) && kMaxOrder < 16);
+  static constexpr std::size_t kMaxEdgeSlots = std::size_t{1} << 27;
+
   struct Edge {
     Symbol symbol = kUnknown;
     StateId target = kRoot;
   };
 
-  static std::uint32_t slot_of(Symbol symbol, std::uint8_t log2) noexcept {
+  static std::uint32_t slot_of(Symbol symbol, std::uint32_t log2) noexcept {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>(symbol * 0x9E3779B1U) >> (32 - log2));
   }
   StateId find_edge(const State& state, Symbol symbol) const noexcept;
 
   Alphabet alphabet_;
   std::size_t n_sets_;
-  std::size_t stride_;  // 1 + 2 * n_sets_
-  std::vector<State> states_;          // most frequent first, so that the hot ones share cache lines
-  std::vector<Edge> edges_;            // slot 0 is the empty table
-  std::vector<std::uint32_t> values_;  // per state: trigram state, cumulative[n_sets], document_frequency[n_sets]
+  std::vector<State> states_;  // most frequent first, so that the hot ones share cache lines
+  std::vector<Edge> edges_;    // slot 0 is the empty table
+  std::vector<std::uint32_t> sums_;         // per state: trigram state, cumulative[n_sets]
+  std::vector<std::uint32_t> frequencies_;  // per state: document_frequency[n_sets]
 };
 
 inline StateId NgramIndex::find_edge(const State& state, Symbol symbol) const noexcept {

@@ -66,6 +66,7 @@ struct Workspace {
 
   std::vector<StateId> trigrams;  // one per 3-gram of the marked answer; the root if no reference holds it
   std::vector<std::uint32_t> frequencies;
+  std::vector<double> totals;
   std::vector<std::uint8_t> counted;
   std::vector<std::uint64_t> raw;
   std::vector<double> best;
