@@ -4,6 +4,8 @@ import json
 
 import published
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.results import encode, evaluate, mean_and_deviation, read_result
 from pfgen_fast.trials import find_runs
@@ -58,6 +60,28 @@ def test_a_result_with_a_lone_surrogate_is_valid_json(tmp_path, mini, scorer):
     (run,) = find_runs([make_run(tmp_path, lines)])
     result = evaluate(run, scorer)
     assert json.loads(encode(result).decode("utf-8")) == result
+
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(2**70), 2**70),
+        st.floats(),
+        st.floats(-1e-3, 1e-3),
+        st.floats(1e15, 1e18),
+        st.text(max_size=5),
+        st.sampled_from(["1e-5,", " 1e-5", "0.00001", "null"]),
+    ),
+    lambda values: st.one_of(st.lists(values, max_size=4), st.dictionaries(st.text(max_size=4), values, max_size=4)),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(JSON)
+def test_results_are_written_as_python_writes_json(value):
+    result = {"value": value}
+    assert encode(result) == json.dumps(result, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
 
 
 def test_what_is_no_result_is_refused(tmp_path):

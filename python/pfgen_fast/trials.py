@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from .errors import TrialsError
 from .files import decompress, read_stored, write_whole
 
@@ -73,20 +75,20 @@ class Trials:
         """
         path = Path(path)
         stored = read_stored(path)
-        lines = list(_numbered_lines(decompress(stored, path)))
         questions: list[str] = []
         answers: list[str] = []
-        parse = _parser()
-        for number, line in lines:
+        lines: list[tuple[int, bytes]] = []
+        for number, line in _numbered_lines(decompress(stored, path)):
             try:
-                trial = parse(line)
+                trial = _parse(line)
                 question, answer = trial["question"], trial["answer"]
             except (ValueError, KeyError, TypeError, RecursionError):
                 raise _bad_line(path, number, line) from None
-            if not isinstance(question, str) or not isinstance(answer, str):
+            if not (isinstance(question, str) and isinstance(answer, str)):
                 raise _bad_line(path, number, line)
             questions.append(question)
             answers.append(answer)
+            lines.append((number, line))
         return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines)
 
     def __len__(self) -> int:
@@ -110,25 +112,19 @@ class Trials:
         return rows
 
 
-def _parser() -> Any:
+def _parse(line: bytes) -> Any:
     """Parses one line; orjson where it can, the standard library for what it refuses (such as lone surrogates)."""
-    import orjson
-
-    def parse(line: bytes) -> Any:
-        try:
-            return orjson.loads(line)
-        except orjson.JSONDecodeError:
-            return json.loads(line)
-
-    return parse
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return json.loads(line)
 
 
 def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Lines that hold something, split at LF only; a CR before it and a byte-order mark at the start are dropped."""
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        stripped = line.strip(b" \t\r")
-        if stripped:
-            yield number, stripped
+        if line and not line.isspace():
+            yield number, line.removesuffix(b"\r")
 
 
 def _bad_line(path: Path, number: int, line: bytes) -> TrialsError:
