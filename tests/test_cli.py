@@ -215,6 +215,35 @@ def test_a_hostile_model_name_is_harmless_in_the_leaderboard(call, runs):
     assert ",'=1+1" in call("leaderboard", runs, "--format", "csv")[1]
 
 
+def test_report_writes_a_page_or_readmes(call, runs, tmp_path):
+    call("score", "--suite", "mini", runs)
+    code, out, _ = call("report", "--suite", "mini", runs, "-o", tmp_path / "report.html")
+    assert code == 0
+    assert "2 runs" in out
+    assert "<title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
+    assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
+    assert call("report", "--suite", "mini", runs)[0] == 2
+    (runs / "worse/result.json").write_text("{}")
+    assert call("report", "--suite", "mini", runs, "-o", tmp_path / "one.html")[0] == 3
+
+
+def test_score_scores_a_table(call, tmp_path):
+    source, target = tmp_path / "in.csv", tmp_path / "out.jsonl"
+    source.write_text("q,a,kept\nQ07,Ice floats.,1\nQ08,,2\n")
+    arguments = ("score", "--suite", "mini", "--question-column", "q", "--answer-column", "a", source, "-o", target)
+    assert call(*arguments)[0] == 0
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [row["kept"] for row in rows] == ["1", "2"]
+    assert rows[0]["average"] > rows[1]["average"] == 0
+    source.write_text("q,a\nQ77,x\n")
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert "line 2" in err
+    assert len(target.read_text().splitlines()) == 2
+    assert call("score", source, "--question-column", "q")[0] == 2
+
+
 def test_compare_says_which_run_is_better(call, runs):
     code, out, _ = call("compare", "--suite", "mini", runs / "good", runs / "worse")
     assert code == 0
@@ -268,7 +297,7 @@ def test_suite_commands(call, make_suite):
 
 
 @pytest.mark.parametrize(
-    "command", ["score", "leaderboard", "compare", "explain", "verify", "suite info", "suite check"]
+    "command", ["score", "leaderboard", "report", "compare", "explain", "verify", "suite info", "suite check"]
 )
 def test_every_command_explains_itself_with_an_example(call, command):
     _, out, _ = call(*command.split(), "--help")

@@ -13,4 +13,17 @@ class SuiteError(PfgenError, ValueError):
 
 
 class TrialsError(PfgenError, ValueError):
-    """Questions or answers that cannot be scored; the message names the row."""
+    """Questions or answers that cannot be scored; the message names the row.
+
+    Attributes:
+        column: `"questions"` or `"answers"` where a batch handed to a scorer is at fault, else None.
+        row: The row of that batch, from 0; None where the fault is not in one row.
+        problem: What is wrong there: the message without the place.
+    """
+
+    def __init__(self, problem: str, *, column: str | None = None, row: int | None = None) -> None:
+        place = "" if column is None else f"{column}: " if row is None else f"{column}[{row}]: "
+        super().__init__(place + problem)
+        self.column = column
+        self.row = row
+        self.problem = problem

@@ -201,24 +201,31 @@ def writing_whole(path: Path) -> Iterator[IO[bytes]]:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def compressing(file: IO[bytes], path: Path) -> contextlib.AbstractContextManager[IO[bytes]]:
-    """What compresses as the name of `path` says and writes to `file`, which stays open; `file` itself if it says nothing.
+@contextlib.contextmanager
+def compressing(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    """What compresses as the name of `path` says and writes to `file`, which stays open; else `file` itself.
 
     The same content gives the same bytes: no name and no time is stored.
     """
-    kind = compression(path)
-    writer: Any
-    if kind == ".xz":
-        writer = lzma.LZMAFile(file, "wb")
-    elif kind == ".gz":
-        writer = gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
-    elif kind == ".zst":
-        import zstandard
-
-        writer = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    start = _COMPRESSORS.get(compression(path))
+    if start is None:
+        yield file
     else:
-        writer = contextlib.nullcontext(file)
-    return writer  # type: ignore[no-any-return]
+        with start(file) as writer:
+            yield writer
+
+
+def _compress_zst(file: IO[bytes]) -> Any:
+    import zstandard
+
+    return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+
+
+_COMPRESSORS: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - closed by whoever calls it
+    ".gz": lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
+    ".zst": _compress_zst,
+}
 
 
 @contextlib.contextmanager

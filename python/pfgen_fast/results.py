@@ -36,7 +36,7 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
         >>> folder = tempfile.TemporaryDirectory()
         >>> scorer = Scorer("mini")
         >>> lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in scorer.suite]
-        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\n".join(lines))
+        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\\n".join(lines))
         >>> (run,) = find_runs([folder.name])
         >>> evaluate(run, scorer)["num_trials"]
         1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import enum
 import json
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from .. import __version__
 from ..errors import PfgenError
+from ..foreign import harmless
 
 T = TypeVar("T")
 
@@ -81,20 +81,12 @@ def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
 
 def warn(message: str) -> None:
     """Prints one line of an error."""
-    stderr.print(f"[red]error:[/red] {escape(harmless(message))}")
-
-
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def harmless(text: str) -> str:
-    """Foreign text for a terminal: control characters, direction marks and lone surrogates become visible escapes."""
-    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    stderr.print(f"[red]error:[/red] {shown(message)}")
 
 
 def shown(text: str) -> str:
-    """Foreign text for a rich table or line."""
-    return escape(harmless(text))
+    """Foreign text for a line on the terminal."""
+    return escape(harmless(text).replace("\n", "\\n"))
 
 
 def print_json(value: Any) -> None:

@@ -10,9 +10,10 @@ import typer
 from rich.text import Text
 
 from .. import explain as library
+from ..foreign import harmless
 from ..suite import Suite
 from . import options
-from .app import Json, app, fail, harmless, print_json, shown, stdout
+from .app import Json, app, fail, print_json, shown, stdout
 
 _MAX_SHOWN = 200
 

@@ -1,0 +1,193 @@
+"""The report page: leaderboard, plots and the details of each run in one file that needs no network.
+
+Foreign text enters the page in two ways only: through the template, which escapes it, and as JSON that the page's
+script puts into text nodes. The details of a run, most of the page, are packed and unpacked only when opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import TrialsError
+from ..files import writing_whole
+from ..foreign import harmless, harmless_with_tints
+from ..suite import Suite
+from .checked import N_SHOWN, CheckedRun, Figures, QuestionResult, ReportRun, Sample, by_score, check_run, ranks
+from .templating import library, source, template
+from .tinting import LEVELS, tints
+
+MAX_BYTES = 30_000_000
+"""What a page may weigh; answers are cut shorter where many runs would make it heavier."""
+
+_SHORTER = (N_SHOWN, 300, 200, 150, 100, 50, 20, 0)
+
+# Tints of one run: for each of its questions and each sample a digit for each code point that may be shown.
+_RunTints = list[list[str]]
+
+
+def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
+    """Writes the page for runs of one suite.
+
+    Args:
+        entries: The runs, in any order.
+        suite: What they were scored with; its reference answers tint the samples.
+        path: The page to write.
+
+    Raises:
+        PfgenError: Plotly or Jinja is not installed, or the page cannot be written.
+        TrialsError: There is no run, or one is no result of this suite.
+    """
+    if not entries:
+        raise TrialsError("a report needs at least one run")
+    page = template("report.html.jinja", figure=_figure)
+    markup = library("markupsafe").Markup
+    runs = by_score(check_run(entry, suite) for entry in entries)
+    plotly = _script_text(library("plotly.offline").get_plotlyjs())
+    overview = _json_text(_overview(runs, suite))
+    # Rows of the table are some 1,200 bytes each.
+    room = MAX_BYTES - len(plotly.encode()) - len(overview.encode()) - 1_500 * len(runs) - 100_000
+    n_shown, details = _details_that_fit(runs, _tints_of_runs(runs, suite), suite, room)
+    pieces = page.generate(
+        version=__version__,
+        suite=harmless(suite.name),
+        n_questions=len(suite),
+        rows=list(zip(runs, ranks(runs), strict=True)),
+        levels=list(enumerate(LEVELS)),
+        n_shown=n_shown,
+        overview=markup(overview),
+        details=[markup(detail) for detail in details],
+        style=markup(source("report.css")),
+        early_script=markup(source("theme.js")),
+        script=markup(source("report.js")),
+        plotly=markup(plotly),
+    )
+    with writing_whole(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+
+
+def _figure(value: float | None, n_digits: int) -> str:
+    return "–" if value is None else f"{value:.{n_digits}f}"
+
+
+def _script_text(code: str) -> str:
+    """Code that may stand inside a script element: nothing in it ends the element."""
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _json_text(value: Any) -> str:
+    """JSON that may stand inside a script element, whatever the texts in it hold."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
+    """What the plots show."""
+    questions = [{"id": harmless(question.question_id), "text": harmless(question.question)} for question in suite]
+    return {"questions": questions, "runs": [_points(run, suite) for run in runs]}
+
+
+def _points(run: CheckedRun, suite: Suite) -> dict[str, Any]:
+    scores = {question.question_id: question.figures.score for question in run.questions}
+    return {
+        "name": run.name,
+        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
+        "score": run.figures.score,
+        "length": run.figures.length,
+        "fluency": run.figures.fluency,
+        "truthfulness": run.figures.truthfulness,
+        "helpfulness": run.figures.helpfulness,
+        "questions": [scores.get(question.question_id) for question in suite],
+    }
+
+
+def _tints_of_runs(runs: Sequence[CheckedRun], suite: Suite) -> list[_RunTints]:
+    """Question by question, so that the references of each are counted once."""
+    tints_of: list[dict[str, list[str]]] = [{} for _ in runs]
+    for question in suite:
+        asked = [
+            (number, [sample.answer for sample in result.samples])
+            for number, run in enumerate(runs)
+            for result in run.questions
+            if result.question_id == question.question_id
+        ]
+        made = iter(tints(question, [answer for _, answers in asked for answer in answers]))
+        for number, answers in asked:
+            tints_of[number][question.question_id] = [next(made) for _ in answers]
+    return [[tints_of[number][question.question_id] for question in run.questions] for number, run in enumerate(runs)]
+
+
+def _details_that_fit(
+    runs: Sequence[CheckedRun], tints_of: Sequence[_RunTints], suite: Suite, n_bytes: int
+) -> tuple[int, list[str]]:
+    """The packed details of all runs, with answers as long as the room allows, and that length."""
+    for n_shown in _SHORTER:
+        details: list[str] = []
+        room = n_bytes
+        for run, run_tints in zip(runs, tints_of, strict=True):
+            details.append(_packed(_details(run, run_tints, suite, n_shown)))
+            room -= len(details[-1])
+            if room < 0:
+                break
+        else:
+            return n_shown, details
+    raise TrialsError(f"{len(runs)} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer")
+
+
+def _packed(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode("ascii")
+
+
+def _details(run: CheckedRun, run_tints: _RunTints, suite: Suite, n_shown: int) -> dict[str, Any]:
+    """The details of a run; texts and tints stand apart from the figures, which packs best."""
+    shown = [
+        harmless_with_tints(sample.answer[:n_shown], tint[:n_shown])
+        for question, of_question in zip(run.questions, run_tints, strict=True)
+        for sample, tint in zip(question.samples, of_question, strict=True)
+    ]
+    numbers = {question.question_id: number for number, question in enumerate(suite)}
+    return {
+        "link": run.link,
+        "parameters": list(run.parameters.items()),
+        "sets": [[name, *values] for name, values in run.by_set.items()],
+        "questions": [_question(question, numbers[question.question_id], n_shown) for question in run.questions],
+        "texts": [text for text, _ in shown],
+        "tints": [tint for _, tint in shown],
+    }
+
+
+def _question(question: QuestionResult, number: int, n_shown: int) -> dict[str, Any]:
+    return {
+        "number": number,
+        "deviation": question.figures.score_std,
+        **_parts(question.figures),
+        "samples": [_sample(sample, n_shown) for sample in question.samples],
+    }
+
+
+def _sample(sample: Sample, n_shown: int) -> dict[str, Any]:
+    return {
+        **_parts(sample.figures),
+        "hidden": max(0, sample.n_code_points - n_shown),
+        "missing": sample.missing,
+        "excess": sample.excess,
+    }
+
+
+def _parts(figures: Figures) -> dict[str, float | None]:
+    return {
+        "score": figures.score,
+        "length": figures.length,
+        "fluency": figures.fluency,
+        "truthfulness": figures.truthfulness,
+        "helpfulness": figures.helpfulness,
+    }

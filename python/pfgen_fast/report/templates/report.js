@@ -1,0 +1,333 @@
+// The page at work: sorting, searching, plots, details. Foreign text only ever becomes text nodes.
+"use strict";
+
+const overview = JSON.parse(document.getElementById("overview").textContent);
+const table = document.getElementById("runs");
+const rows = [...table.tBodies[0].rows];
+const search = document.getElementById("search");
+const narrow = matchMedia("(max-width: 40rem)");
+
+/** An element with properties and children; strings become text nodes. */
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+function figure(value, digits) {
+  return value === null ? "–" : value.toFixed(digits);
+}
+
+function counted(value) {
+  return value.toLocaleString("en");
+}
+
+// ---- Leaderboard
+
+function compare(a, b, numeric) {
+  if (a === "" || b === "") return 0;  // decided by `sortBy`
+  if (!numeric) return a.localeCompare(b);
+  const [x, y] = [Number(a), Number(b)];
+  return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
+}
+
+function sortBy(header) {
+  const kind = header.dataset.kind;
+  const first = kind === "number" ? "descending" : "ascending";
+  const second = kind === "number" ? "ascending" : "descending";
+  const order = header.getAttribute("aria-sort") === first ? second : first;
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", order);
+  const sign = order === "ascending" ? 1 : -1;
+  const column = header.cellIndex;
+  const value = (row) => row.cells[column].dataset.value;
+  rows.sort((a, b) =>
+    // Rows without a value stand last in both orders.
+    (value(a) === "") - (value(b) === "") || sign * compare(value(a), value(b), kind !== "text"));
+  table.tBodies[0].append(...rows);
+  table.parentElement.scrollTop = 0;
+}
+
+function visibleRuns() {
+  return rows.filter((row) => !row.hidden).map((row) => Number(row.dataset.run)).sort((a, b) => a - b);
+}
+
+const texts = new Map(rows.map((row) => {
+  const cells = [2, 3, 4].map((column) => row.cells[column].dataset.value);
+  return [row, cells.join(" ").toLowerCase()];
+}));
+
+function filter() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const row of rows) row.hidden = !words.every((word) => texts.get(row).includes(word));
+  document.getElementById("count").textContent = `${visibleRuns().length} of ${rows.length} runs`;
+  table.parentElement.scrollTop = 0;
+  clearTimeout(filter.timer);
+  filter.timer = setTimeout(drawAll, 250);
+}
+
+// ---- Plots
+
+const LOOKS = [
+  { symbol: "circle", character: "●", color: "#3b82f6" }, { symbol: "diamond", character: "◆", color: "#e8710a" },
+  { symbol: "square", character: "■", color: "#12a37f" }, { symbol: "triangle-up", character: "▲", color: "#b05cd6" },
+  { symbol: "cross", character: "✚", color: "#d6455d" }, { symbol: "x", character: "✖", color: "#7a8699" },
+];
+const TITLES = {
+  fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", score: "Score",
+  length: "Mean length in characters (log)",
+};
+const TOUCHED = matchMedia("(pointer: coarse)").matches;
+const CONFIG = {
+  responsive: true, displaylogo: false, displayModeBar: TOUCHED ? false : "hover",
+  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
+};
+
+/** Plotly reads some HTML in its texts; names are no HTML. */
+function plotText(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+function shortened(text, length) {
+  const points = [...text];
+  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
+}
+
+/** The groups of runs, the most frequent first, so that a group keeps its look whatever is searched. */
+const groups = (() => {
+  const counts = new Map();
+  for (const run of overview.runs) counts.set(run.group, (counts.get(run.group) ?? 0) + 1);
+  const names = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
+  return names.length <= LOOKS.length ? names : [...names.slice(0, LOOKS.length - 1), "other"];
+})();
+
+function groupOf(run) {
+  return groups.includes(run.group) ? run.group : "other";
+}
+
+document.getElementById("groups").append(...groups.map((group, index) => {
+  const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
+  symbol.style.color = LOOKS[index].color;
+  return make("li", {}, symbol, " ", make("bdi", {}, group));
+}));
+
+function layout(more) {
+  const style = getComputedStyle(document.body);
+  const line = getComputedStyle(document.querySelector(".scroller")).borderTopColor;
+  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
+  return {
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+    font: { color: style.color, family: style.fontFamily, size: 14 },
+    hoverlabel: { bgcolor: style.backgroundColor, bordercolor: line, font: { color: style.color, family: style.fontFamily, size: 14 }, align: "left" },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: style.color },
+    // On a touch screen a finger on a plot scrolls the page.
+    dragmode: TOUCHED ? false : "zoom",
+    ...more,
+    xaxis: { ...axis, ...more.xaxis }, yaxis: { ...axis, ...more.yaxis },
+  };
+}
+
+const LENGTH_TICKS = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+
+function drawScatter(element, shown) {
+  const { x, y } = element.dataset;
+  const traces = groups.map((group, index) => {
+    const members = shown.filter((number) => groupOf(overview.runs[number]) === group);
+    const of = (key) => members.map((number) => overview.runs[number][key]);
+    return {
+      type: "scatter", mode: "markers", x: of(x), y: of(y), customdata: members,
+      text: of("name").map((name) => plotText(shortened(name, narrow.matches ? 34 : 80))),
+      hovertemplate: `<b>%{text}</b><br>${TITLES[y]} %{y:.4f}<br>${x === "length" ? "Length %{x:,.1f}" : `${TITLES[x]} %{x:.4f}`}<extra></extra>`,
+      marker: { symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 7 : 10, opacity: 0.8 },
+    };
+  }).filter((trace) => trace.x.length);
+  const xaxis = { title: { text: TITLES[x], font: { size: 14 } } };
+  if (x === "length") Object.assign(xaxis, { type: "log", tickvals: LENGTH_TICKS, tickformat: ",d" });
+  Plotly.react(element, traces, layout({
+    margin: { l: 10, r: 16, t: 34, b: 10 }, showlegend: false, xaxis, yaxis: { title: { text: TITLES[y], font: { size: 14 } } },
+  }), CONFIG);
+}
+
+const N_LABELLED = 60;
+/** Of all runs, so that a colour keeps its meaning whatever is searched. */
+const BEST = overview.runs.reduce((best, run) => Math.max(best, ...run.questions), 1);
+
+function drawHeatMap(element, shown) {
+  const many = shown.length > N_LABELLED;
+  const names = shown.map((number) => overview.runs[number].name);
+  const places = shown.map((_, place) => place);
+  const questions = overview.questions;
+  const rowHeight = 18;
+  const label = narrow.matches ? 24 : 36;
+  document.getElementById("heat-note").textContent = many
+    ? `With more than ${N_LABELLED} runs their names are left out; search above to see them.` : "";
+  element.style.height = `${questions.length * rowHeight + (many ? 90 : 350)}px`;
+  element.style.minWidth = `${shown.length * (many ? 2 : 20) + 160}px`;
+  Plotly.react(element, [{
+    type: "heatmap", x: places, y: questions.map((_, place) => place),
+    z: questions.map((_, question) => shown.map((number) => overview.runs[number].questions[question])),
+    text: questions.map((question) => names.map((name) =>
+      `<b>${plotText(shortened(name, 60))}</b><br>${plotText(shortened(`${question.id} ${question.text}`, narrow.matches ? 24 : 60))}`)),
+    hovertemplate: "%{text}<br>Score %{z:.4f}<extra></extra>", hoverongaps: false,
+    colorscale: "Cividis", zmin: 0, zmax: BEST, xgap: many ? 0 : 1, ygap: 1,
+    colorbar: { thickness: 12, title: { text: "Score", font: { size: 14 } }, outlinewidth: 0 },
+  }], layout({
+    margin: { l: 10, r: 10, t: 20, b: 10 }, dragmode: false,
+    xaxis: { showticklabels: !many, ticks: many ? "" : "outside", tickangle: -90, tickvals: places, ticktext: names.map((name) => plotText(shortened(name, label))), showgrid: false, zeroline: false, fixedrange: !many },
+    yaxis: { autorange: "reversed", tickvals: questions.map((_, place) => place), ticktext: questions.map((question) => plotText(shortened(question.id, 12))), showgrid: false, zeroline: false, fixedrange: true },
+  }), CONFIG);
+}
+
+function listen(element, runOf) {
+  element.on("plotly_click", (event) => openRun(runOf(event.points[0])));
+  element.setAttribute("role", "img");
+}
+
+let shownInPlots = [];
+
+function drawAll() {
+  shownInPlots = visibleRuns();
+  const scatters = [...document.querySelectorAll(".plot")];
+  const heat = document.getElementById("heat");
+  for (const element of scatters) drawScatter(element, shownInPlots);
+  drawHeatMap(heat, shownInPlots);
+  if (heat.hasAttribute("role")) {
+    Plotly.Plots.resize(heat);  // the number of runs decides its size
+    return;
+  }
+  for (const element of scatters) {
+    element.setAttribute("aria-label", `Scatter plot: ${element.previousElementSibling.textContent}, one point for each run`);
+    listen(element, (point) => point.customdata);
+  }
+  heat.setAttribute("aria-label", "Heat map: the score of each run in each question");
+  listen(heat, (point) => shownInPlots[point.x]);
+}
+
+// ---- Details
+
+const dialog = document.getElementById("details");
+const detailsBody = document.getElementById("details-body");
+
+async function unpacked(number) {
+  const packed = atob(document.getElementById(`run-${number}`).textContent);
+  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+async function openRun(number) {
+  const title = document.getElementById("details-title");
+  title.replaceChildren(make("bdi", {}, overview.runs[number].name));
+  detailsBody.replaceChildren("Loading …");
+  openRun.wanted = number;
+  if (!dialog.open) dialog.showModal();
+  title.focus();
+  dialog.scrollTop = 0;
+  try {
+    const details = await unpacked(number);
+    if (openRun.wanted === number) showDetails(details, overview.runs[number]);
+  } catch (error) {
+    detailsBody.replaceChildren(make("p", { className: "notice" }, `The details cannot be unpacked: ${error.message}`));
+  }
+}
+
+function showDetails(details, run) {
+  const parts = [];
+  if (details.link) parts.push(make("p", {}, make("a", { href: details.link }, "Folder of the run")));
+  parts.push(make("div", { className: "tables" },
+    section("Scores", smallTable(["Set", "Score", "Fluency", "Truthfulness", "Helpfulness", "Length"],
+      [["all", ...figuresOf(run)], ...details.sets.map(([name, ...values]) => [name, "", ...values.map((value) => figure(value, 4)), "", ""])])),
+    section("Parameters", details.parameters.length ? smallTable(["Parameter", "Value"], details.parameters) : "The run has no config.json.")));
+  parts.push(make("h3", {}, "Questions and sample answers"), document.getElementById("legend").content.cloneNode(true));
+  let begin = 0;
+  for (const question of details.questions) {
+    parts.push(questionDetails(question, details, begin));
+    begin += question.samples.length;
+  }
+  detailsBody.replaceChildren(...parts);
+}
+
+function figuresOf(part) {
+  return [figure(part.score, 4), figure(part.fluency, 4), figure(part.truthfulness, 4), figure(part.helpfulness, 4), figure(part.length, 1)];
+}
+
+function section(title, content) {
+  return make("div", {}, make("h3", {}, title), content);
+}
+
+function smallTable(heads, lines) {
+  const body = lines.map(([head, ...cells]) =>
+    make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, head)), ...cells.map((cell) => make("td", {}, make("bdi", {}, cell)))));
+  const head = make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name))));
+  return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
+}
+
+function questionDetails(question, details, begin) {
+  const { id, text } = overview.questions[question.number];
+  const element = make("details", { className: "question" },
+    make("summary", {},
+      make("span", { className: "number" }, make("b", {}, id), ` ${figure(question.score, 4)} `, make("span", { className: "quiet" }, `±${figure(question.deviation, 4)}`)),
+      make("bdi", {}, text)));
+  element.addEventListener("toggle", () => {
+    if (element.childElementCount > 1) return;
+    element.append(
+      make("p", { className: "quiet" }, `Fluency ${figure(question.fluency, 3)} · truthfulness ${figure(question.truthfulness, 3)} · helpfulness ${figure(question.helpfulness, 3)} · mean length ${figure(question.length, 1)}. Samples from the best to the worst:`),
+      ...question.samples.flatMap((sample, place) => sampleParts(sample, place, details.texts[begin + place], details.tints[begin + place])));
+  });
+  return element;
+}
+
+function sampleParts(sample, place, text, tints) {
+  const head = make("p", { className: "sample-head" }, make("b", {}, `Sample ${place + 1}: ${figure(sample.score, 4)}`),
+    make("span", { className: "quiet" }, ` fluency ${figure(sample.fluency, 3)} · truthfulness ${figure(sample.truthfulness, 3)} · helpfulness ${figure(sample.helpfulness, 3)} · ${counted(sample.length ?? 0)} characters`));
+  const answer = make("div", { className: "answer", tabIndex: 0, role: "group", ariaLabel: `Sample ${place + 1}` }, ...tinted(text, tints));
+  if (!text) answer.append(make("span", { className: "quiet" }, sample.length ? "not shown" : "empty answer"));
+  if (sample.hidden) answer.append(make("span", { className: "quiet" }, ` … ${counted(sample.hidden)} more characters`));
+  const parts = [head, answer];
+  if (sample.missing.length) {
+    const names = sample.missing.flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]);
+    parts.push(make("p", { className: "missing" }, "Missing keywords: ", ...names));
+  }
+  if (sample.excess) parts.push(make("p", { className: "missing" }, `Too long by ${sample.excess} characters`));
+  return parts;
+}
+
+/** One span for each run of characters with the same tint. */
+function tinted(text, tints) {
+  const spans = [];
+  let held = "";
+  const characters = [...text];
+  characters.forEach((character, index) => {
+    held += character === "\n" ? "↵\n" : character;
+    if (tints[index] !== tints[index + 1]) {
+      spans.push(make("span", { className: `t${tints[index]}` }, held));
+      held = "";
+    }
+  });
+  return spans;
+}
+
+// ---- Wiring
+
+table.tHead.addEventListener("click", (event) => {
+  const header = event.target.closest("th");
+  if (header) sortBy(header);
+});
+table.tBodies[0].addEventListener("click", (event) => {
+  // Anywhere in a row, unless text is being selected; the button in it serves the keyboard.
+  if (event.target.closest("button") || getSelection().isCollapsed) openRun(Number(event.target.closest("tr").dataset.run));
+});
+search.addEventListener("input", filter);
+document.getElementById("close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+dialog.addEventListener("close", () => detailsBody.replaceChildren());
+
+const themeButton = document.getElementById("theme");
+function showTheme() {
+  themeButton.textContent = theme.current === "dark" ? "Light theme" : "Dark theme";
+  drawAll();
+}
+themeButton.addEventListener("click", () => { theme.choose(theme.current === "dark" ? "light" : "dark"); showTheme(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+narrow.addEventListener("change", drawAll);
+if (search.value) filter();  // what the browser kept from before a reload
+setTimeout(showTheme);  // the table first, then the plots

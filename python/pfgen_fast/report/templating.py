@@ -1,0 +1,43 @@
+"""The templates of the reports, and the libraries of the extra `report`, which are imported only when needed."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError
+
+FOLDER = Path(__file__).parent / "templates"
+
+
+def library(name: str) -> Any:
+    """A module of the extra `report`.
+
+    Raises:
+        PfgenError: It is not installed; the message says how to install it.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise PfgenError(f"reports need {name} ({error}); install it with: pip install 'pfgen-fast[report]'") from None
+
+
+def template(name: str, **filters: Any) -> Any:
+    """A template, by the name of its file; what goes into HTML is escaped, and a name it does not get is an error."""
+    jinja2 = library("jinja2")
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=lambda file: file is not None and ".html" in file,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(filters)
+    return environment.get_template(name)
+
+
+def source(name: str) -> str:
+    """The text of a file of the templates' folder, as it is."""
+    return (FOLDER / name).read_text(encoding="utf-8")
