@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import base64
-import doctest
 import gzip
 import html.parser
-import importlib
 import json
 import math
 import re
@@ -169,11 +167,6 @@ def test_tints_are_those_of_a_plain_count(references, answers):
 
 
 # ---- Foreign text
-
-
-@pytest.mark.parametrize("name", ["checked", "foreign", "html", "markdown", "templating", "tinting"])
-def test_examples_in_docstrings_run(name):
-    assert doctest.testmod(importlib.import_module(f"pfgen_fast.report.{name}")).failed == 0
 
 
 def test_characters_that_act_become_escapes():
