@@ -16,6 +16,8 @@ from pathlib import Path
 import published
 import pytest
 from pfgen_fast.cli import main
+from pfgen_fast.runs import RunScorer
+from pfgen_fast.trials import RunFolder, find_runs
 from runmaking import make_run, trial_lines
 
 
@@ -69,7 +71,7 @@ def test_score_finds_the_suite_of_a_checkout(call, runs, tmp_path):
     packaged = Path(__file__).parent.parent / "python/pfgen_fast/data/mini"
     code, _, err = call("score", runs)
     assert code == 2
-    assert "no suite given, and the run lies in no checkout with a data/ folder" in err
+    assert "the run lies in no checkout with a data/ folder of Q*.json files; name its suite (--suite)" in err
     shutil.copytree(packaged, tmp_path / "data")
     code, _, _ = call("score", runs)
     assert code == 0
@@ -118,6 +120,23 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert len(err.splitlines()) == 1
     assert len(out.splitlines()) == 3
     assert (bad / "result.json").read_bytes() == b"as it was"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
+def test_an_unreadable_folder_is_named_and_the_others_are_done(call, runs):
+    (runs / "locked").mkdir(mode=0)
+    code, out, err = call("score", "--suite", "mini", runs)
+    assert code == 3
+    assert f"{runs / 'locked'}: cannot be read: Permission denied" in err
+    assert len(out.splitlines()) == 3
+
+
+def test_a_folder_that_vanishes_is_named_and_the_others_are_done(runs, mini):
+    (run,) = find_runs([runs / "good"])
+    gone = RunFolder(runs / "gone", None)
+    outcomes = list(RunScorer(suite=mini).score([gone, run]))
+    assert [outcome.status for outcome in outcomes] == ["failed", "scored"]
+    assert "gone: cannot be read: No such file or directory" in outcomes[0].error
 
 
 def test_a_full_disk_keeps_the_old_result(runs, mini):
@@ -180,6 +199,7 @@ def test_leaderboard_in_all_formats(call, runs):
     assert "💬 me/good" in rows[2]
     assert "🟢 me/worse" in rows[3]
     records = json.loads(call("leaderboard", runs, "--format", "json")[1])
+    assert json.loads(call("leaderboard", runs, "--json")[1]) == records
     assert [record["model"] for record in records] == ["me/good", "me/worse"]
     for record in records:
         assert record["score_low"] <= record["score"] <= record["score_high"]
@@ -294,6 +314,7 @@ def test_suite_commands(call, make_suite):
     code, _, err = call("suite", "check", make_suite({"answers": {}, "keywords": [{}]}, {"colour": 1}))
     assert code == 1
     assert len(err.splitlines()) == 3
+    assert json.loads(call("suite", "check", "mini", "--json")[1]) == []
 
 
 @pytest.mark.parametrize(

@@ -114,9 +114,13 @@ class RunScorer:
         """What `work` returns, or the outcome that says why it failed."""
         try:
             return work()
-        except (PfgenError, OSError, MemoryError) as error:
-            reason = str(error) or f"{run.folder}: out of memory"
-            return Outcome(run, "failed", self.result_path(run), error=reason)
+        except PfgenError as error:
+            reason = str(error)
+        except OSError as error:
+            reason = f"{error.filename or run.folder}: {error.strerror or error}"
+        except MemoryError:
+            reason = f"{run.folder}: out of memory"
+        return Outcome(run, "failed", self.result_path(run), error=reason)
 
     def _read(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
         path = self.result_path(run)
@@ -160,7 +164,8 @@ class RunScorer:
         root = checkout_of(run.folder)
         if root is None:
             raise SuiteError(
-                f"{run.folder}: no suite given, and the run lies in no checkout with a data/ folder of Q*.json files"
+                f"{run.folder}: the run lies in no checkout with a data/ folder of Q*.json files; "
+                "name its suite (--suite)"
             )
         return _load(root / "data")
 

@@ -179,10 +179,8 @@ def _runs_in(place: Path) -> Iterator[RunFolder]:
             yield RunFolder(place.parent, place)
         return
 
-    def fail(error: OSError) -> None:
-        raise TrialsError(f"{error.filename}: cannot be read: {error.strerror}")
-
-    for folder, subfolders, files in os.walk(place, onerror=fail):
+    unreadable: list[OSError] = []
+    for folder, subfolders, files in os.walk(place, onerror=unreadable.append):
         subfolders.sort()
         for name in _TRIALS_NAMES:
             if name in files:
@@ -191,6 +189,8 @@ def _runs_in(place: Path) -> Iterator[RunFolder]:
         else:
             if any(_ONE_TRIAL.fullmatch(name) for name in files):
                 yield RunFolder(Path(folder), None)
+    # A folder that cannot be read counts as a run, so that it is named when it fails, and the others are done.
+    yield from (RunFolder(Path(error.filename), None) for error in unreadable)
 
 
 def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
@@ -200,7 +200,10 @@ def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
         run: A run without a file of trials.
         folder: Where to write; by default the run's own folder.
     """
-    paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
+    try:
+        paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
+    except OSError as error:
+        raise TrialsError(f"{run.folder}: cannot be read: {error.strerror}") from None
     lines = sorted(line for path in paths for _, line in _numbered_lines(read_stored(path)))
     packed = (folder or run.folder) / _TRIALS_NAMES[0]
     write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))

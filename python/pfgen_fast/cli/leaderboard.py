@@ -11,7 +11,7 @@ import typer
 from ..files import write_whole
 from ..leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
 from . import options
-from .app import Quiet, app, fail, shown, stderr, stdout
+from .app import Json, Quiet, app, fail, shown, stderr, stdout
 
 
 class Format(str, enum.Enum):
@@ -33,6 +33,7 @@ def leaderboard(
     ] = None,
     output: options.OutputFile = None,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Ranks runs by score, as the published table does.
 
@@ -46,6 +47,8 @@ def leaderboard(
 
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
     """
+    if as_json:
+        format = Format.json
     entries = rank(find_results(paths))
     if update_file:
         if format is not Format.markdown or output:

@@ -50,7 +50,7 @@ def _describe(question: Question) -> dict[str, Any]:
 
 
 @suite_app.command()
-def check(suite: options.RequiredSuite) -> None:
+def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
     """Names every fault of a suite at once; exit code 1 if there is any.
 
     [bold]Example[/bold]
@@ -58,11 +58,15 @@ def check(suite: options.RequiredSuite) -> None:
       pfgen-fast suite check my-suite
     """
     faults = find_faults(suite)
-    for fault in faults:
-        warn(fault)
+    if as_json:
+        print_json(faults)
+    elif faults:
+        for fault in faults:
+            warn(fault)
+    else:
+        stdout.print(f"{shown(suite)}: no faults in {len(Suite.load(suite))} questions")
     if faults:
         raise SystemExit(Exit.NO)
-    stdout.print(f"{shown(suite)}: no faults in {len(Suite.load(suite))} questions")
 
 
 @suite_app.command()
