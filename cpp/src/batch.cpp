@@ -9,6 +9,10 @@
 #include <numeric>
 #include <thread>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "pfgen/error.hpp"
 
 namespace pfgen {
@@ -182,6 +186,9 @@ std::vector<std::shared_ptr<const References>> compile(std::span<const Reference
   run_parallel(questions.size(), n_threads, [&] {
     return [&](std::size_t i) { compiled[i] = std::make_shared<const References>(questions[i], profile); };
   });
+#if defined(__GLIBC__)
+  malloc_trim(0);  // building takes some ten megabytes a thread, which the allocator would keep
+#endif
   return compiled;
 }
 

@@ -310,6 +310,7 @@ class IndexBuilder {
     for (StateId id = 0; id < index_.n_states(); ++id) {
       store_continuations(index_.states_[id], std::span(grouped).subspan(begin[id], begin[id + 1] - begin[id]));
     }
+    index_.edges_.shrink_to_fit();
     for (StateId id = 1; id < index_.n_states(); ++id) {
       const NgramIndex::State& like = index_.states_[continued_as(id)];
       NgramIndex::State& state = index_.states_[id];
