@@ -16,21 +16,21 @@ help: ## what can be made
 demo: $(VENV)/installed ## score the packaged example answers and print a table
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/with-test ## build and run all tests (the published runs too, where they are found)
+test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
 	$(BIN)/python -m pytest -m "not parity" -n auto
 
-parity: $(VENV)/with-test ## every answer of the published runs, core against oracle; needs PFGEN_BENCH
+parity: $(VENV)/with-tools ## every answer of the published runs, core against oracle; needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m parity -n auto
 
-lint: $(VENV)/with-lint ## style and types
+lint: $(VENV)/with-tools ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/with-bench ## times, beside the oracle; needs PFGEN_BENCH
+bench: $(VENV)/with-tools ## times, beside the oracle; needs PFGEN_BENCH
 	$(BIN)/python -m pytest bench -o python_files='bench_*.py'
 
-sanitize: $(VENV)/with-lint ## the core's own tests under address, undefined and thread sanitizers
+sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined and thread sanitizers
 	PATH="$(abspath $(BIN)):$$PATH" && for preset in asan-ubsan tsan; do \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; done
 
@@ -46,7 +46,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	$(PIP) .
 	@touch $@
 
-# with-test, with-lint, with-bench: the package with that extra.
-$(VENV)/with-%: $(VENV)/installed
-	$(PIP) ".[$*]"
-	@touch $@
+# The package, built once, with everything that tests, checks and measures it.
+$(VENV)/with-tools: $(BIN)/python $(SOURCES)
+	$(PIP) ".[test,lint,bench]"
+	@touch $(VENV)/installed $@

@@ -40,7 +40,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - begin
 
 
-def bench_runs(  # type: ignore[no-untyped-def]
+def test_scoring_all_runs(  # type: ignore[no-untyped-def]
     benchmark, checkout: Path, suite: Suite, mix: Mix, tmp_path: Path, closing_table: list[Row]
 ) -> None:
     """Both sides take turns, and the fastest of each counts."""

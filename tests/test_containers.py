@@ -96,6 +96,52 @@ def test_nulls_are_refused_by_row_or_score_null(scorer, container):
     assert np.isnan(table.fluency_A).tolist() == [False, True, False]
 
 
+def test_missing_values_of_every_kind_score_null(scorer):
+    answers = ["Ice floats.", None, float("nan"), pandas.NA]
+    for container in (
+        list,
+        lambda values: np.array(values, dtype=object),
+        lambda values: pandas.Series(values, dtype=object),
+    ):
+        table = scorer.score("Q07", container(answers), nulls="null")
+        assert np.isnan(table.average).tolist() == [False, True, True, True]
+
+
+def test_a_pandas_column_of_objects_is_read_like_a_list(scorer):
+    with pytest.raises(TrialsError, match=r"answers\[1\]: expected a str, not float"):
+        scorer.score("Q07", pandas.Series(["a", 1.5], dtype=object))
+    with pytest.raises(TrialsError, match=r"answers: cannot be exported to Arrow|expected one dimension"):
+        scorer.score("Q07", pandas.DataFrame({"x": ["a", 1]}))
+    assert (
+        scorer.reward("Q07", pandas.Series(["\ud800a"], dtype=object)).tolist()
+        == scorer.reward("Q07", ["\ud800a"]).tolist()
+    )
+
+
+class Exporter:
+    """Hands out what it is given, as an exporter that is at fault may."""
+
+    def __init__(self, method, value):
+        self.value = value
+        setattr(type(self), method, lambda self, requested_schema=None: self.value)
+
+
+def test_a_faulty_exporter_is_refused(scorer):
+    consumed = pyarrow.chunked_array([["a"]]).__arrow_c_stream__()
+    stream = type("Stream", (Exporter,), {})("__arrow_c_stream__", consumed)
+    assert len(scorer.score("Q07", stream)) == 1
+    with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
+        scorer.score("Q07", stream)
+    capsules = pyarrow.array(["a"]).__arrow_c_array__()
+    array = type("Array", (Exporter,), {})("__arrow_c_array__", capsules)
+    assert len(scorer.score("Q07", array)) == 1
+    with pytest.raises(TrialsError, match="answers: an Arrow capsule that was read before"):
+        scorer.score("Q07", array)
+    for method, value in [("__arrow_c_stream__", 5), ("__arrow_c_array__", 5), ("__arrow_c_array__", (1, 2))]:
+        with pytest.raises(TrialsError, match=r"expected (an|two) Arrow capsule"):
+            scorer.score("Q07", type("Faulty", (Exporter,), {})(method, value))
+
+
 def test_a_column_of_nulls_alone(scorer):
     assert np.isnan(scorer.score("Q07", pyarrow.nulls(2), nulls="null").average).all()
     with pytest.raises(TrialsError, match=r"answers\[0\]: a null"):

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pfgen_fast
 import pytest
-from pfgen_fast import Question, Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast import Question, Rule, Scorer, Suite, SuiteError, TrialsError
 
 GOOD = "Ice floats on water because it is less dense: the molecules form an open lattice when they freeze."
 
@@ -177,7 +179,7 @@ def test_wrong_settings_are_refused(mini, scorer):
     for settings, message in [
         ({"profile": "fast"}, "profile: expected 'leaderboard' or 'paper', not 'fast'"),
         ({"float_sum": "exact"}, "float_sum: expected 'compensated' or 'naive'"),
-        ({"threads": 0}, "threads: expected at least 1, not 0"),
+        ({"threads": 0}, "threads: expected 1 to 1024, not 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             Scorer(mini, **settings)
@@ -190,6 +192,51 @@ def test_a_set_without_short_answers_has_no_baseline_in_the_paper(make_suite):
     Scorer(suite)
     with pytest.raises(SuiteError, match="question Q02: in profile paper the set 'L' has baseline 0"):
         Scorer(suite, profile="paper")
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (Question("Q1", "t", {"P": (5,)}), r"answers\['P'\]\[0\] is a string, not int"),
+        (Question("Q1", "t", {"P": "abc"}), "is a list of at least one"),
+        (Question("Q1", "t", {"P": ("",)}), "baseline would be 0"),
+        (Question("Q1", "t", {}), "at least one set name"),
+        (Question("Q1", "t", {"P": ("a",)}, (Rule("t", "("),)), "does not compile"),
+        (Question("Q1", "t", {"P": ("a",)}, (Rule("and"),)), "expected a list of at least one rule"),
+        (Question("Q1", "t", {"P": ("a",)}, ({"t": 1},)), "a pattern is a string"),
+        (Question("Q1", "t", {"P": ("a",)}, (Rule("t", "a", importance=2.0),)), "a number from 0 to 1"),
+    ],
+)
+def test_a_suite_built_by_hand_is_checked_too(question, message):
+    with pytest.raises(SuiteError, match=f"suite made, question 1: .*{message}"):
+        Scorer(Suite("made", (question,), "0" * 40))
+
+
+def test_a_suite_built_by_hand_has_questions_that_can_be_told_apart():
+    question = Question("Q1", "t", {"P": ("a",)})
+    with pytest.raises(SuiteError, match="question 2: the id or text 'Q1' is already that of question 'Q1'"):
+        Scorer(Suite("made", (question, question), "0" * 40))
+    with pytest.raises(SuiteError, match="at least one question"):
+        Scorer(Suite("made", (), "0" * 40))
+
+
+def test_an_interrupt_ends_a_batch(mini):
+    """In a process of its own, which interrupts itself in the middle of a long batch."""
+    script = (
+        "import os, signal, threading, time\n"
+        "from pfgen_fast import Question, Rule, Scorer, Suite\n"
+        "scorer = Scorer(Suite('made', (Question('Q', 'q', {'P': ('abc' * 30,) * 3}),), '0' * 40), threads=2)\n"
+        "answers = ['abc' * 60] * 2_000_000\n"
+        "begin = time.monotonic()\n"
+        "scorer.reward('Q', answers[:200_000])\n"
+        "whole = 10 * (time.monotonic() - begin)\n"
+        "threading.Timer(whole / 10, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "begin = time.monotonic()\n"
+        "try:\n    scorer.reward('Q', answers)\n"
+        "except KeyboardInterrupt:\n    print((time.monotonic() - begin) / whole < 0.7)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "True\n"
 
 
 def test_odd_texts_are_ordinary_input(scorer):

@@ -79,6 +79,8 @@ BAD_QUESTIONS = [
     ({"answers": {"P": []}}, r"answers\['P'\] is a list of at least one"),
     ({"answers": {"P": ["a", None]}}, r"answers\['P'\]\[1\] is a string, not NoneType"),
     ({"answers": {"P": ["", ""]}}, "baseline would be 0"),
+    ({"question_id": "\ud800"}, "'question_id' holds no control characters and no lone surrogates"),
+    ({"answers": {"a\0": ["b"]}}, "a set name holds no control characters"),
     ({"question_id": ""}, "'question_id' is a non-empty string"),
     ({"question": 7}, "'question' is a non-empty string, not 7"),
     ({"category": None}, "'category' is a string"),
@@ -115,7 +117,8 @@ def test_duplicate_ids_and_texts_are_refused(make_suite, same):
 
 
 BAD_FILES = [
-    (b'{\n"question_id": "Q01",\n}', r"Q01\.json, line 3, column \d+: not JSON"),
+    (b'{\n"question_id": "Q01"\n"question"}', r"Q01\.json, line 3, column 1: not JSON"),
+    (b'{"question_id": ' + b"1" * 5000 + b"}", "Q01.json"),
     (b'{\n"question_id": "\xff"}', r"Q01\.json, line 2: not UTF-8 \(byte 18"),
     (b"[]", "holds one JSON object, not list"),
     (b'{"question_id": "Q01"}', "the key 'question' is missing"),

@@ -150,17 +150,21 @@ class Importer {
   std::vector<TextView>& texts_;
 };
 
+// What a capsule holds, which may be taken once.
 template <class Struct>
-Struct& capsule_content(const py::handle capsule, const char* name) {
-  void* pointer = PyCapsule_GetPointer(capsule.ptr(), name);
-  if (pointer == nullptr) throw py::error_already_set();
-  return *static_cast<Struct*>(pointer);
+Struct& capsule_content(const py::handle capsule, const char* name, const std::string& column) {
+  if (!PyCapsule_IsValid(capsule.ptr(), name)) {
+    throw BadColumn{column, "expected an Arrow capsule '" + std::string(name) + "' from its exporter"};
+  }
+  auto& content = *static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (content.release == nullptr) throw BadColumn{column, "an Arrow capsule that was read before"};
+  return content;
 }
 
 void import_stream(const py::object& capsule, const std::string& column, std::vector<TextView>& texts,
                    std::vector<std::shared_ptr<void>>& owners) {
   Owned<ArrowArrayStream> stream;
-  stream.take(capsule_content<ArrowArrayStream>(capsule, "arrow_array_stream"));
+  stream.take(capsule_content<ArrowArrayStream>(capsule, "arrow_array_stream", column));
   const auto check = [&](int status) {
     if (status == 0) return;
     const char* message = stream.get_last_error(&stream);
@@ -185,11 +189,15 @@ void import_arrow(py::handle source, const std::string& column, std::vector<Text
     import_stream(source.attr("__arrow_c_stream__")(), column, texts, owners);
     return;
   }
-  const py::tuple capsules = source.attr("__arrow_c_array__")();
+  const py::object capsules = source.attr("__arrow_c_array__")();
+  if (!py::isinstance<py::tuple>(capsules) || py::len(capsules) != 2) {
+    throw BadColumn{column, "expected two Arrow capsules from __arrow_c_array__"};
+  }
+  const py::tuple pair = capsules;
   Owned<ArrowSchema> schema;
-  schema.take(capsule_content<ArrowSchema>(capsules[0], "arrow_schema"));
+  schema.take(capsule_content<ArrowSchema>(pair[0], "arrow_schema", column));
   auto array = std::make_shared<Owned<ArrowArray>>();
-  array->take(capsule_content<ArrowArray>(capsules[1], "arrow_array"));
+  array->take(capsule_content<ArrowArray>(pair[1], "arrow_array", column));
   Importer(column, texts).add(schema, *array);
   owners.push_back(std::move(array));
 }

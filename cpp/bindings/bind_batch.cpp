@@ -79,7 +79,8 @@ class Scorer {
   std::int32_t code_of(py::handle key, std::optional<std::size_t> row) const {
     PyObject* code = PyDict_GetItemWithError(codes_.ptr(), key.ptr());
     if (code != nullptr) return static_cast<std::int32_t>(PyLong_AsLong(code));
-    PyErr_Clear();  // also an unhashable key is merely unknown
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+    PyErr_Clear();  // an unhashable key is merely unknown
     throw UnknownQuestion{row, py::reinterpret_borrow<py::object>(key)};
   }
 
@@ -137,7 +138,10 @@ class Scorer {
       answers[row].regex_positions = positions.emplace_back(regex_positions(code, texts[row])).data();
     }
     const py::gil_scoped_release no_gil;
-    scorer_.score(answers, n_threads, columns);
+    scorer_.score(answers, n_threads, columns, [] {
+      const py::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
   }
 
   py::dict codes_;

@@ -1,6 +1,7 @@
 #include "text_column.hpp"
 
-#include <optional>
+#include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace py = pybind11;
@@ -32,6 +33,12 @@ TextView view_of_str(PyObject* value) {
     default:
       return {data, n, Encoding::kUcs4};
   }
+}
+
+// None, NaN, and what pandas has for a missing value.
+bool is_missing(PyObject* value) {
+  return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) ||
+         std::string_view(Py_TYPE(value)->tp_name) == "NAType";
 }
 
 bool exports_arrow(py::handle source) {
@@ -88,10 +95,9 @@ py::object to_str(const TextView& text) {
 }
 
 TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) : name_(std::move(name)) {
-  if (!PyList_Check(source.ptr()) && !PyTuple_Check(source.ptr()) && exports_arrow(source)) {
-    import_arrow(source, name_, texts_, owners_);
+  if (!PyList_Check(source.ptr()) && !PyTuple_Check(source.ptr()) && exports_arrow(source) && take_arrow(source)) {
     for (std::size_t row = 0; !nulls_allowed && row < texts_.size(); ++row) {
-      if (texts_[row].is_null) throw BadRow{name_, row, "a null; expected a text (nulls=\"null\" lets nulls through)"};
+      if (texts_[row].is_null) throw BadRow{name_, row, "a null; expected a text"};
     }
     return;
   }
@@ -100,13 +106,26 @@ TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) 
   owners_.push_back(keep_alive(values));
 }
 
+// Whether the source could be read as Arrow. A column of Python objects (of pandas) may fail to export itself: then it
+// is read as a sequence, which finds the row.
+bool TextColumn::take_arrow(py::handle source) {
+  try {
+    import_arrow(source, name_, texts_, owners_);
+    return true;
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    if (py::hasattr(source, "ndim") && py::hasattr(source, "tolist")) return false;
+    throw BadColumn{name_, "cannot be exported to Arrow: " + std::string(py::str(error.value()))};
+  }
+}
+
 void TextColumn::take_sequence(const py::tuple& values, bool nulls_allowed) {
   texts_.reserve(values.size());
   for (std::size_t row = 0; row < values.size(); ++row) {
     PyObject* value = PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(row));
     if (PyUnicode_Check(value)) {
       texts_.push_back(view_of_str(value));
-    } else if (value == Py_None && nulls_allowed) {
+    } else if (nulls_allowed && is_missing(value)) {
       texts_.push_back({.is_null = true});
     } else {
       throw BadRow{name_, row, "expected a str, not " + type_name(value)};

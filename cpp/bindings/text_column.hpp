@@ -39,6 +39,7 @@ class TextColumn {
   pybind11::object item(std::size_t row) const;
 
  private:
+  bool take_arrow(pybind11::handle source);
   void take_sequence(const pybind11::tuple& values, bool nulls_allowed);
 
   std::string name_;

@@ -21,18 +21,25 @@ namespace {
 // Answers that a thread takes at a time: enough to stay with one question, few enough to share evenly. One block
 // is also what it takes to make up for starting a thread.
 constexpr std::size_t kBlock = 128;
+constexpr std::size_t kTasksPerPause = 16;
 
 // Runs `work(task)` for every task below `n_tasks`; each of `n_threads` threads has a worker from `make_worker`.
-// The first exception of any is thrown here, after all have ended.
+// The calling thread calls `on_pause`, if there is one, after every few of its tasks. The first exception of any is
+// thrown here, after all have ended.
 template <class MakeWorker>
-void run_parallel(std::size_t n_tasks, std::size_t n_threads, const MakeWorker& make_worker) {
+void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::function<void()>& on_pause,
+                  const MakeWorker& make_worker) {
   std::atomic<std::size_t> next{0};
   std::exception_ptr error;
   std::mutex error_mutex;
-  const auto run = [&] {
+  const auto run = [&](bool pauses) {
     try {
       auto worker = make_worker();
-      for (std::size_t task = next++; task < n_tasks; task = next++) worker(task);
+      std::size_t n_done = 0;
+      for (std::size_t task = next++; task < n_tasks; task = next++) {
+        worker(task);
+        if (pauses && ++n_done % kTasksPerPause == 0) on_pause();
+      }
     } catch (...) {
       const std::scoped_lock lock(error_mutex);
       if (!error) error = std::current_exception();
@@ -42,12 +49,12 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const MakeWorker& 
   std::vector<std::jthread> threads;
   for (std::size_t i = 1; i < std::min(n_threads, n_tasks); ++i) {
     try {
-      threads.emplace_back(run);
+      threads.emplace_back(run, false);
     } catch (const std::system_error&) {
       break;  // The system gives no more threads: those that run do all the work.
     }
   }
-  run();
+  run(static_cast<bool>(on_pause));
   threads.clear();
   if (error) std::rethrow_exception(error);
 }
@@ -152,12 +159,13 @@ BatchScorer::BatchScorer(std::vector<Question> questions, FloatSum float_sum)
   if (questions_.empty()) throw CompileError("a suite without questions");
 }
 
-void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns) const {
+void BatchScorer::score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns,
+                        const std::function<void()>& on_pause) const {
   const std::size_t n_blocks = (answers.size() + kBlock - 1) / kBlock;
   const std::vector<std::size_t> rows = rows_by_question(answers, questions_.size());
   Failure failure;
   std::mutex failure_mutex;
-  run_parallel(n_blocks, n_threads, [&] {
+  run_parallel(n_blocks, n_threads, on_pause, [&] {
     return [&, block = Block(*this, answers, columns)](std::size_t i) mutable {
       const std::size_t n_rows = std::min(kBlock, rows.size() - i * kBlock);
       const Failure found = block.score(std::span(rows).subspan(i * kBlock, n_rows));
@@ -183,7 +191,7 @@ HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
 std::vector<std::shared_ptr<const References>> compile(std::span<const ReferenceSets> questions, Profile profile,
                                                        std::size_t n_threads) {
   std::vector<std::shared_ptr<const References>> compiled(questions.size());
-  run_parallel(questions.size(), n_threads, [&] {
+  run_parallel(questions.size(), n_threads, {}, [&] {
     return [&](std::size_t i) { compiled[i] = std::make_shared<const References>(questions[i], profile); };
   });
 #if defined(__GLIBC__)

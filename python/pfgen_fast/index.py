@@ -9,12 +9,22 @@ from weakref import WeakKeyDictionary
 
 from ._native import _core
 from .errors import SuiteError
-from .suite import Suite
+from .suite import Suite, check_suite
 
 Profile = Literal["leaderboard", "paper"]
 
 _made: WeakKeyDictionary[Suite, dict[Profile, tuple[_core.References, ...]]] = WeakKeyDictionary()
 _making = threading.Lock()
+
+
+def _forget_lock() -> None:
+    """A child that was forked while another thread built an index would wait for that thread for ever."""
+    global _making
+    _making = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
 
 
 def references(suite: Suite, profile: Profile, threads: int) -> tuple[_core.References, ...]:
@@ -26,6 +36,7 @@ def references(suite: Suite, profile: Profile, threads: int) -> tuple[_core.Refe
     with _making:
         by_profile = _made.setdefault(suite, {})
         if profile not in by_profile:
+            check_suite(suite)
             _check_baselines(suite, profile)
             sets = [list(question.answers.values()) for question in suite]
             by_profile[profile] = tuple(_core.compile(sets, getattr(_core.Profile, profile), threads))

@@ -1,12 +1,13 @@
 """Keyword rules: parsed from JSON into frozen objects, and their regex patterns applied.
 
 A rule is exactly one of a pattern, an `and` of rules, an `or` of rules (docs/scoring.md, section 4).
-A rule that exists is valid: everything is checked when it is parsed.
+Everything is checked when a rule is parsed.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -76,6 +77,15 @@ def freeze_rule(source: Mapping[str, Any]) -> Rule:
     return Rule(form, parts=tuple(map(freeze_rule, source[form])), name=name, importance=importance)
 
 
+def rule_source(rule: object) -> object:
+    """The decoded JSON that `freeze_rule` makes the rule from; what is no rule stays as it is."""
+    if not isinstance(rule, Rule):
+        return rule
+    value = rule.pattern if rule.form == "t" else [rule_source(part) for part in rule.parts]
+    source = {rule.form: value, "importance": rule.importance}
+    return source if rule.name is None else {**source, "name": rule.name}
+
+
 def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
     """Every fault of one rule, a sentence each.
 
@@ -111,7 +121,9 @@ def _pattern_faults(pattern: object, where: str) -> Iterator[str]:
         yield f"{where}.t: a pattern is a string, not {_shown(pattern)}"
         return
     try:
-        re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a pattern that will mean something else one day means it still
+            re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         yield f"{where}.t: the pattern {_shown(pattern)} does not compile: {error}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -21,6 +22,8 @@ from .suite import Question, Suite
 
 FloatSum = Literal["compensated", "naive"]
 Floats = NDArray[np.float64]
+
+_MAX_THREADS = 1024
 
 
 class Scorer:
@@ -45,7 +48,7 @@ class Scorer:
 
     def __init__(
         self,
-        suite: Suite | str,
+        suite: Suite | str | Path,
         *,
         profile: Profile = "leaderboard",
         float_sum: FloatSum = "compensated",
@@ -54,8 +57,8 @@ class Scorer:
         _check_choice("profile", profile, ("leaderboard", "paper"))
         _check_choice("float_sum", float_sum, ("compensated", "naive"))
         self._threads = default_threads() if threads is None else operator.index(threads)
-        if self._threads < 1:
-            raise ValueError(f"threads: expected at least 1, not {threads}")
+        if not 1 <= self._threads <= _MAX_THREADS:
+            raise ValueError(f"threads: expected 1 to {_MAX_THREADS}, not {threads}")
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
         self.profile: Profile = profile
         self.float_sum: FloatSum = float_sum
@@ -118,7 +121,7 @@ class Scorer:
     def reward(self, questions: Any, answers: Any) -> Floats:
         """The averages of a batch as an array, with as little around them as possible: for training loops.
 
-        Args and errors are those of `score`.
+        Args and errors are those of `score`; a missing answer is always an error.
 
         Example:
             >>> Scorer("mini").reward("Q07", ["Ice floats because it is less dense than water."]).round(2)

@@ -1,6 +1,6 @@
 """Suites: a folder of question files, read, checked and frozen.
 
-A `Suite` that exists is valid, and nothing in it can change: whatever is derived from it
+A `Suite` that was loaded is valid, and nothing in it can change: whatever is derived from it
 (an index, a score) stays true. Rules: docs/scoring.md, section 1.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -17,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import SuiteError, TrialsError
-from .keywords import Rule, freeze_rule, rule_faults
+from .keywords import Rule, freeze_rule, rule_faults, rule_source
 
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
@@ -166,6 +168,7 @@ def _question_faults(source: object) -> Iterator[str]:
     for key in ("question_id", "question"):
         if key in source and (not isinstance(source[key], str) or not source[key]):
             yield f"{key!r} is a non-empty string, not {source[key]!r}"
+    yield from _name_faults("'question_id'", source.get("question_id"))
     for key in ("category", "note"):
         if not isinstance(source.get(key, ""), str):
             yield f"{key!r} is a string, not {type(source[key]).__name__}"
@@ -184,6 +187,7 @@ def _answers_faults(source: object) -> Iterator[str]:
         yield "'answers' maps at least one set name to a list of reference answers"
         return
     for name, answers in source.items():
+        yield from _name_faults("a set name", name)
         if not isinstance(answers, list) or not answers:
             yield f"answers[{name!r}] is a list of at least one reference answer"
             continue
@@ -192,6 +196,36 @@ def _answers_faults(source: object) -> Iterator[str]:
                 yield f"answers[{name!r}][{i}] is a string, not {type(answer).__name__}"
         if not any(answers):
             yield f"answers[{name!r}] holds only empty answers, so its baseline would be 0"
+
+
+def _name_faults(what: str, name: object) -> Iterator[str]:
+    """Names become columns and values of tables elsewhere, which not every character survives."""
+    if isinstance(name, str) and any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+        yield f"{what} holds no control characters and no lone surrogates, unlike {name!r}"
+
+
+def check_suite(suite: Suite) -> None:
+    """Checks a suite that was built by hand as `Suite.load` checks files.
+
+    Raises:
+        SuiteError: It breaks the rules; the message is the first fault.
+    """
+    taken: dict[str, str] = {}
+    for number, question in enumerate(suite, start=1):
+        where = f"suite {suite.name}, question {number}"
+        source = {
+            **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
+            "answers": {name: _as_list(answers) for name, answers in question.answers.items()},
+            "keywords": [rule_source(rule) for rule in question.keywords],
+        }
+        for fault in (*_question_faults(source), *_key_faults(taken, question.question_id, question.question, where)):
+            raise SuiteError(f"{where}: {fault}" if not fault.startswith(where) else fault)
+    if not taken:
+        raise SuiteError(f"suite {suite.name}: a suite holds at least one question")
+
+
+def _as_list(answers: object) -> object:
+    return list(answers) if isinstance(answers, tuple) else answers
 
 
 def find_faults(source: str | Path) -> list[str]:
@@ -227,6 +261,8 @@ def _parse_json(content: bytes, where: str) -> Any:
         raise SuiteError(f"{where}: JSON nested too deeply") from None
     except _DuplicateKey as error:
         raise SuiteError(f"{where}: the key {error.args[0]!r} stands twice in one object") from None
+    except ValueError as error:
+        raise SuiteError(f"{where}: not JSON that can be read: {error}") from None
 
 
 class _DuplicateKey(ValueError):
@@ -243,7 +279,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _key_faults(taken: dict[str, str], question_id: str, question: str, path: Path) -> Iterator[str]:
+def _key_faults(taken: dict[str, str], question_id: str, question: str, path: Path | str) -> Iterator[str]:
     """Notes whose id and text are taken; one that is taken already would make a look-up ambiguous."""
     for key in dict.fromkeys((question_id, question)):
         if key in taken:
@@ -263,7 +299,7 @@ def _suite_folder(source: str | Path) -> Path:
     if str(source) in packaged:
         return _PACKAGED / source
     folder = Path(source)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise SuiteError(f"{folder}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
     return folder
 

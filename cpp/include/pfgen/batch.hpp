@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -59,9 +60,11 @@ class BatchScorer {
   const std::vector<Question>& questions() const noexcept { return questions_; }
   Profile profile() const noexcept { return questions_.front().references->profile(); }
 
+  // `on_pause` is called by the calling thread every few milliseconds; what it throws ends the work of all threads.
   // Throws InvalidAnswer for the first row (of the lowest number) that is invalid UTF-8; then the columns are
   // of no use. `n_threads` is at least 1; small batches use fewer.
-  void score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns) const;
+  void score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns,
+             const std::function<void()>& on_pause = {}) const;
 
   HelpfulnessDetails details(const Answer& answer) const;
 
