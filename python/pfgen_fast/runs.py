@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -19,8 +19,8 @@ from .trials import RunFolder, Trials, pack_trials
 
 T = TypeVar("T")
 
-_BATCH_BYTES = 3 << 20
-"""How much of stored trials is in memory at a time."""
+_BATCH_BYTES = 2 << 20
+"""How much of stored trials is scored together; as much again is read ahead."""
 
 Status = Literal["scored", "current", "failed", "pending"]
 
@@ -49,6 +49,7 @@ class _Job:
     """A run that has been read and is to be scored."""
 
     run: RunFolder
+    suite: Suite
     path: Path
     config: dict[str, Any] | None
     trials: Trials
@@ -82,33 +83,37 @@ class RunScorer:
         Raises:
             SuiteError: There is no suite, or it does not follow the rules; then nothing is scored.
         """
-        suites = [self.suite_of(run) for run in runs]
+        items = [(run, self.suite_of(run)) for run in runs]
         threads = default_threads() if self.threads is None else self.threads
+
+        @cache
+        def scorer_of(suite: Suite) -> Scorer:
+            return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+
         with ThreadPoolExecutor(threads) as pool:
-            for batch in _batches(list(zip(runs, suites, strict=True))):
-                try:
-                    yield from self._score_batch(batch, pool, threads)
-                except GeneratorExit:
-                    pool.shutdown(cancel_futures=True)
-                    raise
+            try:
+                ahead: list[Future[_Job | Outcome]] = []
+                for batch in (*_batches(items), []):
+                    # The next batch is read while this one is scored and written.
+                    read, ahead = ahead, [pool.submit(self._read_guarded, *item) for item in batch]
+                    yield from self._score_batch([future.result() for future in read], scorer_of)
+            finally:
+                pool.shutdown(cancel_futures=True)
 
-    def _score_batch(
-        self, batch: Sequence[tuple[RunFolder, Suite]], pool: ThreadPoolExecutor, threads: int
-    ) -> Iterator[Outcome]:
-        """Reads all runs of a batch, scores their answers together, then writes all results."""
-        read = list(pool.map(lambda item: self._guarded(item[0], lambda: self._read(*item)), batch))
+    def _score_batch(self, read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]) -> Iterator[Outcome]:
+        """Scores the answers of all runs of a batch together, then writes the results one by one."""
         tables: dict[Path, ScoreTable] = {}
-        for suite in dict.fromkeys(suite for _, suite in batch):
-            jobs = [job for job, (_, its) in zip(read, batch, strict=True) if its is suite and isinstance(job, _Job)]
-            if jobs:
-                tables |= zip((job.path for job in jobs), self._score_together(jobs, suite, threads), strict=True)
+        for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
+            jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
+            tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
+        for job in read:
+            yield job if isinstance(job, Outcome) else self._finish_guarded(job, tables.pop(job.path))
 
-        def finish(job: _Job | Outcome) -> Outcome:
-            if isinstance(job, Outcome):
-                return job
-            return self._guarded(job.run, lambda: self._finish(job, tables[job.path]))
+    def _read_guarded(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
+        return self._guarded(run, lambda: self._read(run, suite))
 
-        yield from pool.map(finish, read)
+    def _finish_guarded(self, job: _Job, table: ScoreTable) -> Outcome:
+        return self._guarded(job.run, lambda: self._finish(job, table))
 
     def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
         """What `work` returns, or the outcome that says why it failed."""
@@ -135,17 +140,7 @@ class RunScorer:
         assert packed.trials_path is not None
         trials = Trials.read(packed.trials_path)
         check_questions(trials, suite)
-        return _Job(run, path, config, trials)
-
-    def _score_together(self, jobs: Sequence[_Job], suite: Suite, threads: int) -> Iterator[ScoreTable]:
-        """The tables of several runs, from one batch: the index of each question comes into the cache once."""
-        scorer = Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
-        questions = [question for job in jobs for question in job.trials.questions]
-        table = scorer.score(questions, [answer for job in jobs for answer in job.trials.answers])
-        first = 0
-        for job in jobs:
-            yield table.rows(first, first + len(job.trials))
-            first += len(job.trials)
+        return _Job(run, suite, path, config, trials)
 
     def _finish(self, job: _Job, table: ScoreTable) -> Outcome:
         result = aggregate(job.trials, table, job.config)
@@ -177,6 +172,16 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+def _score_together(jobs: Sequence[_Job], scorer: Scorer) -> Iterator[ScoreTable]:
+    """The tables of several runs, from one batch: the index of each question comes into the cache once."""
+    questions = [question for job in jobs for question in job.trials.questions]
+    table = scorer.score(questions, [answer for job in jobs for answer in job.trials.answers])
+    first = 0
+    for job in jobs:
+        yield table.rows(first, first + len(job.trials))
+        first += len(job.trials)
 
 
 def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[RunFolder, Suite]]]:
