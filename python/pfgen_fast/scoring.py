@@ -6,6 +6,7 @@ not on threads, batches, containers or the Python version. `Scorer.signature` na
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,13 +149,14 @@ class Scorer:
         truncation, score, positions = self._core.details(code, table._answers, answer_row)
         is_paper = self.profile == "paper"
         fluency_discount = max(0.0, _discount(len(table._answers[answer_row]))) if is_paper else 1.0
+        values = {name: column.item(row) for name, column in table._floats.items()}
         return {
-            "fluency": {name: float(table[f"fluency_{name}"][row]) for name in question.answers},
+            "fluency": {name: values[f"fluency_{name}"] for name in question.answers},
             "fluency_discount": fluency_discount,
-            "truthfulness": {name: float(table[f"truthfulness_{name}"][row]) for name in question.answers},
-            "helpfulness": float(table.helpfulness[row]),
+            "truthfulness": {name: values[f"truthfulness_{name}"] for name in question.answers},
+            "helpfulness": values["helpfulness"],
             "helpfulness_results": self._helpfulness_results(code, question, truncation, score, positions),
-            "average": float(table.average[row]),
+            "average": values["average"],
         }
 
     def _helpfulness_results(
@@ -306,7 +308,7 @@ class ScoreTable:
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {row} of a table of {len(self)}")
         index %= len(self)
-        if np.isnan(self.average[index]):
+        if math.isnan(self.average.item(index)):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
         return self.scorer._details(self, index)
 

@@ -78,6 +78,7 @@ class Trials:
         questions: list[str] = []
         answers: list[str] = []
         lines: list[tuple[int, bytes]] = []
+        same: dict[str, str] = {}  # one object for each question, which comes again and again
         for number, line in _numbered_lines(decompress(stored, path)):
             try:
                 trial = _parse(line)
@@ -86,7 +87,7 @@ class Trials:
                 raise _bad_line(path, number, line) from None
             if not (isinstance(question, str) and isinstance(answer, str)):
                 raise _bad_line(path, number, line)
-            questions.append(question)
+            questions.append(same.setdefault(question, question))
             answers.append(answer)
             lines.append((number, line))
         return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines)
