@@ -4,7 +4,7 @@ Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads
 """
 
 from ._native import _core
-from .errors import PfgenError, SuiteError, TrialsError
+from .errors import IndexFormatError, PfgenError, SuiteError, TrialsError
 from .keywords import Rule
 from .scoring import Scorer, ScoreTable
 from .suite import Question, Suite
@@ -12,6 +12,7 @@ from .suite import Question, Suite
 __version__: str = _core.__version__
 
 __all__ = [
+    "IndexFormatError",
     "PfgenError",
     "Question",
     "Rule",
