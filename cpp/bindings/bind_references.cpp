@@ -67,7 +67,7 @@ void bind_references(py::module_& module) {
              const py::gil_scoped_release no_gil;
              self.get();
            }, "Checks the section, as the first use does.")
-      .def_property_readonly("n_states", [](const LazyReferences& self) { return self.get().index().n_states(); })
+      .def_property_readonly("n_states", [](const LazyReferences& self) { return self.get().n_states(); })
       .def_property_readonly("n_bytes", [](const LazyReferences& self) { return self.section().bytes.size(); })
       .def_property_readonly("baselines", [](const LazyReferences& self) {
         const References& references = self.get();

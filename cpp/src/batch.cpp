@@ -128,15 +128,15 @@ class BatchScorer::Block : private AnswerSource {
   std::size_t lane_number(const Lane& lane) const { return static_cast<std::size_t>(&lane - work_.lanes.data()); }
 
   // Section 5: the parts are rounded, then summed.
-  void done(const Lane& lane, std::span<const SetScore> sets) override {
+  void done(const Lane& lane) override {
     const Question& question = *question_;
     const std::size_t row = rows_[lane_number(lane)];
     const auto helpfulness = score_helpfulness(scorer_.profile(), *question.rules, lane.code_points,
                                                regex_positions(answers_[row], question), work_);
-    const auto n_sets = static_cast<double>(sets.size());
+    const auto n_sets = static_cast<double>(lane.sets.size());
     work_.set_fluency.clear();
     work_.set_truthfulness.clear();
-    for (const SetScore& set : sets) {
+    for (const SetScore& set : lane.sets) {
       work_.set_fluency.push_back(round_decimal(set.fluency / n_sets, 6));
       work_.set_truthfulness.push_back(round_decimal(set.truthfulness / n_sets, 6));
     }

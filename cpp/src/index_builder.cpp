@@ -11,6 +11,7 @@
 #include <limits>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -101,9 +102,14 @@ template <std::size_t kWords>
 class IndexBuilder {
  public:
   IndexBuilder(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile)
-      : alphabet_(alphabet), sets_(sets), n_sets_(sets.size()), profile_(profile) {}
+      : alphabet_(alphabet), sets_(sets), n_sets_(sets.size()), profile_(profile) {
+    for (std::size_t set = 0; set < n_sets_; ++set) {
+      highest_levels_[set] = static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
+    }
+  }
 
-  Section build() {
+  // The bytes of the index; none if it does not fit the form of states that is asked for.
+  std::optional<Section> build(bool is_wide) {
     collect_windows();
     sort_windows();
     make_nodes();
@@ -111,8 +117,9 @@ class IndexBuilder {
     count_documents();
     accumulate();
     connect();
-    const bool is_wide = !fits_compact();
-    return is_wide ? write<WideStates>() : write<CompactStates>();
+    if (is_wide) return write<WideStates>();
+    if (!fits_compact()) return std::nullopt;
+    return write<CompactStates>();
   }
 
  private:
@@ -135,6 +142,11 @@ class IndexBuilder {
     std::uint32_t parent;
     std::uint32_t depth;
     std::uint32_t n_occurrences;
+  };
+  struct State {
+    StateId link;
+    std::uint32_t depth;
+    std::uint32_t link_depth;
   };
   struct NewEdge {
     StateId from;
@@ -317,7 +329,7 @@ class IndexBuilder {
     };
     std::vector<Count> counts;
     counts.reserve(states_.size());
-    for (const StateHead& state : states_) counts.push_back({state.link, 0, 0, 0});
+    for (const State& state : states_) counts.push_back({state.link, 0, 0, 0});
     frequencies_.resize(states_.size() * n_sets_);
     known_states_.resize(position_windows_.size());
     for (std::uint32_t& window : position_windows_) window = state_of_window(window);
@@ -351,7 +363,7 @@ class IndexBuilder {
     cumulative_.assign(states_.size() * n_sets_, 0);
     trigrams_.assign(states_.size(), kRoot);
     for (StateId id = 1; id < states_.size(); ++id) {
-      const StateHead& state = states_[id];
+      const State& state = states_[id];
       if (state.depth >= 3) trigrams_[id] = state.link_depth < 3 ? id : trigrams_[state.link];
       const std::uint32_t added = state.depth - state.link_depth;
       for (std::size_t set = 0; set < n_sets_; ++set) {
@@ -422,16 +434,14 @@ class IndexBuilder {
 
   // The state whose continuations a state has: a window of full length goes on without its first symbol.
   StateId continued_as(StateId state) const {
-    const StateHead& full = states_[state];
+    const State& full = states_[state];
     return full.depth == kMaxOrder && full.link_depth == kMaxOrder - 1 ? full.link : state;
   }
 
   bool fits_compact() const {
-    return n_sets_ <= CompactStates::kMaxSets && states_.size() <= CompactStates::kMaxStates &&
+    return states_.size() <= CompactStates::kMaxStates &&
            alphabet_.size() <= CompactStates::kMaxSymbol && most_counted_ <= CompactStates::kMaxCount &&
-           std::ranges::all_of(sets_, [](const AnswerSet& set) {
-             return support_by_frequency(static_cast<double>(set.size())).size() <= CompactStates::kMaxLevel + 1;
-           });
+           std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
   }
 
   template <class States>
@@ -450,7 +460,8 @@ class IndexBuilder {
     write_sets(bytes + shape.sets);
     std::memcpy(bytes + shape.code_points, alphabet_.code_points().data(), alphabet_.code_points().size_bytes());
     std::memcpy(bytes + shape.pilots, placement.pilots.data(), placement.pilots.size());
-    write_states<States>(bytes + shape.states);
+    auto* states = reinterpret_cast<typename States::State*>(bytes + shape.states);
+    for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id));
     auto* slots = reinterpret_cast<typename States::Edge*>(bytes + shape.edges);
     std::fill_n(slots, placement.n_slots, States::kNoEdge);
     for (std::size_t i = 0; i < edges_.size(); ++i) slots[placement.slots[i]] = States::edge(keys[i], edges_[i].to);
@@ -464,27 +475,21 @@ class IndexBuilder {
     std::memcpy(out, headers.data(), headers.size() * sizeof(SetHeader));
   }
 
-  template <class States>
-  void write_states(std::byte* out) const {
-    std::vector<std::uint32_t> highest;  // level of each set
-    for (const AnswerSet& set : sets_) {
-      const auto n_levels = support_by_frequency(static_cast<double>(set.size())).size();
-      highest.push_back(static_cast<std::uint32_t>(n_levels - 1));
-    }
-    std::vector<std::uint32_t> levels(n_sets_);
-    for (StateId id = 0; id < states_.size(); ++id) {
+  StateContent content(StateId id) const {
+    StateContent content{states_[id].link, states_[id].depth, states_[id].link_depth, {}, {}};
+    for (std::size_t set = 0; set < n_sets_; ++set) {
+      content.cumulative[set] = cumulative_[id * n_sets_ + set];
       // The root's frequencies are 0, as are those of what is no 3-gram.
-      const std::uint32_t* frequency = &frequencies_[trigrams_[id] * n_sets_];
-      for (std::size_t set = 0; set < n_sets_; ++set) levels[set] = std::min(frequency[set], highest[set]);
-      States::write_state(out, states_[id], &cumulative_[id * n_sets_], levels.data(), n_sets_);
-      out += States::state_bytes(n_sets_);
+      content.levels[set] = std::min(frequencies_[trigrams_[id] * n_sets_ + set], highest_levels_[set]);
     }
+    return content;
   }
 
   const Alphabet& alphabet_;
   std::span<const AnswerSet> sets_;
   std::size_t n_sets_;
   Profile profile_;
+  PerSet<std::uint32_t> highest_levels_{};  // from it on, a 3-gram's support is 1
   std::vector<Hashed> windows_;  // of one answer
   std::vector<Seen> seen_;
   std::vector<std::uint32_t> slots_;             // hash table over seen_
@@ -493,7 +498,7 @@ class IndexBuilder {
   std::vector<Sorted> sorted_;
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> node_of_window_;  // after number_states: the state
-  std::vector<StateHead> states_;
+  std::vector<State> states_;
   std::vector<std::uint32_t> frequencies_;  // per state and set
   std::vector<std::uint32_t> cumulative_;   // per state and set: of all suffixes together
   std::vector<StateId> trigrams_;           // per state: the one of the 3-gram at its end
@@ -501,13 +506,35 @@ class IndexBuilder {
   std::vector<NewEdge> edges_;
 };
 
+std::optional<Section> build_index(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+  const Alphabet alphabet(sets);
+  if (alphabet.size() <= Window<2>::kSymbolMask) return IndexBuilder<2>(alphabet, sets, profile).build(is_wide);
+  return IndexBuilder<4>(alphabet, sets, profile).build(is_wide);
+}
+
+// One index for each four sets; none if one of them does not fit the form.
+std::vector<Section> build_indexes(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+  std::vector<Section> indexes;
+  for (; !sets.empty(); sets = sets.subspan(std::min(kSetsPerIndex, sets.size()))) {
+    std::optional<Section> index = build_index(sets.first(std::min(kSetsPerIndex, sets.size())), profile, is_wide);
+    if (!index) return {};
+    indexes.push_back(*std::move(index));
+  }
+  return indexes;
+}
+
 }  // namespace
 
 Section build_section(std::span<const AnswerSet> sets, Profile profile) {
-  if (sets.size() > kMaxSets) throw CompileError("a question has at most " + std::to_string(kMaxSets) + " sets");
-  const Alphabet alphabet(sets);
-  if (alphabet.size() <= Window<2>::kSymbolMask) return IndexBuilder<2>(alphabet, sets, profile).build();
-  return IndexBuilder<4>(alphabet, sets, profile).build();
+  std::vector<Section> indexes = build_indexes(sets, profile, false);
+  if (indexes.empty()) indexes = build_indexes(sets, profile, true);
+  if (indexes.size() == 1) return indexes[0];
+  std::uint64_t n_bytes = 0;
+  for (const Section& index : indexes) n_bytes += index.bytes.size();
+  Section section = allocate(n_bytes);
+  auto* next = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
+  for (const Section& index : indexes) next = std::ranges::copy(index.bytes, next).out;
+  return section;
 }
 
 }  // namespace pfgen

@@ -71,7 +71,7 @@ FixedHead read_head(std::span<const std::byte> bytes) {
 }  // namespace
 
 LazyReferences::LazyReferences(std::shared_ptr<const References> references)
-    : profile_(references->profile()), section_(references->index().section()), references_(std::move(references)), opened_(references_.get()) {}
+    : profile_(references->profile()), section_(references->section()), references_(std::move(references)), opened_(references_.get()) {}
 
 LazyReferences::LazyReferences(Section section, std::uint64_t checksum, std::string name, Profile profile)
     : profile_(profile), section_(std::move(section)), checksum_(checksum), name_(std::move(name)) {}

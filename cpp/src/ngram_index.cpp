@@ -18,14 +18,13 @@ void require(bool holds, const char* what) {
 }
 
 SectionHeader read_header(std::span<const std::byte> bytes) {
-  require(bytes.size() >= sizeof(SectionHeader), "the section of a question is cut");
+  require(bytes.size() >= sizeof(SectionHeader), "an index is cut");
   SectionHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  require(header.n_sets >= 1 && header.n_sets <= kMaxSets && header.n_states >= 1 && header.n_buckets >= 1 &&
+  require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 && header.n_buckets >= 1 &&
               header.n_slots >= 1 && header.n_symbols <= kEndMark + 1 && header.is_wide <= 1,
-          "the header of a section holds a number out of its bounds");
-  require(header.is_wide == 1 || header.n_sets <= CompactStates::kMaxSets, "a compact section with too many sets");
-  require(SectionShape(header).end == bytes.size(), "a section is not as long as its header says");
+          "the header of an index holds a number out of its bounds");
+  require(SectionShape(header).end <= bytes.size(), "an index is longer than its section");
   return header;
 }
 
@@ -80,10 +79,10 @@ void check_edges(std::span<const typename States::Edge> edges, std::size_t n_sta
 
 }  // namespace
 
-NgramIndex::NgramIndex(Section section) : section_(std::move(section)) {
-  const std::span<const std::byte> bytes = section_.bytes;
+NgramIndex::NgramIndex(std::span<const std::byte> bytes) {
   const SectionHeader header = read_header(bytes);
   const SectionShape shape(header);
+  n_bytes_ = shape.end;
   n_states_ = header.n_states;
   is_wide_ = header.is_wide == 1;
   sets_ = part<SetHeader>(bytes, shape.sets, header.n_sets);
@@ -92,9 +91,10 @@ NgramIndex::NgramIndex(Section section) : section_(std::move(section)) {
   const EdgeHash hash(header.seed, part<std::uint8_t>(bytes, shape.pilots, header.n_buckets), header.n_slots);
   const auto open = [&](auto& states) {
     using States = std::remove_reference_t<decltype(states)>;
-    states = States(bytes.data() + shape.states, bytes.data() + shape.edges, hash, header.n_sets);
+    const auto edges = part<typename States::Edge>(bytes, shape.edges, header.n_slots);
+    states = States(part<typename States::State>(bytes, shape.states, n_states_).data(), edges.data(), hash);
     check_states(states, n_states_);
-    check_edges<States>(part<typename States::Edge>(bytes, shape.edges, header.n_slots), n_states_, alphabet_.size());
+    check_edges<States>(edges, n_states_, alphabet_.size());
   };
   is_wide_ ? open(wide_) : open(compact_);
   unigrams_.resize(alphabet_.size() + 1, kRoot);

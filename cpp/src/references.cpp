@@ -1,7 +1,6 @@
 #include "pfgen/references.hpp"
 
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "pfgen/error.hpp"
@@ -36,21 +35,33 @@ References::References(std::span<const std::vector<TextView>> sets, Profile prof
   }
 }
 
-References::References(Section section, Profile profile) : profile_(profile), index_(std::move(section)) {
-  const bool is_compact = index_.with_states([]<class States>(const States&) {
-    return std::is_same_v<States, CompactStates>;
-  });
-  for (std::size_t set = 0; set < n_sets(); ++set) {
-    const std::vector<double> support = support_by_frequency(n_answers(set));
-    begin_.push_back(support_.size());
-    support_.insert(support_.end(), support.begin(), support.end());
-    if (!is_compact) continue;
-    if (support.size() > kCompactLevels) throw IndexFormatError("a compact section with too many answers");
-    support_.resize((set + 1) * kCompactLevels, 1.0);
+References::References(Section section, Profile profile) : profile_(profile), section_(std::move(section)) {
+  for (std::span<const std::byte> rest = section_.bytes; !rest.empty();) {
+    const SetGroup& group = groups_.emplace_back(rest);
+    n_sets_ += group.n_sets();
+    rest = rest.subspan(group.index().n_bytes());
+    if (!rest.empty() && group.n_sets() != kSetsPerIndex) throw IndexFormatError("an index that lacks sets");
+    if (group.index().is_wide() != groups_.front().index().is_wide()) throw IndexFormatError("indexes of two forms");
   }
-  begin_.push_back(support_.size());
-  // A compact state counts for sets that the question does not have, too.
-  if (is_compact) support_.resize(CompactStates::kMaxSets * kCompactLevels);
+  if (groups_.empty()) throw IndexFormatError("a question without an index");
+}
+
+std::size_t References::n_states() const noexcept {
+  std::size_t n_states = 0;
+  for (const SetGroup& group : groups_) n_states += group.index().n_states();
+  return n_states;
+}
+
+SetGroup::SetGroup(std::span<const std::byte> bytes) : index_(bytes) {
+  for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+    const std::vector<double> support = set < n_sets() ? support_by_frequency(n_answers(set)) : std::vector{0.0};
+    begin_[set] = support_.size();
+    support_.insert(support_.end(), support.begin(), support.end());
+    if (index_.is_wide()) continue;
+    if (support.size() > kCompactLevels) throw IndexFormatError("a compact index with too many answers");
+    support_.resize((set + 1) * kCompactLevels, support.back());
+  }
+  begin_[kSetsPerIndex] = support_.size();
 }
 
 }  // namespace pfgen

@@ -24,11 +24,18 @@ bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
          (c == 0xFF3B) | (c == 0xFF3D) | (((c == U'^') | (c == U'$')) & is_leaderboard);
 }
 
+// Up to four sets, and how they are scored.
+template <class States>
+struct Scoring {
+  const SetGroup& group;
+  const NgramIndex& index;
+  const States& states;
+  bool is_paper;
+};
+
 // Symbols of the answer as it is walked: up to two past the last position that can raise a score, because the
 // 3-grams over that position end there.
-void take_symbols(const References& references, Lane& lane) {
-  const Alphabet& alphabet = references.index().alphabet();
-  const bool is_paper = references.profile() == Profile::kPaper;
+void take_symbols(const Alphabet& alphabet, bool is_paper, Lane& lane) {
   const std::size_t n = std::min(lane.code_points.size(), kScoringEnd + 1);
   const bool has_end = is_paper && n == lane.code_points.size();
   lane.symbols.resize(n + (is_paper ? 1 : 0) + (has_end ? 1 : 0));
@@ -83,9 +90,9 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
 // Section 2, without the baseline: the best raw(n) * discount(n) of each set. A division by the baseline is monotone
 // under rounding, so it may follow the maximum.
 template <class States>
-auto leaderboard_fluency(const References& references, const States& states, const Lane& lane) {
-  typename States::Sums raw(states);
-  auto best = states.per_set(0.0);
+PerSet<double> leaderboard_fluency(const Scoring<States>& of, const Lane& lane) {
+  typename States::Sums raw(of.states);
+  PerSet<double> best{};
   const std::size_t n = std::min(lane.symbols.size(), kScoringEnd - 1);
   for (std::size_t i = 0; i < n; ++i) {
     // New are the n-grams that are longer than `repeated` and no longer than `matched`.
@@ -93,31 +100,31 @@ auto leaderboard_fluency(const References& references, const States& states, con
     if (position.matched > position.repeated) {
       raw.add(position.state, position.matched);
       if (position.repeated == 1) {
-        raw.subtract(references.index().state_of(lane.symbols[i]), 1);
+        raw.subtract(of.index.state_of(lane.symbols[i]), 1);
       } else if (position.repeated > 1) {
-        raw.subtract(suffix_state(states, position.state, position.repeated), position.repeated);
+        raw.subtract(suffix_state(of.states, position.state, position.repeated), position.repeated);
       }
     }
     // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
     if (i + 1 < kTargetLength && i + 1 < n) continue;
     const double left = discount(i + 1);
-    for (std::size_t s = 0; s < states.n_counted(); ++s) best[s] = std::max(best[s], as_double(raw[s]) * left);
+    for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = std::max(best[s], as_double(raw[s]) * left);
   }
   return best;
 }
 
 // Section 7, without the baseline: every n-gram of the marked answer counts, at each position.
 template <class States>
-auto paper_fluency(const References& references, const States& states, const Lane& lane) {
-  typename States::Sums raw(states);
-  auto best = states.per_set(0.0);
+PerSet<double> paper_fluency(const Scoring<States>& of, const Lane& lane) {
+  typename States::Sums raw(of.states);
+  PerSet<double> best{};
   const std::size_t n_code_points = lane.code_points.size();
   if (n_code_points == 0 || n_code_points >= kScoringEnd) return best;
   for (const Lane::Position& position : lane.positions) {
     if (position.matched > 0) raw.add(position.state, position.matched);
   }
-  for (std::size_t s = 0; s < references.n_sets(); ++s) {
-    best[s] = as_double(raw[s]) / references.n_answers(s) * discount(n_code_points);
+  for (std::size_t s = 0; s < of.group.n_sets(); ++s) {
+    best[s] = as_double(raw[s]) / of.group.n_answers(s) * discount(n_code_points);
   }
   return best;
 }
@@ -129,28 +136,30 @@ class Cover {
  public:
   using Level = typename States::Level;
 
-  Cover(const States& states, std::array<std::vector<Level>, 2>& levels) : states_(states), levels_(levels) {}
+  Cover(const States& states, CoverLevels<Level>& levels) : states_(states), levels_(levels) {}
 
   // 3-gram number j begins at position j of the marked answer. Two without support stand before the first and behind
   // the last.
-  void begin(std::size_t n_trigrams) { levels_[0].assign((n_trigrams + 4) * states_.n_counted(), 0); }
+  void begin(std::size_t n_trigrams) { levels_.of_trigrams.assign(n_trigrams + 4, {}); }
   void take(std::size_t trigram, const Lane::Position& end) {
-    if (end.matched < 3) return;
-    std::copy_n(states_.levels(end.state), states_.n_counted(), &levels_[0][(trigram + 2) * states_.n_counted()]);
+    if (end.matched >= 3) levels_.of_trigrams[trigram + 2] = states_.levels(end.state);
   }
   void finish() {
-    const std::size_t n_counted = states_.n_counted();
-    const std::size_t n = levels_[0].size() - 2 * n_counted;
-    levels_[1].resize(n);
-    const Level* of = levels_[0].data();
-    Level* highest = levels_[1].data();
-    for (std::size_t i = 0; i < n; ++i) highest[i] = std::max(std::max(of[i], of[i + n_counted]), of[i + 2 * n_counted]);
+    const std::size_t n = levels_.of_trigrams.size() - 2;
+    levels_.highest.resize(n);
+    const PerSet<Level>* of = levels_.of_trigrams.data();
+    PerSet<Level>* highest = levels_.highest.data();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t s = 0; s < kSetsPerIndex; ++s) {
+        highest[i][s] = std::max(std::max(of[i][s], of[i + 1][s]), of[i + 2][s]);
+      }
+    }
   }
-  const Level* at(std::size_t position) const { return &levels_[1][position * states_.n_counted()]; }
+  const PerSet<Level>& at(std::size_t position) const { return levels_.highest[position]; }
 
  private:
   const States& states_;
-  std::array<std::vector<Level>, 2>& levels_;
+  CoverLevels<Level>& levels_;
 };
 
 template <class States>
@@ -202,40 +211,43 @@ void find_counted(const Lane& lane, bool is_leaderboard, std::vector<std::uint8_
 // marked answer holds the answer's code point j - 1, and the profiles differ in the characters they skip and in where a
 // score may be taken.
 template <class States>
-auto truthfulness(const References& references, const States& states, const Lane& lane, const Cover<States>& cover,
-                  std::span<const std::uint8_t> counted) {
-  const bool is_paper = references.profile() == Profile::kPaper;
-  const std::size_t first_end = is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
-  const bool ends_early = !is_paper && ends_before_target(lane.code_points);
-  auto totals = states.per_set(0.0);
-  auto best = states.per_set(0.0);
+PerSet<double> truthfulness(const Scoring<States>& of, const Lane& lane, const Cover<States>& cover,
+                            std::span<const std::uint8_t> counted) {
+  const std::size_t first_end = of.is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
+  const bool ends_early = !of.is_paper && ends_before_target(lane.code_points);
+  PerSet<double> totals{};
+  PerSet<double> best{};
   double count = 0.0;
   for (std::size_t j = 1; j <= counted.size(); ++j) {
     const bool counts = counted[j - 1] != 0;
     if (counts) {
-      const auto* levels = cover.at(j);
-      for (std::size_t s = 0; s < states.n_counted(); ++s) totals[s] += references.support(s, levels[s]);
+      const auto& levels = cover.at(j);
+      for (std::size_t s = 0; s < kSetsPerIndex; ++s) totals[s] += of.group.support(s, levels[s]);
       count += 1.0;
     }
-    const bool may_end = j >= first_end && (counts || is_paper);
+    const bool may_end = j >= first_end && (counts || of.is_paper);
     if (!may_end || count == 0.0) continue;
     const double left = discount(j);
-    for (std::size_t s = 0; s < states.n_counted(); ++s) best[s] = std::max(best[s], totals[s] / count * left);
+    for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = std::max(best[s], totals[s] / count * left);
     // No later position has more left, and no mean of supports is above 1.
-    if (std::ranges::all_of(std::span(best).first(references.n_sets()), [&](double b) { return b >= left; })) break;
+    if (std::ranges::all_of(std::span(best).first(of.group.n_sets()), [&](double b) { return b >= left; })) break;
   }
   if (!ends_early || count == 0.0) return best;
-  for (std::size_t s = 0; s < states.n_counted(); ++s) best[s] = totals[s] / count;
+  for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = totals[s] / count;
   return best;
 }
 
-// Walks the automaton over several answers at a time. One step looks at one edge; its place is asked for when the step
-// before has told it, and until the memory is there the other lanes go on.
+// Walks the automata of a question over several answers at a time, one group of sets after the other. One step looks at
+// one edge; its place is asked for when the step before has told it, and until the memory is there the other lanes go on.
 template <class States>
 class Walker {
  public:
-  Walker(const References& references, const States& states, AnswerSource& source, Workspace& work)
-      : references_(references), states_(states), source_(source), work_(work) {}
+  Walker(const References& references, AnswerSource& source, Workspace& work) : source_(source), work_(work) {
+    const bool is_paper = references.profile() == Profile::kPaper;
+    for (const SetGroup& group : references.groups()) {
+      groups_.push_back({group, group.index(), group.index().template states<States>(), is_paper});
+    }
+  }
 
   void run() {
     std::size_t n_walks = 0;
@@ -244,8 +256,7 @@ class Walker {
       for (std::size_t w = 0; w < n_walks; ++w) {
         Walk& walk = walks_[w];
         if (!step(walk)) continue;
-        finish(*walk.lane);
-        if (!begin(walk, *walk.lane)) {
+        if (!go_on(walk)) {
           walk = walks_[--n_walks];
           --w;
         }
@@ -256,39 +267,65 @@ class Walker {
  private:
   struct Walk {
     Lane* lane;
+    const States* states;
     const Symbol* next;
     const Symbol* end;
     Lane::Position* position;
     Cursor cursor;
     std::uint32_t slot;
     std::uint64_t key;
+    std::size_t group;
   };
 
-  // Takes answers until one has something to walk; false if there are no more.
+  // Takes the next answer that has something to walk; false if there is none.
   bool begin(Walk& walk, Lane& lane) {
     while (source_.next(lane)) {
-      take_symbols(references_, lane);
-      if (lane.symbols.empty()) {
-        finish(lane);
-        continue;
-      }
-      walk = {&lane, lane.symbols.data(), lane.symbols.data() + lane.symbols.size(), lane.positions.data(), {}, 0, 0};
-      ask(walk);
-      return true;
+      lane.sets.clear();
+      walk.lane = &lane;
+      walk.group = 0;
+      if (begin_group(walk)) return true;
     }
     return false;
   }
 
-  void ask(Walk& walk) const {
-    walk.key = states_.key(walk.cursor.state, *walk.next);
-    walk.slot = states_.slot_of(walk.key);
-    states_.prefetch_edge(walk.slot);
+  // Scores the group that has been walked, and begins whatever comes next; false if there is nothing.
+  bool go_on(Walk& walk) {
+    score_group(groups_[walk.group], *walk.lane);
+    ++walk.group;
+    return begin_group(walk) || begin(walk, *walk.lane);
+  }
+
+  // False if the answer is done.
+  bool begin_group(Walk& walk) {
+    Lane& lane = *walk.lane;
+    for (; walk.group < groups_.size(); ++walk.group) {
+      const Scoring<States>& of = groups_[walk.group];
+      take_symbols(of.index.alphabet(), of.is_paper, lane);
+      if (!lane.symbols.empty()) {
+        walk.states = &of.states;
+        walk.next = lane.symbols.data();
+        walk.end = walk.next + lane.symbols.size();
+        walk.position = lane.positions.data();
+        walk.cursor = {};
+        ask(walk);
+        return true;
+      }
+      score_group(of, lane);
+    }
+    source_.done(lane);
+    return false;
+  }
+
+  static void ask(Walk& walk) {
+    walk.key = States::key(walk.cursor.state, *walk.next);
+    walk.slot = walk.states->slot_of(walk.key);
+    walk.states->prefetch_edge(walk.slot);
   }
 
   // Returns whether the walk is at its end.
-  bool step(Walk& walk) const {
-    const std::uint32_t n_read = try_symbol(states_, walk.cursor, walk.slot, walk.key);
-    states_.prefetch_state(walk.cursor.state);
+  static bool step(Walk& walk) {
+    const std::uint32_t n_read = try_symbol(*walk.states, walk.cursor, walk.slot, walk.key);
+    walk.states->prefetch_state(walk.cursor.state);
     *walk.position = {walk.cursor.state, static_cast<std::uint8_t>(walk.cursor.matched), 0};
     walk.position += n_read;
     walk.next += n_read;
@@ -297,21 +334,17 @@ class Walker {
     return false;
   }
 
-  void finish(Lane& lane) {
-    const bool is_paper = references_.profile() == Profile::kPaper;
-    if (!is_paper) find_repeats(references_.index(), lane, work_);
-    const auto fluency =
-        is_paper ? paper_fluency(references_, states_, lane) : leaderboard_fluency(references_, states_, lane);
-    Cover<States> cover(states_, levels());
-    is_paper ? take_paper_trigrams(lane, cover) : take_leaderboard_trigrams(references_.index(), lane, cover);
+  void score_group(const Scoring<States>& of, Lane& lane) {
+    if (!of.is_paper) find_repeats(of.index, lane, work_);
+    const PerSet<double> fluency = of.is_paper ? paper_fluency(of, lane) : leaderboard_fluency(of, lane);
+    Cover<States> cover(of.states, levels());
+    of.is_paper ? take_paper_trigrams(lane, cover) : take_leaderboard_trigrams(of.index, lane, cover);
     cover.finish();
-    find_counted(lane, !is_paper, work_.counted);
-    const auto truth = truthfulness(references_, states_, lane, cover, work_.counted);
-    work_.sets.clear();
-    for (std::size_t s = 0; s < references_.n_sets(); ++s) {
-      work_.sets.push_back({fluency[s] / references_.baseline(s), truth[s]});
+    find_counted(lane, !of.is_paper, work_.counted);
+    const PerSet<double> truth = truthfulness(of, lane, cover, work_.counted);
+    for (std::size_t s = 0; s < of.group.n_sets(); ++s) {
+      lane.sets.push_back({fluency[s] / of.group.baseline(s), truth[s]});
     }
-    source_.done(lane, work_.sets);
   }
 
   auto& levels() {
@@ -319,8 +352,7 @@ class Walker {
     else return work_.wide_levels;
   }
 
-  const References& references_;
-  const States& states_;
+  std::vector<Scoring<States>> groups_;
   AnswerSource& source_;
   Workspace& work_;
   std::array<Walk, kLanes> walks_;
@@ -334,7 +366,11 @@ std::size_t look_ahead(Profile profile) noexcept {
 }
 
 void score_sets(const References& references, AnswerSource& source, Workspace& work) {
-  references.index().with_states([&](const auto& states) { Walker(references, states, source, work).run(); });
+  if (references.groups().front().index().is_wide()) {
+    Walker<WideStates>(references, source, work).run();
+  } else {
+    Walker<CompactStates>(references, source, work).run();
+  }
 }
 
 namespace {

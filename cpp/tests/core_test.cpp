@@ -79,7 +79,9 @@ void check_index(Random& random, const Sets& sets, TextRef alphabet) {
       all.push_back(answer);
     }
   }
-  const NgramIndex index(build_section(answer_sets, Profile::kLeaderboard));
+  const Section section = build_section(answer_sets, Profile::kLeaderboard);
+  const NgramIndex index(section.bytes);
+  CHECK(index.n_bytes() == section.bytes.size());
   const Table table = count_documents(sets);
   CHECK(index.n_sets() == sets.size());
   CHECK(index.alphabet().size() == code_points.size());
@@ -93,7 +95,7 @@ void index_counts_the_documents_of_every_ngram() {
     const std::size_t n_symbols = random.pick(std::vector<std::size_t>{1, 2, 3, 8, 60});
     Text alphabet;
     for (std::size_t i = 0; i < n_symbols; ++i) alphabet += static_cast<char32_t>(0x41 + 0x61 * i * i);
-    Sets sets(1 + round % 5);
+    Sets sets(1 + round % 4);
     for (auto& set : sets) {
       for (std::size_t n = random.between(1, 8); n > 0; --n) {
         const bool repeats = !set.empty() && random.one_in(5);
@@ -134,9 +136,7 @@ class Answers : public AnswerSource {
     in_lane_[&lane] = n_taken_++;
     return true;
   }
-  void done(const Lane& lane, std::span<const SetScore> sets) override {
-    scores_[in_lane_.at(&lane)].assign(sets.begin(), sets.end());
-  }
+  void done(const Lane& lane) override { scores_[in_lane_.at(&lane)] = lane.sets; }
 
  private:
   Profile profile_;
@@ -204,14 +204,23 @@ void references_without_a_baseline_are_refused() {
   CHECK_THROWS(CompileError, References(ReferenceSets{{view(invalid)}}, Profile::kLeaderboard));
 }
 
+Text code_points_from(char32_t first, std::size_t n) {
+  Text text(n, first);
+  std::iota(text.begin(), text.end(), first);
+  return text;
+}
+
 void scores_of_sets_follow_the_rules() {
   Random random(4);
   Workspace work;  // one for all, so that nothing of an earlier answer may shine through
   for (std::size_t round = 0; round < 6; ++round) {
-    // More than four sets take the wide form of an index.
-    const Sets sets = random_sets(random, round % 3 == 2 ? 5 : 1 + random.below(4), round % 4 == 1);
+    // More than four sets take more than one index.
+    Sets sets = random_sets(random, round % 3 == 2 ? 5 : 1 + random.below(4), round % 4 == 1);
+    const bool is_wide = round >= 4;
+    if (is_wide) sets[0].push_back(code_points_from(0x10000, CompactStates::kMaxSymbol + 1));
     for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
       const References references(views(sets), profile);
+      CHECK(references.groups()[0].index().is_wide() == is_wide);
       const Rules rules(sets, profile);
       for (std::size_t s = 0; s < sets.size(); ++s) CHECK(references.baseline(s) == rules.baseline(s));
       for (int i = 0; i < 8; ++i) {

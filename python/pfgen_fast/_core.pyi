@@ -15,7 +15,6 @@ class UnknownQuestion(Exception): ...
 class IndexFormatError(Exception): ...
 
 class Profile:
-    name: str
     leaderboard: Profile
     paper: Profile
 

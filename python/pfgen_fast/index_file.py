@@ -66,7 +66,7 @@ def open_index(path: Path, metadata_hash: str, profile: Profile | None = None) -
     if index.metadata_hash != metadata_hash.encode():
         raise IndexFormatError(f"{path}: compiled from another suite, not from {metadata_hash}")
     if profile is not None and index.profile != getattr(_core.Profile, profile):
-        raise IndexFormatError(f"{path}: compiled for profile {index.profile.name}, not {profile}")
+        raise IndexFormatError(f"{path}: compiled for another profile, not for {profile}")
     return index
 
 

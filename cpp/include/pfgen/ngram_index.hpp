@@ -1,4 +1,4 @@
-// The n-grams (orders 1..10) of all reference sets of one question, as one automaton.
+// The n-grams (orders 1..10) of up to four reference sets of one question, as one automaton.
 //
 // A state is a group of n-grams that are suffixes of one another and end at the same places of the
 // references; so they share their document frequencies, and what follows them. Every n-gram of the references
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "pfgen/alphabet.hpp"
@@ -30,11 +31,11 @@ struct Section {
   std::shared_ptr<const void> owner;
 };
 
-// Indexes the reference sets of one question: the bytes that NgramIndex reads. Throws CompileError if there are more
-// code points, states or n-grams than can be numbered.
+// Indexes the reference sets of one question: the bytes of one index for each four of them, in their order, all with the
+// same form of states. Throws CompileError if there are more code points, states or n-grams than can be numbered.
 Section build_section(std::span<const AnswerSet> sets, Profile profile);
 
-// What a section says of each set.
+// What an index says of each set.
 struct SetHeader {
   std::uint64_t n_answers;
   double baseline;  // mean fluency of the answers, before the division by itself; 0 if nothing can score
@@ -42,10 +43,11 @@ struct SetHeader {
 
 class NgramIndex {
  public:
-  // Throws IndexFormatError if a number in the section would lead out of it. That its counts are true is not checked.
-  explicit NgramIndex(Section section);
+  // Reads the index at the beginning of `bytes`, which others keep. Throws IndexFormatError if a number in it would lead
+  // out of it. That its counts are true is not checked.
+  explicit NgramIndex(std::span<const std::byte> bytes);
 
-  const Section& section() const noexcept { return section_; }
+  std::size_t n_bytes() const noexcept { return n_bytes_; }
   const Alphabet& alphabet() const noexcept { return alphabet_; }
   std::size_t n_sets() const noexcept { return sets_.size(); }
   std::size_t n_states() const noexcept { return n_states_; }
@@ -54,7 +56,13 @@ class NgramIndex {
   // The state of an n-gram of one symbol; the root for kUnknown.
   StateId state_of(Symbol symbol) const noexcept { return unigrams_[symbol]; }
 
-  // Calls `work` with the CompactStates or WideStates of the index.
+  bool is_wide() const noexcept { return is_wide_; }
+  template <class States>
+  const States& states() const noexcept {
+    if constexpr (std::is_same_v<States, CompactStates>) return compact_;
+    else return wide_;
+  }
+  // Calls `work` with the states in the form that they have.
   template <class Work>
   decltype(auto) with_states(const Work& work) const {
     return is_wide_ ? work(wide_) : work(compact_);
@@ -64,7 +72,7 @@ class NgramIndex {
   Cursor step(Cursor cursor, Symbol symbol) const;
 
  private:
-  Section section_;
+  std::size_t n_bytes_ = 0;
   Alphabet alphabet_;
   std::size_t n_states_ = 0;
   std::span<const SetHeader> sets_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,15 +14,12 @@
 
 namespace pfgen {
 
-class References {
+// Up to four of the sets, which share an index.
+class SetGroup {
  public:
-  // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
-  // baseline 0.
-  References(std::span<const std::vector<TextView>> sets, Profile profile);
-  // Opens what `index().section()` of others holds. Throws IndexFormatError as NgramIndex does.
-  References(Section section, Profile profile);
+  // Borrows `bytes`. Throws IndexFormatError as NgramIndex does.
+  explicit SetGroup(std::span<const std::byte> bytes);
 
-  Profile profile() const noexcept { return profile_; }
   const NgramIndex& index() const noexcept { return index_; }
   std::size_t n_sets() const noexcept { return index_.n_sets(); }
   double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
@@ -38,10 +36,33 @@ class References {
  private:
   static constexpr std::size_t kCompactLevels = std::size_t{CompactStates::kMaxLevel} + 1;
 
-  Profile profile_;
   NgramIndex index_;
-  std::vector<double> support_;     // of each set, by level
-  std::vector<std::size_t> begin_;  // of each set, and the end of the last
+  std::vector<double> support_;                              // of each set that an index counts for, by level
+  std::array<std::size_t, kSetsPerIndex + 1> begin_{};  // of each, and the end of the last
+};
+
+class References {
+ public:
+  // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
+  // baseline 0.
+  References(std::span<const std::vector<TextView>> sets, Profile profile);
+  // Opens what `section()` of others holds. Throws IndexFormatError as NgramIndex does.
+  References(Section section, Profile profile);
+
+  Profile profile() const noexcept { return profile_; }
+  const Section& section() const noexcept { return section_; }
+  std::span<const SetGroup> groups() const noexcept { return groups_; }
+  std::size_t n_sets() const noexcept { return n_sets_; }
+  std::size_t n_states() const noexcept;
+  double baseline(std::size_t set) const noexcept {
+    return groups_[set / kSetsPerIndex].baseline(set % kSetsPerIndex);
+  }
+
+ private:
+  Profile profile_;
+  Section section_;
+  std::vector<SetGroup> groups_;  // all with the same form of states
+  std::size_t n_sets_ = 0;
 };
 
 }  // namespace pfgen

@@ -41,6 +41,14 @@ struct Lane {
   std::vector<char32_t> code_points;  // as far as the profile looks
   std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper
   std::vector<Position> positions;    // one per symbol
+  std::vector<SetScore> sets;         // of the sets that are scored so far
+};
+
+// How common the 3-grams of an answer are.
+template <class Level>
+struct CoverLevels {
+  std::vector<PerSet<Level>> of_trigrams;
+  std::vector<PerSet<Level>> highest;  // of the three over each position
 };
 
 // Answers that are walked side by side: while one waits for memory, the others go on.
@@ -51,14 +59,13 @@ struct Workspace {
   static constexpr std::size_t kPairSlots = 512;
 
   std::array<Lane, kLanes> lanes;
-  std::vector<SetScore> sets;
   std::vector<RulePosition> rules;  // of score_helpfulness
   std::vector<double> set_fluency;  // rounded
   std::vector<double> set_truthfulness;
 
   std::vector<std::uint8_t> counted;
-  std::array<std::vector<CompactStates::Level>, 2> compact_levels;
-  std::array<std::vector<WideStates::Level>, 2> wide_levels;
+  CoverLevels<CompactStates::Level> compact_levels;
+  CoverLevels<WideStates::Level> wide_levels;
   std::vector<double> truncations;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
@@ -73,8 +80,8 @@ class AnswerSource {
   // Fills the code points of a lane, as far as the profile looks, with those of the next answer; false if there is
   // none.
   virtual bool next(Lane& lane) = 0;
-  // Takes the scores of the answer that the lane holds. Answers are done in any order.
-  virtual void done(const Lane& lane, std::span<const SetScore> sets) = 0;
+  // Takes the answer that the lane holds, with the scores of all sets. Answers are done in any order.
+  virtual void done(const Lane& lane) = 0;
 };
 
 // How many code points of an answer a profile looks at.

@@ -1,4 +1,4 @@
-// Where the parts of a section lie: the one place that the builder and the reader of an index share.
+// Where the parts of an index lie in a section: the one place that builder and reader share.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace pfgen {
 
-// The first bytes of a section.
+// The first bytes of an index.
 struct SectionHeader {
   std::uint32_t n_sets;
   std::uint32_t n_symbols;
@@ -20,17 +20,14 @@ struct SectionHeader {
 };
 static_assert(sizeof(SectionHeader) == 32);
 
-inline constexpr std::uint32_t kMaxSets = 1U << 16;
-
-// Offsets from the beginning of the section; each part begins at a multiple of Section::kAlignment. With at most
-// kMaxSets sets none of them can overflow.
+// Offsets from the beginning of an index; each part begins at a multiple of Section::kAlignment. None can overflow.
 struct SectionShape {
   std::uint64_t sets, code_points, pilots, states, edges, end;
 
   explicit constexpr SectionShape(const SectionHeader& header) {
-    const std::uint64_t state_bytes =
-        header.is_wide != 0 ? WideStates::state_bytes(header.n_sets) : CompactStates::state_bytes(header.n_sets);
-    const std::uint64_t edge_bytes = header.is_wide != 0 ? sizeof(WideStates::Edge) : sizeof(CompactStates::Edge);
+    const bool is_wide = header.is_wide != 0;
+    const std::uint64_t state_bytes = is_wide ? sizeof(WideStates::State) : sizeof(CompactStates::State);
+    const std::uint64_t edge_bytes = is_wide ? sizeof(WideStates::Edge) : sizeof(CompactStates::Edge);
     sets = align(sizeof(SectionHeader));
     code_points = align(sets + header.n_sets * std::uint64_t{sizeof(SetHeader)});
     pilots = align(code_points + header.n_symbols * std::uint64_t{sizeof(std::uint32_t)});

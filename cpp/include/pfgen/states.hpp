@@ -1,15 +1,13 @@
 // How the states of an index and the edges between them lie in memory, in two forms with one interface.
 //
-// CompactStates is for what is usual: a state takes 16 bytes, four of them a cache line. WideStates is for whatever is
-// larger: more than four sets, many answers, millions of states. Both borrow their bytes (docs/index_format.md).
+// Both count for four sets; those that an index lacks are zeros. CompactStates is for what is usual: a state takes 16
+// bytes, four of them a cache line. WideStates is for whatever is larger: many answers, millions of states. Both borrow
+// their bytes (docs/index_format.md).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <vector>
 
 #include "pfgen/alphabet.hpp"
 #include "pfgen/edge_table.hpp"
@@ -26,11 +24,18 @@ inline void prefetch([[maybe_unused]] const void* address) noexcept {
 #endif
 }
 
-// A state without its counts.
-struct StateHead {
+// The sets of one index; a question with more of them has several indexes.
+inline constexpr std::size_t kSetsPerIndex = 4;
+template <class T>
+using PerSet = std::array<T, kSetsPerIndex>;
+
+// A state as it is built.
+struct StateContent {
   StateId link;
   std::uint32_t depth;
   std::uint32_t link_depth;
+  PerSet<std::uint32_t> cumulative;
+  PerSet<std::uint32_t> levels;
 };
 
 // The target of an edge, and whether there is one.
@@ -39,15 +44,12 @@ struct Followed {
   bool is_edge;
 };
 
-// At most four sets; sums of frequencies up to 65,535; fewer than 2^24 states and 2^16 symbols.
+// Sums of frequencies up to 65,535; fewer than 2^24 states and 2^16 symbols.
 class CompactStates {
  public:
   using Count = std::uint16_t;
   using Level = std::uint8_t;
-  template <class T>
-  using PerSet = std::array<T, 4>;
   class Sums;
-  static constexpr std::size_t kMaxSets = 4;
   static constexpr std::uint32_t kMaxCount = 0xFFFF;
   static constexpr std::uint32_t kMaxLevel = 0xFF;
   static constexpr std::uint32_t kMaxStates = (1U << 24) - 1;  // the edge of all ones is none
@@ -55,22 +57,20 @@ class CompactStates {
 
   struct State {
     std::uint32_t link_and_depths;  // link, 24 bits; depth, 4; depth of the link, 4: from the lowest
-    std::array<Count, 4> cumulative;
-    std::array<Level, 4> levels;
+    PerSet<Count> cumulative;
+    PerSet<Level> levels;
   };
   static_assert(sizeof(State) == 16);
   using Edge = std::uint64_t;  // target, 24 bits; symbol, 16; state, 24: from the lowest
   static constexpr Edge kNoEdge = ~Edge{0};
 
-  static constexpr std::size_t state_bytes(std::size_t /*n_sets*/) noexcept { return sizeof(State); }
-  static void write_state(std::byte* out, const StateHead& head, const std::uint32_t* cumulative,
-                          const std::uint32_t* levels, std::size_t n_sets) {
-    State state{head.link | head.depth << 24 | head.link_depth << 28, {}, {}};
-    for (std::size_t set = 0; set < n_sets; ++set) {
-      state.cumulative[set] = static_cast<Count>(cumulative[set]);
-      state.levels[set] = static_cast<Level>(levels[set]);
+  static State state(const StateContent& content) noexcept {
+    State state{content.link | content.depth << 24 | content.link_depth << 28, {}, {}};
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      state.cumulative[set] = static_cast<Count>(content.cumulative[set]);
+      state.levels[set] = static_cast<Level>(content.levels[set]);
     }
-    std::memcpy(out, &state, sizeof state);
+    return state;
   }
   static Edge edge(std::uint64_t key, StateId target) noexcept { return key << 24 | target; }
   static std::uint64_t key_of(Edge edge) noexcept { return edge >> 24; }
@@ -82,21 +82,12 @@ class CompactStates {
   static Symbol key_symbol(std::uint64_t key) noexcept { return static_cast<Symbol>(key & 0xFFFF); }
 
   CompactStates() = default;
-  CompactStates(const std::byte* states, const std::byte* edges, EdgeHash hash, std::size_t /*n_sets*/)
-      : states_(reinterpret_cast<const State*>(states)), edges_(reinterpret_cast<const Edge*>(edges)), hash_(hash) {}
-
-  // How many sets have counts in a state; those beyond the index's own hold zeros.
-  static constexpr std::integral_constant<std::size_t, 4> n_counted() noexcept { return {}; }
-  template <class T>
-  static PerSet<T> per_set(T value) {
-    return {value, value, value, value};
-  }
+  CompactStates(const State* states, const Edge* edges, EdgeHash hash) : states_(states), edges_(edges), hash_(hash) {}
 
   StateId link(StateId state) const noexcept { return states_[state].link_and_depths & kMaxStates; }
   std::uint32_t depth(StateId state) const noexcept { return states_[state].link_and_depths >> 24 & 15; }
   std::uint32_t link_depth(StateId state) const noexcept { return states_[state].link_and_depths >> 28; }
-  const Count* cumulative(StateId state) const noexcept { return states_[state].cumulative.data(); }
-  const Level* levels(StateId state) const noexcept { return states_[state].levels.data(); }
+  const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
 
   std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
   Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
@@ -150,16 +141,16 @@ class CompactStates::Sums {
   // All n-grams of a state are equally frequent.
   static std::uint64_t between(const State& of, const State& link, std::uint32_t n_ngrams, std::uint32_t n_all) noexcept {
     std::uint64_t packed = 0;
-    for (std::size_t set = 0; set < kMaxSets; ++set) {
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
       const std::uint32_t linked = link.cumulative[set];
       const std::uint32_t frequency = (of.cumulative[set] - linked) / n_all;
       packed |= static_cast<std::uint64_t>((linked + n_ngrams * frequency) & kMaxCount) << (16 * set);
     }
     return packed;
   }
-  static std::uint64_t pack(const std::array<Count, 4>& counts) noexcept {
+  static std::uint64_t pack(const PerSet<Count>& counts) noexcept {
     std::uint64_t packed = 0;
-    for (std::size_t set = 0; set < kMaxSets; ++set) packed |= static_cast<std::uint64_t>(counts[set]) << (16 * set);
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) packed |= static_cast<std::uint64_t>(counts[set]) << (16 * set);
     return packed;
   }
 
@@ -168,15 +159,19 @@ class CompactStates::Sums {
   std::uint64_t odd_ = 0;
 };
 
-// Anything that fits 32 bits. A state is its link, its depths, then the cumulative counts and the levels of all sets.
+// Anything that fits 32 bits.
 class WideStates {
  public:
-  using Count = std::uint32_t;
   using Level = std::uint32_t;
-  template <class T>
-  using PerSet = std::vector<T>;
   class Sums;
 
+  struct State {
+    StateId link;
+    std::uint32_t depths;  // depth, 4 bits; depth of the link, 4: from the lowest
+    PerSet<std::uint32_t> cumulative;
+    PerSet<Level> levels;
+  };
+  static_assert(sizeof(State) == 40);
   struct Edge {
     std::uint64_t key;  // symbol, 21 bits; state: from the lowest
     std::uint32_t target;
@@ -184,13 +179,8 @@ class WideStates {
   };
   static constexpr Edge kNoEdge{~std::uint64_t{0}, 0, 0};
 
-  static constexpr std::size_t state_bytes(std::size_t n_sets) noexcept { return 8 + 8 * n_sets; }
-  static void write_state(std::byte* out, const StateHead& head, const std::uint32_t* cumulative,
-                          const std::uint32_t* levels, std::size_t n_sets) {
-    const std::array<std::uint32_t, 2> words{head.link, head.depth | head.link_depth << 4};
-    std::memcpy(out, words.data(), sizeof words);
-    std::memcpy(out + 8, cumulative, 4 * n_sets);
-    std::memcpy(out + 8 + 4 * n_sets, levels, 4 * n_sets);
+  static State state(const StateContent& content) noexcept {
+    return {content.link, content.depth | content.link_depth << 4, content.cumulative, content.levels};
   }
   static Edge edge(std::uint64_t key, StateId target) noexcept { return {key, target, 0}; }
   static std::uint64_t key_of(const Edge& edge) noexcept { return edge.key; }
@@ -202,44 +192,30 @@ class WideStates {
   static Symbol key_symbol(std::uint64_t key) noexcept { return static_cast<Symbol>(key & ((1U << 21) - 1)); }
 
   WideStates() = default;
-  WideStates(const std::byte* states, const std::byte* edges, EdgeHash hash, std::size_t n_sets)
-      : words_(reinterpret_cast<const std::uint32_t*>(states)),
-        edges_(reinterpret_cast<const Edge*>(edges)),
-        hash_(hash),
-        n_sets_(n_sets) {}
+  WideStates(const State* states, const Edge* edges, EdgeHash hash) : states_(states), edges_(edges), hash_(hash) {}
 
-  std::size_t n_counted() const noexcept { return n_sets_; }
-  template <class T>
-  PerSet<T> per_set(T value) const {
-    return PerSet<T>(n_sets_, value);
-  }
-
-  StateId link(StateId state) const noexcept { return words(state)[0]; }
-  std::uint32_t depth(StateId state) const noexcept { return words(state)[1] & 15; }
-  std::uint32_t link_depth(StateId state) const noexcept { return words(state)[1] >> 4 & 15; }
-  const Count* cumulative(StateId state) const noexcept { return words(state) + 2; }
-  const Level* levels(StateId state) const noexcept { return words(state) + 2 + n_sets_; }
+  StateId link(StateId state) const noexcept { return states_[state].link; }
+  std::uint32_t depth(StateId state) const noexcept { return states_[state].depths & 15; }
+  std::uint32_t link_depth(StateId state) const noexcept { return states_[state].depths >> 4 & 15; }
+  const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
 
   std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
   Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
     const Edge& edge = edges_[slot];
     return {edge.target, edge.key == key};
   }
-  void prefetch_state(StateId state) const noexcept { prefetch(words(state)); }
+  void prefetch_state(StateId state) const noexcept { prefetch(&states_[state]); }
   void prefetch_edge(std::uint32_t slot) const noexcept { prefetch(&edges_[slot]); }
 
  private:
-  const std::uint32_t* words(StateId state) const noexcept { return words_ + state * (2 + 2 * n_sets_); }
-
-  const std::uint32_t* words_ = nullptr;
+  const State* states_ = nullptr;
   const Edge* edges_ = nullptr;
   EdgeHash hash_;
-  std::size_t n_sets_ = 0;
 };
 
 class WideStates::Sums {
  public:
-  explicit Sums(const WideStates& states) : states_(states), sums_(states.n_sets_) {}
+  explicit Sums(const WideStates& states) : states_(states) {}
 
   void add(StateId state, std::uint32_t length) noexcept {
     for (std::size_t set = 0; set < sums_.size(); ++set) sums_[set] += up_to(state, length, set);
@@ -251,16 +227,16 @@ class WideStates::Sums {
 
  private:
   std::uint64_t up_to(StateId state, std::uint32_t length, std::size_t set) const noexcept {
-    const std::uint32_t sum = states_.cumulative(state)[set];
+    const std::uint32_t sum = states_.states_[state].cumulative[set];
     const std::uint32_t depth = states_.depth(state);
     if (length == depth) return sum;
-    const std::uint32_t linked = states_.cumulative(states_.link(state))[set];
+    const std::uint32_t linked = states_.states_[states_.link(state)].cumulative[set];
     const std::uint32_t link_depth = states_.link_depth(state);
     return linked + std::uint64_t{length - link_depth} * ((sum - linked) / (depth - link_depth));
   }
 
   const WideStates& states_;
-  std::vector<std::uint64_t> sums_;
+  PerSet<std::uint64_t> sums_{};
 };
 
 // Where a walk over a text stands: the longest suffix of what was read that is an n-gram of the references.
