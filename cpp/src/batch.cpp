@@ -92,7 +92,7 @@ class BatchScorer::Block : private AnswerSource {
       rest_ = {rows.begin(), same};
       rows = {same, rows.end()};
       question_ = &scorer_.questions_[question];
-      score_sets(question_->references->get(), *this, work_);
+      score_sets(question_->references->get(), rest_.size(), *this, work_);
     }
     return failure_;
   }

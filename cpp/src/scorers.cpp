@@ -238,7 +238,7 @@ PerSet<double> truthfulness(const Scoring<States>& of, const Lane& lane, const C
 }
 
 // Walks the automata of a question over several answers at a time, one group of sets after the other. One step looks at
-// one edge; its place is asked for when the step before has told it, and until the memory is there the other lanes go on.
+// one edge; its place is asked for when the step before has told it, and until the memory is there the other walks go on.
 template <class States>
 class Walker {
  public:
@@ -249,22 +249,30 @@ class Walker {
     }
   }
 
-  void run() {
-    std::size_t n_walks = 0;
-    while (n_walks < kLanes && begin(walks_[n_walks], work_.lanes[n_walks])) ++n_walks;
-    while (n_walks > 0) {
-      for (std::size_t w = 0; w < n_walks; ++w) {
-        Walk& walk = walks_[w];
-        if (!step(walk)) continue;
-        if (!go_on(walk)) {
-          walk = walks_[--n_walks];
-          --w;
-        }
+  // As soon as one answer is done, the next takes its place.
+  void score_many() {
+    while (n_walks_ < kLanes && begin(walks_[n_walks_], work_.lanes[n_walks_])) ++n_walks_;
+    run([this](Walk& walk) { return go_on(walk); });
+  }
+
+  // With few answers, all walks share one: each begins so many symbols early that it knows whatever its own first n-gram
+  // depends on.
+  void score_few() {
+    Lane& lane = work_.lanes[0];
+    while (source_.next(lane)) {
+      lane.sets.clear();
+      for (const Scoring<States>& of : groups_) {
+        take_symbols(of.index.alphabet(), of.is_paper, lane);
+        share(of, lane);
+        run(begin_own_part);
+        score_group(of, lane);
       }
+      source_.done(lane);
     }
   }
 
  private:
+  // Reads from `next` to `end`; what it finds goes to `position` and on.
   struct Walk {
     Lane* lane;
     const States* states;
@@ -274,8 +282,23 @@ class Walker {
     Cursor cursor;
     std::uint32_t slot;
     std::uint64_t key;
-    std::size_t group;
+    std::size_t group;              // that is walked
+    const Symbol* own_end;          // where a walk that began early ends; null for others
+    Lane::Position* own_positions;
   };
+
+  // Steps all walks side by side; `next` begins another part for one that has ended, or returns false.
+  template <class Next>
+  void run(const Next& next) {
+    while (n_walks_ > 0) {
+      for (std::size_t w = 0; w < n_walks_; ++w) {
+        Walk& walk = walks_[w];
+        if (!step(walk) || next(walk)) continue;
+        walk = walks_[--n_walks_];
+        --w;
+      }
+    }
+  }
 
   // Takes the next answer that has something to walk; false if there is none.
   bool begin(Walk& walk, Lane& lane) {
@@ -302,18 +325,52 @@ class Walker {
       const Scoring<States>& of = groups_[walk.group];
       take_symbols(of.index.alphabet(), of.is_paper, lane);
       if (!lane.symbols.empty()) {
-        walk.states = &of.states;
-        walk.next = lane.symbols.data();
-        walk.end = walk.next + lane.symbols.size();
-        walk.position = lane.positions.data();
-        walk.cursor = {};
-        ask(walk);
+        read(walk, of.states, std::span<const Symbol>(lane.symbols), lane.positions.data());
         return true;
       }
       score_group(of, lane);
     }
     source_.done(lane);
     return false;
+  }
+
+  static void read(Walk& walk, const States& states, std::span<const Symbol> symbols, Lane::Position* positions) {
+    walk.states = &states;
+    walk.next = symbols.data();
+    walk.end = walk.next + symbols.size();
+    walk.position = positions;
+    walk.cursor = {};
+    ask(walk);
+  }
+
+  // Cuts the symbols of a lane into parts for several walks, each at least as long as it begins early.
+  void share(const Scoring<States>& of, Lane& lane) {
+    constexpr std::size_t kEarly = kMaxOrder - 1;
+    const std::size_t n = lane.symbols.size();
+    const std::size_t n_own = std::max(kEarly, (n + kLanes - 1) / kLanes);
+    const std::span<const Symbol> symbols(lane.symbols);
+    for (std::size_t first = 0; first < n; first += n_own) {
+      const std::size_t last = std::min(n, first + n_own);
+      Walk& walk = walks_[n_walks_++];
+      if (first == 0) {
+        walk.own_end = nullptr;
+        read(walk, of.states, symbols.first(last), lane.positions.data());
+      } else {
+        walk.own_end = symbols.data() + last;
+        walk.own_positions = &lane.positions[first];
+        // What it finds before its own part is of no use.
+        read(walk, of.states, symbols.subspan(first - kEarly, kEarly), work_.unused.data());
+      }
+    }
+  }
+
+  static bool begin_own_part(Walk& walk) {
+    if (walk.own_end == nullptr) return false;
+    walk.end = walk.own_end;
+    walk.position = walk.own_positions;
+    walk.own_end = nullptr;
+    ask(walk);
+    return true;
   }
 
   static void ask(Walk& walk) {
@@ -356,6 +413,7 @@ class Walker {
   AnswerSource& source_;
   Workspace& work_;
   std::array<Walk, kLanes> walks_;
+  std::size_t n_walks_ = 0;
 };
 
 }  // namespace
@@ -365,11 +423,12 @@ std::size_t look_ahead(Profile profile) noexcept {
   return profile == Profile::kPaper ? std::numeric_limits<std::size_t>::max() : kLookAhead + 1;
 }
 
-void score_sets(const References& references, AnswerSource& source, Workspace& work) {
+void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspace& work) {
+  const auto score = [&](auto walker) { n_answers <= kFewAnswers ? walker.score_few() : walker.score_many(); };
   if (references.groups().front().index().is_wide()) {
-    Walker<WideStates>(references, source, work).run();
+    score(Walker<WideStates>(references, source, work));
   } else {
-    Walker<CompactStates>(references, source, work).run();
+    score(Walker<CompactStates>(references, source, work));
   }
 }
 

@@ -148,7 +148,7 @@ class Answers : public AnswerSource {
 
 SetScore score(const References& references, const Text& answer, Workspace& work) {
   Answers answers(references, std::span(&answer, 1));
-  score_sets(references, answers, work);
+  score_sets(references, 1, answers, work);
   return answers.scores()[0][0];
 }
 
@@ -224,10 +224,10 @@ void scores_of_sets_follow_the_rules() {
       const Rules rules(sets, profile);
       for (std::size_t s = 0; s < sets.size(); ++s) CHECK(references.baseline(s) == rules.baseline(s));
       for (int i = 0; i < 8; ++i) {
-        std::vector<Text> texts(random.between(1, 3 * kLanes));
+        std::vector<Text> texts(random.one_in(2) ? random.between(1, kFewAnswers) : random.between(1, 3 * kLanes));
         for (Text& text : texts) text = random_answer(random, sets[0], random.pick(kLengths));
         Answers answers(references, texts);
-        score_sets(references, answers, work);
+        score_sets(references, texts.size(), answers, work);
         for (std::size_t row = 0; row < texts.size(); ++row) {
           for (std::size_t s = 0; s < sets.size(); ++s) {
             CHECK(answers.scores()[row][s].fluency == rules.fluency(s, texts[row]));

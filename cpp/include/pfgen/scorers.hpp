@@ -54,6 +54,9 @@ struct CoverLevels {
 // Answers that are walked side by side: while one waits for memory, the others go on.
 inline constexpr std::size_t kLanes = 32;
 
+// So few answers are walked one after the other, each in several parts side by side.
+inline constexpr std::size_t kFewAnswers = 4;
+
 // Memory that one thread uses again for every answer.
 struct Workspace {
   static constexpr std::size_t kPairSlots = 512;
@@ -67,6 +70,7 @@ struct Workspace {
   CoverLevels<CompactStates::Level> compact_levels;
   CoverLevels<WideStates::Level> wide_levels;
   std::vector<double> truncations;
+  std::array<Lane::Position, kMaxOrder> unused;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
   std::vector<std::uint32_t> symbol_seen_in;    // number of the answer that a symbol was last seen in
@@ -87,8 +91,8 @@ class AnswerSource {
 // How many code points of an answer a profile looks at.
 std::size_t look_ahead(Profile profile) noexcept;
 
-// Scores all answers of the source, several side by side.
-void score_sets(const References& references, AnswerSource& source, Workspace& work);
+// Scores all answers of the source, several side by side; about `n_answers`, a hint for speed.
+void score_sets(const References& references, std::size_t n_answers, AnswerSource& source, Workspace& work);
 
 // Helpfulness of an answer, of which `code_points` hold what the profile looks at; leaves the positions of the rules in
 // `work.rules`.
