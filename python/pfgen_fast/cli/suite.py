@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from ..index import default_threads, references
+from ..index import default_threads, references, save_index
+from ..index_file import cached_path
 from ..suite import Question, Suite, find_faults
 from . import options
 from .app import Exit, Json, app, print_json, shown, stdout, warn
@@ -73,19 +75,35 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
 def compile(
     suite: options.RequiredSuite,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write this file instead of the one in the cache.")
+    ] = None,
     threads: options.Threads = None,
+    as_json: Json = False,
 ) -> None:
-    """Builds the index of a suite and says how large it is and how long that took.
+    """Compiles a suite: the index of its references, in a file that commands and scorers map.
 
-    The index lives as long as a command; each builds it anew.
+    Every command does this by itself when it first needs a suite, and keeps the file in the cache folder
+    ($PFGEN_FAST_CACHE, else pfgen-fast in the user's cache folder). Files there may be deleted at any time.
 
-    [bold]Example[/bold]
+    [bold]Examples[/bold]
 
       pfgen-fast suite compile mini
+      pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
     loaded = Suite.load(suite)
+    threads = threads or default_threads()
     begin = time.perf_counter()
-    compiled = references(loaded, profile.value, threads or default_threads())
-    seconds = time.perf_counter() - begin
+    if output is None:
+        output = cached_path(loaded.metadata_hash, profile.value)
+        compiled = references(loaded, profile.value, threads)
+    else:
+        compiled = save_index(loaded, profile.value, threads, output)
     n_states, n_bytes = sum(part.n_states for part in compiled), sum(part.n_bytes for part in compiled)
-    stdout.print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, built in {seconds:.2f} s")
+    seconds = time.perf_counter() - begin
+    where = output if output is not None and output.exists() else None
+    if as_json:
+        print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
+        return
+    kept = f"in {shown(str(where))}" if where else "not kept, because no file can be written in the cache folder"
+    stdout.print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, {kept} ({seconds:.2f} s)")
