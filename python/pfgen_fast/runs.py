@@ -93,26 +93,23 @@ class RunScorer:
         with ThreadPoolExecutor(threads) as pool:
             try:
                 ahead: list[Future[_Job | Outcome]] = []
-                for batch in (*_batches(items), []):
-                    # The next batch is read while this one is scored and written.
+                behind: list[Future[Outcome]] = []
+                for batch in (*_batches(items), [], []):
+                    # While a batch is scored, the next one is read and the results of the last one are written.
                     read, ahead = ahead, [pool.submit(self._read_guarded, *item) for item in batch]
-                    yield from self._score_batch([future.result() for future in read], scorer_of)
+                    scored = _score_batch([future.result() for future in read], scorer_of)
+                    finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
+                    yield from (future.result() for future in finished)
             finally:
                 pool.shutdown(cancel_futures=True)
-
-    def _score_batch(self, read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]) -> Iterator[Outcome]:
-        """Scores the answers of all runs of a batch together, then writes the results one by one."""
-        tables: dict[Path, ScoreTable] = {}
-        for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
-            jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
-            tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
-        for job in read:
-            yield job if isinstance(job, Outcome) else self._finish_guarded(job, tables.pop(job.path))
 
     def _read_guarded(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
         return self._guarded(run, lambda: self._read(run, suite))
 
-    def _finish_guarded(self, job: _Job, table: ScoreTable) -> Outcome:
+    def _finish_guarded(self, scored: tuple[_Job, ScoreTable] | Outcome) -> Outcome:
+        if isinstance(scored, Outcome):
+            return scored
+        job, table = scored
         return self._guarded(job.run, lambda: self._finish(job, table))
 
     def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
@@ -172,6 +169,17 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+def _score_batch(
+    read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]
+) -> list[tuple[_Job, ScoreTable] | Outcome]:
+    """Scores the answers of all runs of a batch together; what could not be read, or need not be, stays as it is."""
+    tables: dict[Path, ScoreTable] = {}
+    for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
+        jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
+        tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
+    return [job if isinstance(job, Outcome) else (job, tables[job.path]) for job in read]
 
 
 def _score_together(jobs: Sequence[_Job], scorer: Scorer) -> Iterator[ScoreTable]:
