@@ -34,9 +34,9 @@ void check(const std::vector<std::vector<std::size_t>>& rows, const ScoredAnswer
 }
 
 // Returns (number of trials, score, length, [(order, score, length, means), ...]).
-py::tuple aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const Column& score, const Column& length,
-                        const std::vector<Column>& columns, FloatSum float_sum) {
-  ScoredAnswers answers{view(score), view(length), {}};
+py::tuple aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const Column& score,
+                        const std::vector<double>& length, const std::vector<Column>& columns, FloatSum float_sum) {
+  ScoredAnswers answers{view(score), length, {}};
   for (const Column& column : columns) answers.columns.push_back(view(column));
   check(rows, answers);
   const RunFigures run = [&] {

@@ -62,7 +62,7 @@ class Scorer:
 def aggregate(
     rows: Sequence[Sequence[int]],
     score: NDArray[np.float64],
-    length: NDArray[np.float64],
+    length: Sequence[float],
     columns: Sequence[NDArray[np.float64]],
     float_sum: FloatSum,
 ) -> tuple[

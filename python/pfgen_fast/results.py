@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
 
 from ._native import _core
 from .errors import TrialsError
 from .files import read_stored, write_whole
-from .scoring import Scorer, ScoreTable
 from .suite import Question, Suite
 from .trials import RunFolder, Trials
+
+if TYPE_CHECKING:
+    from .scoring import Scorer, ScoreTable
 
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
@@ -30,6 +31,7 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
 
     Example:
         >>> import json, pathlib, tempfile
+        >>> from pfgen_fast import Scorer
         >>> from pfgen_fast.trials import find_runs
         >>> folder = tempfile.TemporaryDirectory()
         >>> scorer = Scorer("mini")
@@ -68,7 +70,7 @@ def aggregate(trials: Trials, table: ScoreTable, config: dict[str, Any] | None) 
     num_trials, score, length, figures = _core.aggregate(
         [trials.rows_by_question[question.question] for question in questions],
         table.average,
-        np.fromiter(map(len, trials.answers), np.float64, len(trials)),
+        list(map(len, trials.answers)),
         [table[name] for name in columns],
         getattr(_core.FloatSum, table.scorer.float_sum),
     )

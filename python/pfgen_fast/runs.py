@@ -7,15 +7,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .errors import PfgenError, SuiteError
 from .files import input_hash
 from .index import Profile, default_threads
 from .results import Result, aggregate, check_questions, is_current, read_result, write_result
-from .scoring import FloatSum, Scorer, ScoreTable
 from .suite import Suite
 from .trials import RunFolder, Trials, pack_trials
+
+if TYPE_CHECKING:
+    from .scoring import FloatSum, Scorer, ScoreTable
 
 T = TypeVar("T")
 
@@ -86,18 +88,24 @@ class RunScorer:
         items = [(run, self.suite_of(run)) for run in runs]
         threads = default_threads() if self.threads is None else self.threads
 
-        @cache
-        def scorer_of(suite: Suite) -> Scorer:
-            return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+        def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[_Job | Outcome]]:
+            return [pool.submit(self._read_guarded, *item) for item in batch]
 
         with ThreadPoolExecutor(threads) as pool:
             try:
-                ahead: list[Future[_Job | Outcome]] = []
+                batches = _batches(items)
+                ahead = read(next(batches, []))
+                from .scoring import Scorer  # imports NumPy, which takes as long as reading these runs
+
+                @cache
+                def scorer_of(suite: Suite) -> Scorer:
+                    return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+
                 behind: list[Future[Outcome]] = []
-                for batch in (*_batches(items), [], []):
+                for batch in (*batches, [], []):
                     # While a batch is scored, the next one is read and the results of the last one are written.
-                    read, ahead = ahead, [pool.submit(self._read_guarded, *item) for item in batch]
-                    scored = _score_batch([future.result() for future in read], scorer_of)
+                    current, ahead = ahead, read(batch)
+                    scored = _score_batch([future.result() for future in current], scorer_of)
                     finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
                     yield from (future.result() for future in finished)
             finally:

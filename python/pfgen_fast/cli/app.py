@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -78,6 +78,8 @@ def describe(
 
 def main() -> None:
     """Runs the command; a user's mistake ends in one line on stderr, never in a traceback."""
+    # NumPy would start a thread for each core, which takes as long as all of its own import; no command needs them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from . import commands  # noqa: F401 - registers the subcommands
 
     try:
@@ -109,6 +111,8 @@ def shown(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Prints a value for machines."""
+    import json
+
     sys.stdout.write(
         json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
     )
