@@ -77,7 +77,7 @@ class Trials:
         path = Path(path)
         stored = read_stored(path)
         lines = _lines(decompress(stored, path))
-        numbers = [number for number, line in enumerate(lines) if _is_filled(line)]
+        numbers = [number for number, line in enumerate(lines) if line and not line.isspace()]
         questions: list[str] = []
         answers: list[str] = []
         same: dict[str, str] = {}  # one object for each question, which comes again and again
@@ -125,10 +125,6 @@ def _parse(line: bytes) -> Any:
 def _lines(content: bytes) -> list[bytes]:
     """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
     return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
-def _is_filled(line: bytes) -> bool:
-    return bool(line) and not line.isspace()
 
 
 def _bad_line(path: Path, number: int, line: bytes) -> TrialsError:
@@ -208,7 +204,9 @@ def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
         paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
     except OSError as error:
         raise TrialsError(f"{run.folder}: cannot be read: {error.strerror}") from None
-    lines = sorted(line.removesuffix(b"\r") for path in paths for line in _lines(read_stored(path)) if _is_filled(line))
+    lines = sorted(
+        line.removesuffix(b"\r") for path in paths for line in _lines(read_stored(path)) if line and not line.isspace()
+    )
     packed = (folder or run.folder) / _TRIALS_NAMES[0]
     write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))
     return RunFolder(run.folder, packed)
