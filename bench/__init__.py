@@ -1,1 +1,1 @@
-"""Benchmarks of pfgen-fast against its oracle; see README.md."""
+"""The bench: what pfgen-fast takes, beside its oracle and the peers a user would otherwise take; see README.md."""

@@ -1,19 +1,19 @@
 """The published runs of a pfgen-bench checkout: where they are, and their answers in the order of the files.
 
-Reads with the standard library only, so that no reader of the package is part of what is measured.
+Reads without the package, so that none of its readers is part of what is measured.
 """
 
 from __future__ import annotations
 
 import csv
-import json
 import lzma
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import orjson
 from pfgen_fast import Suite
 
 VARIABLE = "PFGEN_BENCH"
@@ -43,16 +43,12 @@ class Sample:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def groups(self, size: int) -> list[tuple[str, list[str]]]:
-        """Full groups of answers to one question, as a training loop has them."""
-        by_question: dict[str, list[str]] = {}
+    def by_question(self) -> dict[str, list[str]]:
+        """The answers to each question."""
+        answers: dict[str, list[str]] = {}
         for question_id, answer in zip(self.question_ids, self.answers, strict=True):
-            by_question.setdefault(question_id, []).append(answer)
-        return [
-            (question_id, answers[start : start + size])
-            for question_id, answers in by_question.items()
-            for start in range(0, len(answers) - size + 1, size)
-        ]
+            answers.setdefault(question_id, []).append(answer)
+        return answers
 
 
 def checkout_folder() -> Path:
@@ -65,18 +61,25 @@ def is_checkout(folder: Path) -> bool:
     return (folder / "runs.csv").is_file() and (folder / "data").is_dir()
 
 
-def load_mix(checkout: Path) -> Mix:
-    """All answers of all runs that runs.csv lists."""
-    mix = Mix([], [])
+def run_folders(checkout: Path) -> list[Path]:
+    """The runs that runs.csv lists."""
     with (checkout / "runs.csv").open(encoding="utf-8", newline="") as file:
-        runs = [row["run"] for row in csv.DictReader(file)]
-    for run in runs:
-        for line in _read_trials(checkout / run).split(b"\n"):
-            if line.strip():
-                trial = json.loads(line)
-                mix.questions.append(trial["question"])
-                mix.answers.append(trial["answer"])
+        return [checkout / row["run"] for row in csv.DictReader(file)]
+
+
+def load_mix(checkout: Path) -> Mix:
+    """All answers of all runs."""
+    mix = Mix([], [])
+    for run in run_folders(checkout):
+        for trial in parse_trials(run):
+            mix.questions.append(trial["question"])
+            mix.answers.append(trial["answer"])
     return mix
+
+
+def parse_trials(run: Path) -> list[Any]:
+    """Decompresses and parses the trials of a run, and does nothing else."""
+    return [orjson.loads(line) for line in _read_trials(run).split(b"\n") if line and not line.isspace()]
 
 
 def _read_trials(run: Path) -> bytes:

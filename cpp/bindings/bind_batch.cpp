@@ -23,7 +23,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 class Scorer {
  public:
   // `questions[q]` is (references, rules, columns of its sets, one function per regex: text to position).
-  using QuestionTuple = std::tuple<std::shared_ptr<References>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
+  using QuestionTuple = std::tuple<std::shared_ptr<LazyReferences>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
                                    std::vector<py::object>>;
 
   Scorer(const std::vector<QuestionTuple>& questions, py::dict codes, std::size_t n_set_columns, FloatSum float_sum)

@@ -17,6 +17,7 @@ struct ErrorTypes {
   py::handle bad_column;
   py::handle invalid_answer;
   py::handle unknown_question;
+  py::handle index_format_error;
 };
 ErrorTypes error_types;
 
@@ -36,6 +37,8 @@ void translate(std::exception_ptr pointer) {
     raise(error_types.invalid_answer, error.row, error.byte);
   } catch (const pfgen::UnknownQuestion& error) {
     raise(error_types.unknown_question, error.row, error.key);
+  } catch (const pfgen::IndexFormatError& error) {
+    PyErr_SetString(error_types.index_format_error.ptr(), error.what());
   } catch (const pfgen::CompileError& error) {
     PyErr_SetString(PyExc_ValueError, error.what());
   }
@@ -54,7 +57,7 @@ PYBIND11_MODULE(_core, module) {
   module.doc() = "Native core of pfgen_fast; use the package's public names.";
   module.attr("__version__") = PFGEN_VERSION;
   error_types = {new_error(module, "BadRow"), new_error(module, "BadColumn"), new_error(module, "InvalidAnswer"),
-                 new_error(module, "UnknownQuestion")};
+                 new_error(module, "UnknownQuestion"), new_error(module, "IndexFormatError")};
   py::register_exception_translator(&translate);
   pfgen::bind_text_column(module);
   pfgen::bind_references(module);

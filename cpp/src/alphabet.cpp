@@ -3,8 +3,9 @@
 #include <algorithm>
 
 namespace pfgen {
+namespace {
 
-Alphabet::Alphabet(std::span<const AnswerSet> sets) {
+std::vector<char32_t> by_falling_frequency(std::span<const AnswerSet> sets) {
   std::vector<std::uint32_t> counts(kEndMark + 1);
   for (const AnswerSet& set : sets) {
     for (const auto& answer : set) {
@@ -16,16 +17,23 @@ Alphabet::Alphabet(std::span<const AnswerSet> sets) {
     if (counts[code_point] != 0) found.push_back(code_point);
   }
   std::stable_sort(found.begin(), found.end(), [&](char32_t a, char32_t b) { return counts[a] > counts[b]; });
+  return found;
+}
 
-  page_of_.assign((kEndMark >> kPageBits) + 1, 0);
-  symbols_.assign(kPageSize, kUnknown);
-  for (const char32_t code_point : found) {
+}  // namespace
+
+Alphabet::Alphabet(std::span<const AnswerSet> sets) : Alphabet(by_falling_frequency(sets)) {}
+
+Alphabet::Alphabet(std::span<const char32_t> code_points)
+    : page_of_((kEndMark >> kPageBits) + 1), symbols_(kPageSize, kUnknown), code_points_(code_points.begin(), code_points.end()) {
+  Symbol symbol = kUnknown;
+  for (const char32_t code_point : code_points) {
     std::uint32_t& page = page_of_[code_point >> kPageBits];
     if (page == 0) {
       page = static_cast<std::uint32_t>(symbols_.size());
       symbols_.resize(symbols_.size() + kPageSize, kUnknown);
     }
-    symbols_[page + (code_point & (kPageSize - 1))] = static_cast<Symbol>(++size_);
+    symbols_[page + (code_point & (kPageSize - 1))] = ++symbol;
   }
 }
 

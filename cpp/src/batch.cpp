@@ -22,6 +22,8 @@ namespace {
 // is also what it takes to make up for starting a thread.
 constexpr std::size_t kBlock = 128;
 constexpr std::size_t kTasksPerPause = 16;
+// Texts lie anywhere in memory: each is asked for while so many others are scored.
+constexpr std::size_t kReadAhead = 4;
 
 // Runs `work(task)` for every task below `n_tasks`; each of `n_threads` threads has a worker from `make_worker`.
 // The calling thread calls `on_pause`, if there is one, after every few of its tasks. The first exception of any is
@@ -75,8 +77,8 @@ std::span<const std::uint32_t> regex_positions(const Answer& answer, const Quest
 
 }  // namespace
 
-// Scores the rows that one thread has taken, a few of one question side by side.
-class BatchScorer::Block {
+// Scores the rows that one thread has taken.
+class BatchScorer::Block : private AnswerSource {
  public:
   Block(const BatchScorer& scorer, std::span<const Answer> answers, const Columns& columns)
       : scorer_(scorer), answers_(answers), columns_(columns) {}
@@ -84,47 +86,57 @@ class BatchScorer::Block {
   // Returns the first row of all that is no text.
   Failure score(std::span<const std::size_t> rows) {
     failure_ = {};
-    for (const std::size_t row : rows) {
-      if (n_lanes_ == kLanes || (n_lanes_ > 0 && answers_[row].question != answers_[rows_[0]].question)) finish_lanes();
-      take(row);
+    while (!rows.empty()) {
+      const std::uint32_t question = answers_[rows.front()].question;
+      const auto same = std::ranges::find_if(rows, [&](std::size_t row) { return answers_[row].question != question; });
+      rest_ = {rows.begin(), same};
+      rows = {same, rows.end()};
+      question_ = &scorer_.questions_[question];
+      score_sets(question_->references->get(), *this, work_);
     }
-    finish_lanes();
     return failure_;
   }
 
  private:
-  void take(std::size_t row) {
+  bool next(Lane& lane) override {
+    while (!rest_.empty()) {
+      const std::size_t row = rest_.front();
+      rest_ = rest_.subspan(1);
+      if (rest_.size() > kReadAhead) prefetch(answers_[rest_[kReadAhead]].text.data);
+      if (take(row, lane)) return true;
+    }
+    return false;
+  }
+
+  // Reads the text of a row; false where there is nothing to score.
+  bool take(std::size_t row, Lane& lane) {
     const TextView& text = answers_[row].text;
     if (text.is_null) {
       constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
       columns_.fluency[row] = columns_.truthfulness[row] = columns_.helpfulness[row] = columns_.average[row] = kNaN;
-      return;
+      return false;
     }
-    const std::size_t invalid = decode(text, look_ahead(scorer_.profile()), work_.lanes[n_lanes_].code_points);
-    if (invalid == kNoError) {
-      rows_[n_lanes_++] = row;
-    } else if (row < failure_.row) {
-      failure_ = {row, invalid};
+    const std::size_t invalid = decode(text, look_ahead(scorer_.profile()), lane.code_points);
+    if (invalid != kNoError) {
+      if (row < failure_.row) failure_ = {row, invalid};
+      return false;
     }
+    rows_[lane_number(lane)] = row;
+    return true;
   }
 
-  void finish_lanes() {
-    if (n_lanes_ == 0) return;
-    const Question& question = scorer_.questions_[answers_[rows_[0]].question];
-    walk(*question.references, std::span(work_.lanes).first(n_lanes_));
-    for (std::size_t l = 0; l < n_lanes_; ++l) finish(question, rows_[l], work_.lanes[l]);
-    n_lanes_ = 0;
-  }
+  std::size_t lane_number(const Lane& lane) const { return static_cast<std::size_t>(&lane - work_.lanes.data()); }
 
   // Section 5: the parts are rounded, then summed.
-  void finish(const Question& question, std::size_t row, Lane& lane) {
-    score_sets(*question.references, lane, work_);
+  void done(const Lane& lane) override {
+    const Question& question = *question_;
+    const std::size_t row = rows_[lane_number(lane)];
     const auto helpfulness = score_helpfulness(scorer_.profile(), *question.rules, lane.code_points,
                                                regex_positions(answers_[row], question), work_);
-    const auto n_sets = static_cast<double>(work_.sets.size());
+    const auto n_sets = static_cast<double>(lane.sets.size());
     work_.set_fluency.clear();
     work_.set_truthfulness.clear();
-    for (const SetScore& set : work_.sets) {
+    for (const SetScore& set : lane.sets) {
       work_.set_fluency.push_back(round_decimal(set.fluency / n_sets, 6));
       work_.set_truthfulness.push_back(round_decimal(set.truthfulness / n_sets, 6));
     }
@@ -149,8 +161,9 @@ class BatchScorer::Block {
   std::span<const Answer> answers_;
   const Columns& columns_;
   Workspace work_;
-  std::array<std::size_t, kLanes> rows_{};
-  std::size_t n_lanes_ = 0;
+  const Question* question_ = nullptr;
+  std::span<const std::size_t> rest_;       // rows of the question that are not taken yet
+  std::array<std::size_t, kLanes> rows_{};  // of the answer in each lane
   Failure failure_;
 };
 
@@ -188,11 +201,13 @@ HelpfulnessDetails BatchScorer::details(const Answer& answer) const {
   return {helpfulness.truncation, helpfulness.score, work.rules};
 }
 
-std::vector<std::shared_ptr<const References>> compile(std::span<const ReferenceSets> questions, Profile profile,
-                                                       std::size_t n_threads) {
-  std::vector<std::shared_ptr<const References>> compiled(questions.size());
+std::vector<std::shared_ptr<const LazyReferences>> compile(std::span<const ReferenceSets> questions, Profile profile,
+                                                           std::size_t n_threads) {
+  std::vector<std::shared_ptr<const LazyReferences>> compiled(questions.size());
   run_parallel(questions.size(), n_threads, {}, [&] {
-    return [&](std::size_t i) { compiled[i] = std::make_shared<const References>(questions[i], profile); };
+    return [&](std::size_t i) {
+      compiled[i] = std::make_shared<const LazyReferences>(std::make_shared<const References>(questions[i], profile));
+    };
   });
 #if defined(__GLIBC__)
   malloc_trim(0);  // building takes some ten megabytes a thread, which the allocator would keep

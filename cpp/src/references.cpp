@@ -1,10 +1,10 @@
 #include "pfgen/references.hpp"
 
-#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "pfgen/error.hpp"
-#include "pfgen/scorers.hpp"
+#include "pfgen/weights.hpp"
 
 namespace pfgen {
 namespace {
@@ -26,48 +26,42 @@ std::vector<AnswerSet> decode_sets(std::span<const std::vector<TextView>> sets, 
   return decoded;
 }
 
-std::vector<double> support_below_one(double n_answers) {
-  std::vector<double> terms;
-  for (std::uint32_t frequency = 0;; ++frequency) {
-    const double term = frequency / n_answers * 200.0;
-    if (term >= 1.0) return terms;
-    terms.push_back(term);
-  }
-}
-
 }  // namespace
 
 References::References(std::span<const std::vector<TextView>> sets, Profile profile)
-    : References(decode_sets(sets, profile), profile) {}
-
-References::References(std::span<const AnswerSet> sets, Profile profile) : profile_(profile), index_(sets) {
-  for (const AnswerSet& set : sets) {
-    const auto n_answers = static_cast<double>(set.size());
-    sets_.push_back({n_answers, 1.0, support_below_one(n_answers)});
+    : References(build_section(decode_sets(sets, profile), profile), profile) {
+  for (std::size_t set = 0; set < n_sets(); ++set) {
+    if (!(baseline(set) > 0.0)) throw CompileError("set " + std::to_string(set) + " has baseline 0");
   }
-  measure_baselines(sets);
 }
 
-void References::measure_baselines(std::span<const AnswerSet> sets) {
-  const std::size_t n_marks = profile_ == Profile::kPaper ? 1 : 0;
-  Workspace work;
-  for (std::size_t set = 0; set < sets.size(); ++set) {
-    double total = 0.0;
-    for (std::size_t first = 0; first < sets[set].size(); first += kLanes) {
-      const std::size_t n_lanes = std::min(kLanes, sets[set].size() - first);
-      const std::span<Lane> lanes = std::span(work.lanes).first(n_lanes);
-      for (std::size_t l = 0; l < n_lanes; ++l) {
-        const std::vector<char32_t>& answer = sets[set][first + l];
-        const auto begin = answer.begin() + static_cast<std::ptrdiff_t>(n_marks);
-        const std::size_t n = std::min(answer.size() - 2 * n_marks, look_ahead(profile_));
-        lanes[l].code_points.assign(begin, begin + static_cast<std::ptrdiff_t>(n));
-      }
-      walk(*this, lanes);
-      for (Lane& lane : lanes) total += raw_fluency(*this, set, lane, work);
-    }
-    sets_[set].baseline = total / n_answers(set);
-    if (!(sets_[set].baseline > 0.0)) throw CompileError("set " + std::to_string(set) + " has baseline 0");
+References::References(Section section, Profile profile) : profile_(profile), section_(std::move(section)) {
+  for (std::span<const std::byte> rest = section_.bytes; !rest.empty();) {
+    const SetGroup& group = groups_.emplace_back(rest);
+    n_sets_ += group.n_sets();
+    rest = rest.subspan(group.index().n_bytes());
+    if (!rest.empty() && group.n_sets() != kSetsPerIndex) throw IndexFormatError("an index that lacks sets");
+    if (group.index().is_wide() != groups_.front().index().is_wide()) throw IndexFormatError("indexes of two forms");
   }
+  if (groups_.empty()) throw IndexFormatError("a question without an index");
+}
+
+std::size_t References::n_states() const noexcept {
+  std::size_t n_states = 0;
+  for (const SetGroup& group : groups_) n_states += group.index().n_states();
+  return n_states;
+}
+
+SetGroup::SetGroup(std::span<const std::byte> bytes) : index_(bytes) {
+  for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+    const std::vector<double> support = set < n_sets() ? support_by_frequency(n_answers(set)) : std::vector{0.0};
+    begin_[set] = support_.size();
+    support_.insert(support_.end(), support.begin(), support.end());
+    if (index_.is_wide()) continue;
+    if (support.size() > kCompactLevels) throw IndexFormatError("a compact index with too many answers");
+    support_.resize((set + 1) * kCompactLevels, support.back());
+  }
+  begin_[kSetsPerIndex] = support_.size();
 }
 
 }  // namespace pfgen

@@ -11,37 +11,39 @@
 namespace pfgen {
 namespace {
 
-// Beyond this many code points nothing can raise a score: the discount is 0 or less.
-constexpr std::size_t kScoringEnd = kTargetLength + kOvershoot;
 static_assert(kScoringEnd + 2 <= std::numeric_limits<std::uint8_t>::max(), "positions of pairs are 8-bit numbers");
 
-// The punctuation that truthfulness leaves out (docs/scoring.md, section 3).
-bool is_punctuation(char32_t c) noexcept {
-  switch (c) {
-    case 0x3001: case 0x3002: case 0x30FB: case 0x300C: case 0x300D: case 0x300E: case 0x300F:
-    case 0xFF08: case 0xFF09: case 0x3010: case 0x3011: case 0xFF3B: case 0xFF3D:
-    case 0x3008: case 0x3009: case 0x300A: case 0x300B:
-      return true;
-    default:
-      return false;
-  }
+// Sums stay far below 2^63, and signed numbers convert faster.
+double as_double(std::uint64_t sum) noexcept { return static_cast<double>(static_cast<std::int64_t>(sum)); }
+
+// The characters that truthfulness leaves out (docs/scoring.md, section 3). Without branches, so that several are
+// compared at once.
+bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
+  const auto is_between = [&](char32_t first, char32_t last) { return c - first <= last - first; };
+  return is_between(0x3001, 0x3002) | is_between(0x3008, 0x3011) | (c == 0x30FB) | is_between(0xFF08, 0xFF09) |
+         (c == 0xFF3B) | (c == 0xFF3D) | (((c == U'^') | (c == U'$')) & is_leaderboard);
 }
 
-bool is_skipped(char32_t c, Profile profile) noexcept {
-  return is_punctuation(c) || (profile == Profile::kLeaderboard && (c == U'^' || c == U'$'));
-}
+// Up to four sets, and how they are scored.
+template <class States>
+struct Scoring {
+  const SetGroup& group;
+  const NgramIndex& index;
+  const States& states;
+  bool is_paper;
+};
 
 // Symbols of the answer as it is walked: up to two past the last position that can raise a score, because the
 // 3-grams over that position end there.
-void take_symbols(const References& references, Lane& lane) {
-  const Alphabet& alphabet = references.index().alphabet();
-  const bool is_paper = references.profile() == Profile::kPaper;
+void take_symbols(const Alphabet& alphabet, bool is_paper, Lane& lane) {
   const std::size_t n = std::min(lane.code_points.size(), kScoringEnd + 1);
-  lane.symbols.clear();
-  if (is_paper) lane.symbols.push_back(alphabet.symbol_of(kBeginMark));
-  for (std::size_t i = 0; i < n; ++i) lane.symbols.push_back(alphabet.symbol_of(lane.code_points[i]));
-  if (is_paper && n == lane.code_points.size()) lane.symbols.push_back(alphabet.symbol_of(kEndMark));
+  const bool has_end = is_paper && n == lane.code_points.size();
+  lane.symbols.resize(n + (is_paper ? 1 : 0) + (has_end ? 1 : 0));
   lane.positions.resize(lane.symbols.size());
+  Symbol* next = lane.symbols.data();
+  if (is_paper) *next++ = alphabet.symbol_of(kBeginMark);
+  for (std::size_t i = 0; i < n; ++i) *next++ = alphabet.symbol_of(lane.code_points[i]);
+  if (has_end) *next = alphabet.symbol_of(kEndMark);
 }
 
 std::size_t pair_slot(Symbol first, Symbol second) noexcept {
@@ -53,204 +55,308 @@ static_assert(Workspace::kPairSlots == std::size_t{1} << (32 - 23));
 // it is looked for only where the last two symbols stood together before.
 void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   const std::size_t n = lane.symbols.size();
-  const Symbol* symbols = lane.symbols.data();
   if (work.symbol_seen_in.size() <= index.alphabet().size() || ++work.n_answers == 0) {
     work.symbol_seen_in.assign(std::max(work.symbol_seen_in.size(), index.alphabet().size() + 1), 0);
     work.n_answers = 1;
   }
   work.latest.fill(0);
   work.earlier.resize(n);
+  // Local names for what stays the same, because a byte that is written might be part of anything else.
+  const Symbol* const symbols = lane.symbols.data();
+  Lane::Position* const positions = lane.positions.data();
+  std::uint8_t* const latest = work.latest.data();
+  std::uint8_t* const earlier = work.earlier.data();
+  std::uint32_t* const seen_in = work.symbol_seen_in.data();
+  const std::uint32_t n_answers = work.n_answers;
   for (std::size_t i = 0; i < n; ++i) {
-    Lane::Position& position = lane.positions[i];
-    std::uint32_t& seen_in = work.symbol_seen_in[symbols[i]];
-    std::uint32_t longest = seen_in == work.n_answers ? 1 : 0;
-    seen_in = work.n_answers;
+    const std::uint32_t matched = positions[i].matched;
+    std::uint32_t longest = seen_in[symbols[i]] == n_answers ? 1 : 0;
+    seen_in[symbols[i]] = n_answers;
     if (i > 0) {
-      std::uint8_t& latest = work.latest[pair_slot(symbols[i - 1], symbols[i])];
-      for (std::size_t at = latest; at != 0 && longest < position.matched; at = work.earlier[at - 1]) {
+      const std::size_t slot = pair_slot(symbols[i - 1], symbols[i]);
+      earlier[i] = latest[slot];
+      latest[slot] = static_cast<std::uint8_t>(i + 1);
+      for (std::size_t at = earlier[i]; at != 0 && longest < matched; at = earlier[at - 1]) {
         const std::size_t other = at - 1;
         std::uint32_t length = 0;
-        while (length < position.matched && length <= other && symbols[other - length] == symbols[i - length]) ++length;
+        while (length < matched && length <= other && symbols[other - length] == symbols[i - length]) ++length;
         longest = std::max(longest, length);
       }
-      work.earlier[i] = latest;
-      latest = static_cast<std::uint8_t>(i + 1);
     }
-    position.repeated = static_cast<std::uint8_t>(std::min<std::uint32_t>(longest, position.matched));
+    positions[i].repeated = static_cast<std::uint8_t>(std::min(longest, matched));
   }
 }
 
-// Calls `work` with the number of sets, as a constant where it is small, so that loops over the sets unroll.
-template <class Work>
-void with_set_count(std::size_t n_sets, const Work& work) {
-  switch (n_sets) {
-    case 1: return work(std::integral_constant<std::size_t, 1>());
-    case 2: return work(std::integral_constant<std::size_t, 2>());
-    case 3: return work(std::integral_constant<std::size_t, 3>());
-    case 4: return work(std::integral_constant<std::size_t, 4>());
-    default: return work(n_sets);
-  }
-}
-
-// Adds, for each set from `first`, the document frequencies of all n-grams that end at the position, longer than
-// `repeated` and up to `matched`.
-template <class SetCount>
-void add_new_ngrams(const NgramIndex& index, const Lane::Position& position, std::size_t first, SetCount n_sets,
-                    std::uint64_t* raw) {
-  const StateId state = position.state;
-  const std::uint32_t* cumulative = index.cumulative(state) + first;
-  for (std::size_t s = 0; s < n_sets; ++s) raw[s] += cumulative[s];
-  if (const std::uint32_t beyond = index.depth(state) - position.matched; beyond != 0) {
-    const std::uint32_t* frequency = index.document_frequency(state) + first;
-    for (std::size_t s = 0; s < n_sets; ++s) raw[s] -= beyond * frequency[s];
-  }
-  if (position.repeated == 0) return;
-
-  const StateId start = position.repeated <= 3 && position.matched >= 3 ? index.trigram_state(state) : state;
-  const StateId known = index.suffix_state(start, position.repeated);
-  const std::uint32_t* known_cumulative = index.cumulative(known) + first;
-  for (std::size_t s = 0; s < n_sets; ++s) raw[s] -= known_cumulative[s];
-  if (const std::uint32_t beyond = index.depth(known) - position.repeated; beyond != 0) {
-    const std::uint32_t* frequency = index.document_frequency(known) + first;
-    for (std::size_t s = 0; s < n_sets; ++s) raw[s] += beyond * frequency[s];
-  }
-}
-
-// Section 2, without the baseline: the best raw(n) * discount(n), for the sets from `first` on. A division by
-// the baseline is monotone under rounding, so it may follow the maximum.
-void leaderboard_fluency(const NgramIndex& index, const Lane& lane, std::size_t first, std::size_t n_all,
-                         Workspace& work) {
-  work.raw.assign(n_all, 0);
-  work.best.assign(n_all, 0.0);
+// Section 2, without the baseline: the best raw(n) * discount(n) of each set. A division by the baseline is monotone
+// under rounding, so it may follow the maximum.
+template <class States>
+PerSet<double> leaderboard_fluency(const Scoring<States>& of, const Lane& lane) {
+  typename States::Sums raw(of.states);
+  PerSet<double> best{};
   const std::size_t n = std::min(lane.symbols.size(), kScoringEnd - 1);
-  with_set_count(n_all, [&](auto n_sets) {
-    std::uint64_t* raw = work.raw.data();
-    double* best = work.best.data();
-    for (std::size_t i = 0; i < n; ++i) {
-      const Lane::Position& position = lane.positions[i];
-      if (position.matched > position.repeated) add_new_ngrams(index, position, first, n_sets, raw);
-      // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
-      if (i + 1 < kTargetLength && i + 1 < n) continue;
-      const double left = discount(i + 1);
-      for (std::size_t s = 0; s < n_sets; ++s) best[s] = std::max(best[s], static_cast<double>(raw[s]) * left);
+  for (std::size_t i = 0; i < n; ++i) {
+    // New are the n-grams that are longer than `repeated` and no longer than `matched`.
+    const Lane::Position position = lane.positions[i];
+    if (position.matched > position.repeated) {
+      raw.add(position.state, position.matched);
+      if (position.repeated == 1) {
+        raw.subtract(of.index.state_of(lane.symbols[i]), 1);
+      } else if (position.repeated > 1) {
+        raw.subtract(suffix_state(of.states, position.state, position.repeated), position.repeated);
+      }
     }
-  });
+    // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
+    if (i + 1 < kTargetLength && i + 1 < n) continue;
+    const double left = discount(i + 1);
+    for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = std::max(best[s], as_double(raw[s]) * left);
+  }
+  return best;
 }
 
 // Section 7, without the baseline: every n-gram of the marked answer counts, at each position.
-void paper_fluency(const References& references, const Lane& lane, std::size_t first, std::size_t n_sets,
-                   Workspace& work) {
-  work.raw.assign(n_sets, 0);
-  work.best.assign(n_sets, 0.0);
+template <class States>
+PerSet<double> paper_fluency(const Scoring<States>& of, const Lane& lane) {
+  typename States::Sums raw(of.states);
+  PerSet<double> best{};
   const std::size_t n_code_points = lane.code_points.size();
-  if (n_code_points == 0 || n_code_points >= kScoringEnd) return;
+  if (n_code_points == 0 || n_code_points >= kScoringEnd) return best;
   for (const Lane::Position& position : lane.positions) {
-    if (position.matched > 0) add_new_ngrams(references.index(), position, first, n_sets, work.raw.data());
+    if (position.matched > 0) raw.add(position.state, position.matched);
   }
-  for (std::size_t s = 0; s < n_sets; ++s) {
-    work.best[s] = static_cast<double>(work.raw[s]) / references.n_answers(first + s) * discount(n_code_points);
+  for (std::size_t s = 0; s < of.group.n_sets(); ++s) {
+    best[s] = as_double(raw[s]) / of.group.n_answers(s) * discount(n_code_points);
   }
+  return best;
 }
 
-StateId trigram_ending_at(const NgramIndex& index, const Lane::Position& position) {
-  return position.matched >= 3 ? index.trigram_state(position.state) : kRoot;
-}
+// Support levels of the 3-grams of the marked answer; then, for each set and position, the highest of the three that
+// cover it.
+template <class States>
+class Cover {
+ public:
+  using Level = typename States::Level;
 
-StateId find_trigram(const NgramIndex& index, Symbol a, Symbol b, Symbol c) {
+  Cover(const States& states, CoverLevels<Level>& levels) : states_(states), levels_(levels) {}
+
+  // 3-gram number j begins at position j of the marked answer. Two without support stand before the first and behind
+  // the last.
+  void begin(std::size_t n_trigrams) { levels_.of_trigrams.assign(n_trigrams + 4, {}); }
+  void take(std::size_t trigram, const Lane::Position& end) {
+    if (end.matched >= 3) levels_.of_trigrams[trigram + 2] = states_.levels(end.state);
+  }
+  void finish() {
+    const std::size_t n = levels_.of_trigrams.size() - 2;
+    levels_.highest.resize(n);
+    const PerSet<Level>* of = levels_.of_trigrams.data();
+    PerSet<Level>* highest = levels_.highest.data();
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t s = 0; s < kSetsPerIndex; ++s) {
+        highest[i][s] = std::max(std::max(of[i][s], of[i + 1][s]), of[i + 2][s]);
+      }
+    }
+  }
+  const PerSet<Level>& at(std::size_t position) const { return levels_.highest[position]; }
+
+ private:
+  const States& states_;
+  CoverLevels<Level>& levels_;
+};
+
+template <class States>
+void take_trigram(const NgramIndex& index, Cover<States>& cover, std::size_t number, Symbol a, Symbol b, Symbol c) {
   const Cursor cursor = index.step(index.step(index.step({}, a), b), c);
-  return cursor.matched == 3 ? index.trigram_state(cursor.state) : kRoot;
+  cover.take(number, {cursor.state, static_cast<std::uint8_t>(cursor.matched), 0});
 }
 
-// The 3-grams of "^answer$" by their first position. `^` and `$` are ordinary characters here, which the index
-// knows only if a reference holds them.
-void take_leaderboard_trigrams(const NgramIndex& index, const Lane& lane, Workspace& work) {
+// The 3-grams of "^answer$". `^` and `$` are ordinary characters here, which the index knows only if a reference holds
+// them.
+template <class States>
+void take_leaderboard_trigrams(const NgramIndex& index, const Lane& lane, Cover<States>& cover) {
   const std::vector<Symbol>& symbols = lane.symbols;
   const std::size_t n = symbols.size();
+  cover.begin(n);
+  for (std::size_t i = 2; i < n; ++i) cover.take(i - 1, lane.positions[i]);
+  if (n == 0) return;
   const Symbol begin = index.alphabet().symbol_of(U'^');
   const Symbol end = index.alphabet().symbol_of(U'$');
-  work.trigrams.assign(n, kRoot);
-  if (n == 0) return;
-  if (begin != kUnknown) work.trigrams[0] = find_trigram(index, begin, symbols[0], n == 1 ? end : symbols[1]);
-  for (std::size_t i = 1; i + 1 < n; ++i) work.trigrams[i] = trigram_ending_at(index, lane.positions[i + 1]);
-  if (n >= 2 && end != kUnknown) work.trigrams[n - 1] = find_trigram(index, symbols[n - 2], symbols[n - 1], end);
+  if (begin != kUnknown) take_trigram(index, cover, 0, begin, symbols[0], n == 1 ? end : symbols[1]);
+  if (n >= 2 && end != kUnknown) take_trigram(index, cover, n - 1, symbols[n - 2], symbols[n - 1], end);
 }
 
-// The 3-grams of the marked answer by their first position.
-void take_paper_trigrams(const NgramIndex& index, const Lane& lane, Workspace& work) {
-  work.trigrams.clear();
-  for (std::size_t i = 2; i < lane.positions.size(); ++i) {
-    work.trigrams.push_back(trigram_ending_at(index, lane.positions[i]));
-  }
+template <class States>
+void take_paper_trigrams(const Lane& lane, Cover<States>& cover) {
+  cover.begin(lane.positions.size());
+  for (std::size_t i = 2; i < lane.positions.size(); ++i) cover.take(i - 2, lane.positions[i]);
 }
 
 // Whether the last counted character of an answer stands before the target length; then the leaderboard takes its
 // score there. A counted character past all that can score still is the last one.
 bool ends_before_target(std::span<const char32_t> code_points) {
   for (std::size_t j = kTargetLength; j <= code_points.size(); ++j) {
-    if (!is_skipped(code_points[j - 1], Profile::kLeaderboard)) return false;
+    if (!is_skipped(code_points[j - 1], true)) return false;
   }
   return true;
 }
 
 // Which code points truthfulness counts, as far as they can raise a score.
-void find_counted(const References& references, const Lane& lane, Workspace& work) {
+void find_counted(const Lane& lane, bool is_leaderboard, std::vector<std::uint8_t>& counted) {
   const std::size_t n = std::min(lane.code_points.size(), kScoringEnd - 1);
-  work.counted.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    work.counted[i] = is_skipped(lane.code_points[i], references.profile()) ? 0 : 1;
-  }
+  counted.resize(n);
+  const char32_t* code_points = lane.code_points.data();
+  std::uint8_t* out = counted.data();
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::uint8_t>(!is_skipped(code_points[i], is_leaderboard));
 }
 
 // Sections 3 and 7, for all sets side by side: what one addition waits for, another may use. In both, position j of the
 // marked answer holds the answer's code point j - 1, and the profiles differ in the characters they skip and in where a
 // score may be taken.
-template <class SetCount>
-void truthfulness(const References& references, SetCount n_sets, const Lane& lane, Workspace& work) {
-  const bool is_paper = references.profile() == Profile::kPaper;
-  const std::size_t first_end = is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
-  const bool ends_early = !is_paper && ends_before_target(lane.code_points);
-  std::fill_n(work.totals.begin(), n_sets, 0.0);
+template <class States>
+PerSet<double> truthfulness(const Scoring<States>& of, const Lane& lane, const Cover<States>& cover,
+                            std::span<const std::uint8_t> counted) {
+  const std::size_t first_end = of.is_paper ? std::min(kTargetLength, lane.code_points.size()) : kTargetLength;
+  const bool ends_early = !of.is_paper && ends_before_target(lane.code_points);
+  PerSet<double> totals{};
+  PerSet<double> best{};
   double count = 0.0;
-  for (std::size_t j = 1; j <= work.counted.size(); ++j) {
-    const bool counts = work.counted[j - 1] != 0;
+  for (std::size_t j = 1; j <= counted.size(); ++j) {
+    const bool counts = counted[j - 1] != 0;
     if (counts) {
-      const std::uint32_t* around = &work.frequencies[j * n_sets];
-      for (std::size_t s = 0; s < n_sets; ++s) {
-        const std::uint32_t cover = std::max({around[s], around[n_sets + s], around[2 * n_sets + s]});
-        work.totals[s] += references.support(s, cover);
-      }
+      const auto& levels = cover.at(j);
+      for (std::size_t s = 0; s < kSetsPerIndex; ++s) totals[s] += of.group.support(s, levels[s]);
       count += 1.0;
     }
-    const bool may_end = j >= first_end && (counts || is_paper);
+    const bool may_end = j >= first_end && (counts || of.is_paper);
     if (!may_end || count == 0.0) continue;
     const double left = discount(j);
-    for (std::size_t s = 0; s < n_sets; ++s) {
-      work.sets[s].truthfulness = std::max(work.sets[s].truthfulness, work.totals[s] / count * left);
+    for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = std::max(best[s], totals[s] / count * left);
+    // No later position has more left, and no mean of supports is above 1.
+    if (std::ranges::all_of(std::span(best).first(of.group.n_sets()), [&](double b) { return b >= left; })) break;
+  }
+  if (!ends_early || count == 0.0) return best;
+  for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = totals[s] / count;
+  return best;
+}
+
+// Walks the automata of a question over several answers at a time, one group of sets after the other. One step looks at
+// one edge; its place is asked for when the step before has told it, and until the memory is there the other lanes go on.
+template <class States>
+class Walker {
+ public:
+  Walker(const References& references, AnswerSource& source, Workspace& work) : source_(source), work_(work) {
+    const bool is_paper = references.profile() == Profile::kPaper;
+    for (const SetGroup& group : references.groups()) {
+      groups_.push_back({group, group.index(), group.index().template states<States>(), is_paper});
     }
   }
-  if (!ends_early || count == 0.0) return;
-  for (std::size_t s = 0; s < n_sets; ++s) work.sets[s].truthfulness = work.totals[s] / count;
-}
 
-// Document frequencies of the 3-grams, all sets of one side by side, with two 3-grams of zeros on either side: those
-// that cover position j are number j, j + 1 and j + 2.
-void take_frequencies(const NgramIndex& index, Workspace& work) {
-  const std::size_t n_sets = index.n_sets();
-  work.frequencies.assign((work.trigrams.size() + 4) * n_sets, 0);
-  for (std::size_t i = 0; i < work.trigrams.size(); ++i) {
-    if (work.trigrams[i] == kRoot) continue;
-    std::copy_n(index.document_frequency(work.trigrams[i]), n_sets, &work.frequencies[(i + 2) * n_sets]);
+  void run() {
+    std::size_t n_walks = 0;
+    while (n_walks < kLanes && begin(walks_[n_walks], work_.lanes[n_walks])) ++n_walks;
+    while (n_walks > 0) {
+      for (std::size_t w = 0; w < n_walks; ++w) {
+        Walk& walk = walks_[w];
+        if (!step(walk)) continue;
+        if (!go_on(walk)) {
+          walk = walks_[--n_walks];
+          --w;
+        }
+      }
+    }
   }
-}
 
-void fluency(const References& references, Lane& lane, std::size_t first, std::size_t n_sets, Workspace& work) {
-  if (references.profile() == Profile::kPaper) {
-    paper_fluency(references, lane, first, n_sets, work);
-  } else {
-    find_repeats(references.index(), lane, work);
-    leaderboard_fluency(references.index(), lane, first, n_sets, work);
+ private:
+  struct Walk {
+    Lane* lane;
+    const States* states;
+    const Symbol* next;
+    const Symbol* end;
+    Lane::Position* position;
+    Cursor cursor;
+    std::uint32_t slot;
+    std::uint64_t key;
+    std::size_t group;
+  };
+
+  // Takes the next answer that has something to walk; false if there is none.
+  bool begin(Walk& walk, Lane& lane) {
+    while (source_.next(lane)) {
+      lane.sets.clear();
+      walk.lane = &lane;
+      walk.group = 0;
+      if (begin_group(walk)) return true;
+    }
+    return false;
   }
-}
+
+  // Scores the group that has been walked, and begins whatever comes next; false if there is nothing.
+  bool go_on(Walk& walk) {
+    score_group(groups_[walk.group], *walk.lane);
+    ++walk.group;
+    return begin_group(walk) || begin(walk, *walk.lane);
+  }
+
+  // False if the answer is done.
+  bool begin_group(Walk& walk) {
+    Lane& lane = *walk.lane;
+    for (; walk.group < groups_.size(); ++walk.group) {
+      const Scoring<States>& of = groups_[walk.group];
+      take_symbols(of.index.alphabet(), of.is_paper, lane);
+      if (!lane.symbols.empty()) {
+        walk.states = &of.states;
+        walk.next = lane.symbols.data();
+        walk.end = walk.next + lane.symbols.size();
+        walk.position = lane.positions.data();
+        walk.cursor = {};
+        ask(walk);
+        return true;
+      }
+      score_group(of, lane);
+    }
+    source_.done(lane);
+    return false;
+  }
+
+  static void ask(Walk& walk) {
+    walk.key = States::key(walk.cursor.state, *walk.next);
+    walk.slot = walk.states->slot_of(walk.key);
+    walk.states->prefetch_edge(walk.slot);
+  }
+
+  // Returns whether the walk is at its end.
+  static bool step(Walk& walk) {
+    const std::uint32_t n_read = try_symbol(*walk.states, walk.cursor, walk.slot, walk.key);
+    walk.states->prefetch_state(walk.cursor.state);
+    *walk.position = {walk.cursor.state, static_cast<std::uint8_t>(walk.cursor.matched), 0};
+    walk.position += n_read;
+    walk.next += n_read;
+    if (walk.next == walk.end) return true;
+    ask(walk);
+    return false;
+  }
+
+  void score_group(const Scoring<States>& of, Lane& lane) {
+    if (!of.is_paper) find_repeats(of.index, lane, work_);
+    const PerSet<double> fluency = of.is_paper ? paper_fluency(of, lane) : leaderboard_fluency(of, lane);
+    Cover<States> cover(of.states, levels());
+    of.is_paper ? take_paper_trigrams(lane, cover) : take_leaderboard_trigrams(of.index, lane, cover);
+    cover.finish();
+    find_counted(lane, !of.is_paper, work_.counted);
+    const PerSet<double> truth = truthfulness(of, lane, cover, work_.counted);
+    for (std::size_t s = 0; s < of.group.n_sets(); ++s) {
+      lane.sets.push_back({fluency[s] / of.group.baseline(s), truth[s]});
+    }
+  }
+
+  auto& levels() {
+    if constexpr (std::is_same_v<States, CompactStates>) return work_.compact_levels;
+    else return work_.wide_levels;
+  }
+
+  std::vector<Scoring<States>> groups_;
+  AnswerSource& source_;
+  Workspace& work_;
+  std::array<Walk, kLanes> walks_;
+};
 
 }  // namespace
 
@@ -259,44 +365,12 @@ std::size_t look_ahead(Profile profile) noexcept {
   return profile == Profile::kPaper ? std::numeric_limits<std::size_t>::max() : kLookAhead + 1;
 }
 
-void walk(const References& references, std::span<Lane> lanes) {
-  const NgramIndex& index = references.index();
-  std::array<Cursor, kLanes> cursors{};
-  std::size_t longest = 0;
-  for (Lane& lane : lanes) {
-    take_symbols(references, lane);
-    longest = std::max(longest, lane.symbols.size());
-  }
-  for (std::size_t i = 0; i < longest; ++i) {
-    for (std::size_t l = 0; l < lanes.size(); ++l) {
-      Lane& lane = lanes[l];
-      if (i >= lane.symbols.size()) continue;
-      const Cursor cursor = index.step(cursors[l], lane.symbols[i]);
-      index.prefetch(cursor.state);
-      lane.positions[i] = {cursor.state, static_cast<std::uint8_t>(cursor.matched), 0};
-      cursors[l] = cursor;
-    }
-  }
-}
-
-double raw_fluency(const References& references, std::size_t set, Lane& lane, Workspace& work) {
-  fluency(references, lane, set, 1, work);
-  return work.best[0];
-}
-
-void score_sets(const References& references, Lane& lane, Workspace& work) {
-  fluency(references, lane, 0, references.n_sets(), work);
-  find_counted(references, lane, work);
-  if (references.profile() == Profile::kPaper) {
-    take_paper_trigrams(references.index(), lane, work);
+void score_sets(const References& references, AnswerSource& source, Workspace& work) {
+  if (references.groups().front().index().is_wide()) {
+    Walker<WideStates>(references, source, work).run();
   } else {
-    take_leaderboard_trigrams(references.index(), lane, work);
+    Walker<CompactStates>(references, source, work).run();
   }
-  take_frequencies(references.index(), work);
-  work.sets.resize(references.n_sets());
-  work.totals.resize(references.n_sets());
-  for (std::size_t s = 0; s < references.n_sets(); ++s) work.sets[s] = {work.best[s] / references.baseline(s), 0.0};
-  with_set_count(references.n_sets(), [&](auto n_sets) { truthfulness(references, n_sets, lane, work); });
 }
 
 namespace {
@@ -310,16 +384,19 @@ Helpfulness best_truncation(std::span<const double> scores, std::size_t first) {
   return {scores[best], first + best};
 }
 
+// Up to the target length nothing is lost with a longer truncation, and rules are met; so the first that counts is there.
 Helpfulness leaderboard_helpfulness(const KeywordRules& rules, std::size_t n_code_points, Workspace& work) {
-  const std::size_t n = std::min(n_code_points, kScoringEnd) + 1;
-  work.truncations.resize(n);
-  for (std::size_t i = 0; i < n; ++i) work.truncations[i] = discount(i);
+  const std::size_t last = std::min(n_code_points, kScoringEnd);
+  const std::size_t first = std::min(last, kTargetLength);
+  work.truncations.resize(last + 1 - first);
+  double* score = work.truncations.data();
+  for (std::size_t i = first; i <= last; ++i) score[i - first] = discount(i);
   for (std::size_t rule = 0; rule < rules.n_rules(); ++rule) {
     const double left = 1.0 - rules.importances()[rule];
-    const std::size_t unmet = std::min<std::size_t>(n, work.rules[rule].position);
-    for (std::size_t i = 0; i < unmet; ++i) work.truncations[i] *= left;
+    const std::size_t unmet = std::min<std::size_t>(last + 1, work.rules[rule].position);
+    for (std::size_t i = first; i < unmet; ++i) score[i - first] *= left;
   }
-  return best_truncation(work.truncations, 0);
+  return best_truncation(work.truncations, first);
 }
 
 // The share of the importances that is met at a truncation; 1 where there is nothing to meet.
@@ -359,7 +436,7 @@ double round_decimal(double value, int digits) noexcept {
   static constexpr std::array<double, 7> kPowers{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
   const double power = kPowers[static_cast<std::size_t>(digits)];
   const double scaled = value * power;
-  double whole = std::floor(scaled);
+  double whole = static_cast<double>(static_cast<std::int64_t>(scaled));
   // Exact, because both are multiples of the same power of two. Where it is not 0 it decides; where it is, the
   // product's own rounding error does, and after that the even neighbour.
   const double beyond_half = (scaled - whole) - 0.5;

@@ -12,6 +12,10 @@ class SuiteError(PfgenError, ValueError):
     """A suite folder, a question file or a keyword rule that does not follow the rules."""
 
 
+class IndexFormatError(PfgenError, ValueError):
+    """A compiled suite that is cut, damaged, or made from another suite or by another version."""
+
+
 class TrialsError(PfgenError, ValueError):
     """Questions or answers that cannot be scored; the message names the row.
 

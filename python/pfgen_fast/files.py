@@ -188,14 +188,18 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def writing_whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` when the block ends without an error."""
+def writing_whole(path: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of `path` when the block ends without an error.
+
+    With `sync` its content is on the disk before; without, a power cut may leave it damaged.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path) as (file, publish):
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None

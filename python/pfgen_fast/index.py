@@ -1,19 +1,22 @@
-"""The native index of a suite: made once for each suite and profile, shared by all its scorers."""
+"""The native index of a suite: found in the cache or made, once for each suite and profile, shared by its scorers."""
 
 from __future__ import annotations
 
 import os
 import threading
-from typing import Literal
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from ._native import _core
-from .errors import SuiteError
-from .suite import Suite, check_suite
+from .errors import IndexFormatError, PfgenError, SuiteError
+from .index_file import Profile, building, cached_path, open_index, write_index
+from .suite import Suite, check_suite, describe_questions
 
-Profile = Literal["leaderboard", "paper"]
+References = Sequence[_core.References]
 
-_made: WeakKeyDictionary[Suite, dict[Profile, tuple[_core.References, ...]]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Suite, dict[Profile, References]] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
@@ -27,8 +30,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_lock)
 
 
-def references(suite: Suite, profile: Profile, threads: int) -> tuple[_core.References, ...]:
+def references(suite: Suite, profile: Profile, threads: int) -> References:
     """The indexed reference sets of each question, in the order of the suite.
+
+    Those of a suite that was loaded from files come from the user's cache, which gets them if it lacks them.
 
     Raises:
         SuiteError: A set has baseline 0 in this profile.
@@ -36,11 +41,33 @@ def references(suite: Suite, profile: Profile, threads: int) -> tuple[_core.Refe
     with _making:
         by_profile = _made.setdefault(suite, {})
         if profile not in by_profile:
-            check_suite(suite)
-            _check_baselines(suite, profile)
-            sets = [list(question.answers.values()) for question in suite]
-            by_profile[profile] = tuple(_core.compile(sets, getattr(_core.Profile, profile), threads))
+            path = cached_path(suite.metadata_hash, profile) if suite.is_loaded else None
+            by_profile[profile] = _cached(suite, profile, threads, path) if path else _built(suite, profile, threads)
         return by_profile[profile]
+
+
+def renewed_references(suite: Suite, profile: Profile, threads: int, damage: str) -> References:
+    """The same, after those that were handed out have turned out to be damaged."""
+    path = cached_path(suite.metadata_hash, profile)
+    with _making:
+        _warn(f"{path}: {damage}")
+        by_profile = _made.setdefault(suite, {})
+        by_profile[profile] = (
+            _cached(suite, profile, threads, path, renews=True) if path else _built(suite, profile, threads)
+        )
+        return by_profile[profile]
+
+
+def save_index(suite: Suite, profile: Profile, threads: int, path: Path) -> References:
+    """Builds the index of a suite anew and writes it to a file, for `Scorer(suite, index=path)`.
+
+    Raises:
+        SuiteError: As `references`.
+        PfgenError: The file cannot be written.
+    """
+    built = _built(suite, profile, threads)
+    write_index(path, suite.metadata_hash, profile, describe_questions(suite), built)
+    return built
 
 
 def default_threads() -> int:
@@ -48,6 +75,57 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews: bool = False) -> References:
+    """What the file holds, which is written first if it is missing or of no use."""
+    found = None if renews else _find(suite, profile, path)
+    if found is not None:
+        return found
+    built: References | None = None
+    try:
+        with building(path):
+            # Another process may have built it while this one waited; after damage nothing is taken on trust.
+            found = _find(suite, profile, path, opens_all=renews)
+            if found is not None:
+                return found
+            built = save_index(suite, profile, threads, path)
+        return open_index(path, suite.metadata_hash, profile).questions
+    except (IndexFormatError, FileNotFoundError):  # nobody keeps others from touching the cache
+        assert built is not None
+        return built
+    except SuiteError:
+        raise
+    except PfgenError:  # a cache that cannot be written costs time, nothing else
+        return _built(suite, profile, threads) if built is None else built
+
+
+def _find(suite: Suite, profile: Profile, path: Path, *, opens_all: bool = False) -> References | None:
+    """What the file holds; None, with a warning if there is one, if it is of no use."""
+    try:
+        questions = open_index(path, suite.metadata_hash, profile).questions
+        if opens_all:
+            for question in questions:
+                question.open()
+    except FileNotFoundError:
+        return None
+    except (IndexFormatError, _core.IndexFormatError) as error:
+        if not opens_all:
+            _warn(str(error))
+        return None
+    return questions
+
+
+def _warn(damage: str) -> None:
+    warnings.warn(f"{damage}; the compiled suite is made anew", RuntimeWarning, stacklevel=2)
+
+
+def _built(suite: Suite, profile: Profile, threads: int) -> References:
+    if not suite.is_loaded:
+        check_suite(suite)
+    _check_baselines(suite, profile)
+    sets = [list(question.answers.values()) for question in suite]
+    return _core.compile(sets, getattr(_core.Profile, profile), threads)
 
 
 def _check_baselines(suite: Suite, profile: Profile) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .errors import PfgenError, SuiteError
 from .files import input_hash
-from .index import Profile, default_threads
+from .index import default_threads
+from .index_file import Profile
 from .results import Result, aggregate, check_questions, is_current, read_result, write_result
 from .suite import Suite
 from .trials import RunFolder, Trials, pack_trials

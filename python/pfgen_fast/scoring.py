@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._native import _core
-from .errors import TrialsError
-from .index import Profile, default_threads, references
+from .errors import IndexFormatError, TrialsError
+from .index import default_threads, references, renewed_references
+from .index_file import Profile, open_index
 from .keywords import flatten, regex_searchers
 from .suite import Question, Suite
 
@@ -35,9 +36,12 @@ class Scorer:
         profile: `"leaderboard"` (the published figures) or `"paper"` (the formulas as printed).
         float_sum: `"compensated"` or `"naive"`; matters in the last digit of some rows only.
         threads: How many threads score a large batch; by default one for each core.
+        index: A file that `pfgen-fast suite compile -o` wrote for this suite and profile. By default the user's cache
+            has one, or gets it.
 
     Raises:
         SuiteError: The suite does not follow the rules.
+        IndexFormatError: The file named by `index` is of no use, which may come to light when a question is first used.
         ValueError: There is no such profile, float sum or number of threads.
 
     Example:
@@ -54,6 +58,7 @@ class Scorer:
         profile: Profile = "leaderboard",
         float_sum: FloatSum = "compensated",
         threads: int | None = None,
+        index: str | Path | None = None,
     ) -> None:
         _check_choice("profile", profile, ("leaderboard", "paper"))
         _check_choice("float_sum", float_sum, ("compensated", "naive"))
@@ -63,11 +68,26 @@ class Scorer:
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
         self.profile: Profile = profile
         self.float_sum: FloatSum = float_sum
-        self._core, self._rule_names = self._build()
+        self._index = None if index is None else Path(index)
+        self._core, self._rule_names = self._build(self._references())
 
-    def _build(self) -> tuple[_core.Scorer, list[list[str | None]]]:
+    def _references(self) -> Sequence[_core.References]:
+        if self._index is None:
+            return references(self.suite, self.profile, self._threads)
+        try:
+            return open_index(self._index, self.suite.metadata_hash, self.profile).questions
+        except FileNotFoundError:
+            raise IndexFormatError(f"{self._index}: no such file") from None
+
+    def _renew(self, error: Exception) -> None:
+        """A damaged index of the cache is made anew; one that was named is the user's to mend."""
+        if self._index is not None:
+            raise IndexFormatError(f"{self._index}: {error}") from None
+        renewed = renewed_references(self.suite, self.profile, self._threads, str(error))
+        self._core, self._rule_names = self._build(renewed)
+
+    def _build(self, indexed: Sequence[_core.References]) -> tuple[_core.Scorer, list[list[str | None]]]:
         column_of_set = {name: column for column, name in enumerate(self.suite.set_names)}
-        indexed = references(self.suite, self.profile, self._threads)
         questions, rule_names = [], []
         codes: dict[str, int] = {}
         for code, question in enumerate(self.suite):
@@ -90,7 +110,7 @@ class Scorer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The native part is made anew where the scorer is unpickled.
-        return _scorer, (self.suite, self.profile, self.float_sum, self._threads)
+        return _scorer, (self.suite, self.profile, self.float_sum, self._threads, self._index)
 
     def __repr__(self) -> str:
         return f"Scorer({self.suite!r}, profile={self.profile!r}, float_sum={self.float_sum!r})"
@@ -116,6 +136,9 @@ class Scorer:
         try:
             column = _core.TextColumn(answers, "answers", nulls == "null")
             return ScoreTable(self, column, *self._core.score(questions, column, self._threads))
+        except _core.IndexFormatError as error:
+            self._renew(error)
+            return self.score(questions, answers, nulls=nulls)
         except _CORE_ERRORS as error:
             _raise_trials_error(self.suite, error)
 
@@ -130,6 +153,9 @@ class Scorer:
         """
         try:
             return self._core.reward(questions, answers, self._threads)
+        except _core.IndexFormatError as error:
+            self._renew(error)
+            return self.reward(questions, answers)
         except _CORE_ERRORS as error:
             _raise_trials_error(self.suite, error)
 
@@ -318,8 +344,8 @@ class ScoreTable:
         return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
 
 
-def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int) -> Scorer:
-    return Scorer(suite, profile=profile, float_sum=float_sum, threads=threads)
+def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int, index: Path | None) -> Scorer:
+    return Scorer(suite, profile=profile, float_sum=float_sum, threads=threads, index=index)
 
 
 def _discount(n_code_points: int) -> float:

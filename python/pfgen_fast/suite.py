@@ -18,7 +18,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from .errors import SuiteError, TrialsError
+import orjson
+
+from .errors import IndexFormatError, SuiteError, TrialsError
+from .index_file import PROFILES, cached_path, open_index
 from .keywords import Rule, freeze_rule, rule_faults, rule_source
 
 _PACKAGED = Path(__file__).parent / "data"
@@ -70,6 +73,8 @@ class Suite:
     name: str
     questions: tuple[Question, ...]
     metadata_hash: str
+    is_loaded: bool = field(default=False, init=False, repr=False)
+    """Whether `load` made it, so that it is valid and its `metadata_hash` that of its files."""
 
     @cached_property
     def _by_key(self) -> Mapping[str, Question]:
@@ -87,19 +92,15 @@ class Suite:
             SuiteError: There is no such suite, or a file breaks the rules; the message names the file.
         """
         folder = _suite_folder(source)
-        digests: list[str] = []
-        questions: list[Question] = []
-        taken: dict[str, str] = {}
-        for path in _question_files(folder):
-            content = _read_bytes(path)
-            digests.append(hashlib.sha1(content).hexdigest())
-            question = parse_question(content, str(path))
-            for fault in _key_faults(taken, question.question_id, question.question, path):
-                raise SuiteError(fault)
-            questions.append(question)
+        paths = _question_files(folder)
+        contents = list(map(_read_bytes, paths))
+        digests = [hashlib.sha1(content).hexdigest() for content in contents]
         metadata_hash = hashlib.sha1("".join(digests).encode()).hexdigest()
         name = folder.name if folder.parent == _PACKAGED else str(source)
-        return cls(name, tuple(questions), metadata_hash)
+        questions = _remembered(metadata_hash, paths, digests) or _parsed(paths, contents)
+        suite = cls(name, questions, metadata_hash)
+        object.__setattr__(suite, "is_loaded", True)
+        return suite
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -133,6 +134,81 @@ class Suite:
         hint = f"; nearest: {', '.join(map(repr, nearest))}" if nearest else ""
         shown = key if len(key) <= 80 else key[:77] + "..."
         return f"unknown question {shown!r} in suite {self.name}{hint}"
+
+
+def _parsed(paths: list[Path], contents: list[bytes]) -> tuple[Question, ...]:
+    questions = []
+    taken: dict[str, str] = {}
+    for path, content in zip(paths, contents, strict=True):
+        question = parse_question(content, str(path))
+        for fault in _key_faults(taken, question.question_id, question.question, path):
+            raise SuiteError(fault)
+        questions.append(question)
+    return tuple(questions)
+
+
+def describe_questions(suite: Suite) -> bytes:
+    """All of the questions but their reference answers, as `Suite.load` finds it again in a compiled suite."""
+    return orjson.dumps(
+        [
+            {
+                **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
+                "keywords": [rule_source(rule) for rule in question.keywords],
+                "sets": list(question.answers),
+            }
+            for question in suite
+        ]
+    )
+
+
+def _remembered(metadata_hash: str, paths: list[Path], digests: list[str]) -> tuple[Question, ...] | None:
+    """The questions as the compiled suite in the cache describes them, if there is one: nothing is parsed."""
+    for profile in PROFILES:
+        path = cached_path(metadata_hash, profile)
+        if path is None:
+            continue
+        try:
+            described = orjson.loads(open_index(path, metadata_hash).details)
+        except (OSError, IndexFormatError):
+            continue  # whoever needs the index will say what is wrong with it
+        return tuple(
+            Question(
+                question_id=source["question_id"],
+                question=source["question"],
+                answers=_StoredAnswers(path, digest, source["sets"]),
+                keywords=tuple(map(freeze_rule, source["keywords"])),
+                category=source["category"],
+                note=source["note"],
+            )
+            for path, digest, source in zip(paths, digests, described, strict=True)
+        )
+    return None
+
+
+class _StoredAnswers(Mapping[str, tuple[str, ...]]):
+    """The reference sets of a question, read from its file when they are first looked at."""
+
+    def __init__(self, path: Path, digest: str, names: list[str]) -> None:
+        self._path, self._digest, self._names = path.absolute(), digest, names
+
+    @cached_property
+    def _sets(self) -> Mapping[str, tuple[str, ...]]:
+        content = _read_bytes(self._path)
+        if hashlib.sha1(content).hexdigest() != self._digest:
+            raise SuiteError(f"{self._path}: the file has changed since the suite was loaded; load it again")
+        return parse_question(content, str(self._path)).answers
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self._sets[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
 
 def parse_question(content: bytes, where: str) -> Question:

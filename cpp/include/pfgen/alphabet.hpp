@@ -23,13 +23,18 @@ using AnswerSet = std::vector<std::vector<char32_t>>;
 
 class Alphabet {
  public:
+  Alphabet() = default;
   // Numbers the code points (or marks) of all answers of all sets; equal counts are ordered by code point.
   explicit Alphabet(std::span<const AnswerSet> sets);
+  // `code_points[i]` has the symbol i + 1. They are distinct and at most kEndMark.
+  explicit Alphabet(std::span<const char32_t> code_points);
 
   Symbol symbol_of(char32_t code_point) const noexcept {
     return symbols_[page_of_[code_point >> kPageBits] + (code_point & (kPageSize - 1))];
   }
-  std::size_t size() const noexcept { return size_; }
+  std::size_t size() const noexcept { return code_points_.size(); }
+  // By symbol, from 1.
+  std::span<const char32_t> code_points() const noexcept { return code_points_; }
 
  private:
   static constexpr int kPageBits = 8;
@@ -37,7 +42,7 @@ class Alphabet {
 
   std::vector<std::uint32_t> page_of_;  // offset into symbols_ for every page of code points; 0: the empty page
   std::vector<Symbol> symbols_;
-  std::size_t size_ = 0;
+  std::vector<char32_t> code_points_;
 };
 
 }  // namespace pfgen

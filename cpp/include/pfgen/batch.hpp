@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "pfgen/index_file.hpp"
 #include "pfgen/keywords.hpp"
 #include "pfgen/references.hpp"
 #include "pfgen/scorers.hpp"
@@ -21,7 +22,7 @@ namespace pfgen {
 
 // All that is needed to score answers to one question.
 struct Question {
-  std::shared_ptr<const References> references;
+  std::shared_ptr<const LazyReferences> references;
   std::shared_ptr<const KeywordRules> rules;
   std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results
 };
@@ -62,7 +63,8 @@ class BatchScorer {
 
   // `on_pause` is called by the calling thread every few milliseconds; what it throws ends the work of all threads.
   // Throws InvalidAnswer for the first row (of the lowest number) that is invalid UTF-8; then the columns are
-  // of no use. `n_threads` is at least 1; small batches use fewer.
+  // of no use. Throws IndexFormatError if the file of an index turns out to be damaged. `n_threads` is at least 1;
+  // small batches use fewer.
   void score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns,
              const std::function<void()>& on_pause = {}) const;
 
@@ -81,7 +83,7 @@ class BatchScorer {
 
 // Makes the references of many questions, several at a time. The result does not depend on `n_threads`.
 using ReferenceSets = std::vector<std::vector<TextView>>;
-std::vector<std::shared_ptr<const References>> compile(std::span<const ReferenceSets> questions, Profile profile,
-                                                       std::size_t n_threads);
+std::vector<std::shared_ptr<const LazyReferences>> compile(std::span<const ReferenceSets> questions, Profile profile,
+                                                           std::size_t n_threads);
 
 }  // namespace pfgen

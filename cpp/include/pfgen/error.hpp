@@ -12,6 +12,11 @@ struct CompileError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Bytes that are no index, or a damaged one.
+struct IndexFormatError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // An answer of a batch that cannot be read.
 struct InvalidAnswer : std::runtime_error {
   InvalidAnswer(std::size_t row_in, std::size_t byte_in)

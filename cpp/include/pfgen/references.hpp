@@ -2,6 +2,8 @@
 // baseline of each, for one profile. Immutable and thread-safe.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,39 +14,55 @@
 
 namespace pfgen {
 
-enum class Profile : std::uint8_t { kLeaderboard, kPaper };
+// Up to four of the sets, which share an index.
+class SetGroup {
+ public:
+  // Borrows `bytes`. Throws IndexFormatError as NgramIndex does.
+  explicit SetGroup(std::span<const std::byte> bytes);
+
+  const NgramIndex& index() const noexcept { return index_; }
+  std::size_t n_sets() const noexcept { return index_.n_sets(); }
+  double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
+  double baseline(std::size_t set) const noexcept { return index_.baseline(set); }
+
+  // How much a character counts in truthfulness whose most frequent 3-gram has this level in the index.
+  double support(std::size_t set, CompactStates::Level level) const noexcept {
+    return support_[set * kCompactLevels + level];
+  }
+  double support(std::size_t set, WideStates::Level level) const noexcept {
+    return support_[std::min(begin_[set] + level, begin_[set + 1] - 1)];
+  }
+
+ private:
+  static constexpr std::size_t kCompactLevels = std::size_t{CompactStates::kMaxLevel} + 1;
+
+  NgramIndex index_;
+  std::vector<double> support_;                              // of each set that an index counts for, by level
+  std::array<std::size_t, kSetsPerIndex + 1> begin_{};  // of each, and the end of the last
+};
 
 class References {
  public:
   // `sets[s]` are the answers of set s. Throws CompileError if a set is empty, holds invalid UTF-8, or has
   // baseline 0.
   References(std::span<const std::vector<TextView>> sets, Profile profile);
+  // Opens what `section()` of others holds. Throws IndexFormatError as NgramIndex does.
+  References(Section section, Profile profile);
 
   Profile profile() const noexcept { return profile_; }
-  const NgramIndex& index() const noexcept { return index_; }
-  std::size_t n_sets() const noexcept { return sets_.size(); }
-  double n_answers(std::size_t set) const noexcept { return sets_[set].n_answers; }
-  double baseline(std::size_t set) const noexcept { return sets_[set].baseline; }
-
-  // How much a character counts in truthfulness when the 3-grams over it occur in at most `frequency` answers.
-  double support(std::size_t set, std::uint32_t frequency) const noexcept {
-    const std::vector<double>& terms = sets_[set].support;
-    return frequency < terms.size() ? terms[frequency] : 1.0;
+  const Section& section() const noexcept { return section_; }
+  std::span<const SetGroup> groups() const noexcept { return groups_; }
+  std::size_t n_sets() const noexcept { return n_sets_; }
+  std::size_t n_states() const noexcept;
+  double baseline(std::size_t set) const noexcept {
+    return groups_[set / kSetsPerIndex].baseline(set % kSetsPerIndex);
   }
 
  private:
-  struct Set {
-    double n_answers;
-    double baseline;
-    std::vector<double> support;  // by document frequency, as far as it is below 1
-  };
-
-  References(std::span<const AnswerSet> sets, Profile profile);
-  void measure_baselines(std::span<const AnswerSet> sets);
-
   Profile profile_;
-  NgramIndex index_;
-  std::vector<Set> sets_;
+  Section section_;
+  std::vector<SetGroup> groups_;  // all with the same form of states
+  std::size_t n_sets_ = 0;
 };
 
 }  // namespace pfgen

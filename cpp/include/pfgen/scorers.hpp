@@ -11,24 +11,16 @@
 
 #include "pfgen/keywords.hpp"
 #include "pfgen/references.hpp"
+#include "pfgen/weights.hpp"
 
 namespace pfgen {
 
 enum class FloatSum : std::uint8_t { kCompensated, kNaive };
 
-// Scores do not fall up to kTargetLength code points; kOvershoot more and nothing is left.
-inline constexpr std::size_t kTargetLength = 100;
-inline constexpr std::size_t kOvershoot = 50;
 // Profile leaderboard looks at no more code points than these.
 inline constexpr std::size_t kLookAhead = 200;
 
-// What is left of a score at `n` code points; negative past kTargetLength + kOvershoot.
-inline double discount(std::size_t n) noexcept {
-  const std::size_t over = n > kTargetLength ? n - kTargetLength : 0;
-  return 1.0 - static_cast<double>(over) / static_cast<double>(kOvershoot);
-}
-
-// Raw fluency and truthfulness of one set.
+// Fluency and truthfulness of one set.
 struct SetScore {
   double fluency;
   double truthfulness;
@@ -49,27 +41,31 @@ struct Lane {
   std::vector<char32_t> code_points;  // as far as the profile looks
   std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper
   std::vector<Position> positions;    // one per symbol
+  std::vector<SetScore> sets;         // of the sets that are scored so far
+};
+
+// How common the 3-grams of an answer are.
+template <class Level>
+struct CoverLevels {
+  std::vector<PerSet<Level>> of_trigrams;
+  std::vector<PerSet<Level>> highest;  // of the three over each position
 };
 
 // Answers that are walked side by side: while one waits for memory, the others go on.
-inline constexpr std::size_t kLanes = 8;
+inline constexpr std::size_t kLanes = 32;
 
 // Memory that one thread uses again for every answer.
 struct Workspace {
   static constexpr std::size_t kPairSlots = 512;
 
   std::array<Lane, kLanes> lanes;
-  std::vector<SetScore> sets;       // result of score_sets
   std::vector<RulePosition> rules;  // of score_helpfulness
   std::vector<double> set_fluency;  // rounded
   std::vector<double> set_truthfulness;
 
-  std::vector<StateId> trigrams;  // one per 3-gram of the marked answer; the root if no reference holds it
-  std::vector<std::uint32_t> frequencies;
-  std::vector<double> totals;
   std::vector<std::uint8_t> counted;
-  std::vector<std::uint64_t> raw;
-  std::vector<double> best;
+  CoverLevels<CompactStates::Level> compact_levels;
+  CoverLevels<WideStates::Level> wide_levels;
   std::vector<double> truncations;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
@@ -77,17 +73,22 @@ struct Workspace {
   std::uint32_t n_answers = 0;
 };
 
+// Answers to one question, taken one after the other.
+class AnswerSource {
+ public:
+  virtual ~AnswerSource() = default;
+  // Fills the code points of a lane, as far as the profile looks, with those of the next answer; false if there is
+  // none.
+  virtual bool next(Lane& lane) = 0;
+  // Takes the answer that the lane holds, with the scores of all sets. Answers are done in any order.
+  virtual void done(const Lane& lane) = 0;
+};
+
 // How many code points of an answer a profile looks at.
 std::size_t look_ahead(Profile profile) noexcept;
 
-// Walks the automaton over the answers in the `code_points` of up to kLanes lanes.
-void walk(const References& references, std::span<Lane> lanes);
-
-// Fills `work.sets` for the answer of a lane that was walked.
-void score_sets(const References& references, Lane& lane, Workspace& work);
-
-// The fluency of `set` alone, with a baseline of 1, for the answer of a lane that was walked.
-double raw_fluency(const References& references, std::size_t set, Lane& lane, Workspace& work);
+// Scores all answers of the source, several side by side.
+void score_sets(const References& references, AnswerSource& source, Workspace& work);
 
 // Helpfulness of an answer, of which `code_points` hold what the profile looks at; leaves the positions of the rules in
 // `work.rules`.

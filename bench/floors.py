@@ -1,0 +1,30 @@
+"""The floors: what the machine takes for reading the answers, whatever is done with them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from .published import Mix, parse_trials
+from .table import Row
+from .timing import take_turns
+
+
+def read_memory(mix: Mix) -> list[Row]:
+    """One pass over all answers, two bytes for each code point."""
+    stored = "".join(mix.answers).encode("utf-16-le")
+    words = np.frombuffer(stored, np.uint64, count=len(stored) // 8)
+    (taken,) = take_turns(15, words.sum)
+    what = f"floor: reading {len(stored) / 1e6:.0f} MB of answers from memory, 1 thread"
+    return [
+        Row(what, len(stored) / taken / 1e9, "GB/s"),
+        Row("  the same", len(mix) / taken, "answers/s"),
+    ]
+
+
+def parse_all(runs: list[Path], threads: int) -> int:
+    """Decompresses and parses runs; returns the number of their trials."""
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(map(len, pool.map(parse_trials, runs)))

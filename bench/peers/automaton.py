@@ -1,0 +1,127 @@
+"""The rules of docs/scoring.md (profile leaderboard) over an Aho-Corasick automaton for each reference set.
+
+The automaton finds every occurrence of a reference n-gram in one pass; what follows visits only these occurrences, and
+only positions that can decide a score. An automaton comes as a function of the n-grams, so that any library will do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from pfgen_fast import Question
+from pfgen_fast.keywords import Rule
+from pfgen_fast.oracle import average, discount, naive_sum, position_and_name
+
+Occurrences = Callable[[str], list[tuple[int, int, int]]]
+"""From a text to `(start, end, index of the n-gram)` in it, ends rising."""
+
+Build = Callable[[Sequence[str]], Occurrences]
+"""From distinct n-grams to their occurrences: what a library has to offer."""
+
+_SKIPPED = frozenset("^$、。・「」『』（）【】［］〈〉《》")
+_DISCOUNT = [discount(n) for n in range(151)]
+_FULL, _LAST = 100, 149
+"""Up to which length nothing is lost, and up to which something is left."""
+
+
+class ReferenceSet:
+    """One reference set: its automaton, document frequencies and baseline."""
+
+    def __init__(self, references: Sequence[str], build: Build) -> None:
+        counted: Counter[str] = Counter()
+        for reference in references:
+            counted.update(set(_ngrams(reference)))
+        self._ngrams = list(counted)
+        self._document_frequency = list(counted.values())
+        self._credit = [min(1.0, df / len(references) * 200.0) for df in self._document_frequency]
+        self._occurrences = build(self._ngrams)
+        self.baseline = 1.0
+        self.baseline = naive_sum(self.fluency_and_truthfulness(text)[0] for text in references) / len(references)
+
+    def document_frequencies(self) -> dict[str, int]:
+        """By n-gram."""
+        return dict(zip(self._ngrams, self._document_frequency, strict=True))
+
+    def fluency_and_truthfulness(self, answer: str) -> tuple[float, float]:
+        """Sections 2 and 3 of the rules, from one pass over the answer between its marks."""
+        text = f"^{answer}$"[:202]
+        found = self._occurrences(text[: _LAST + 3])  # up to the last 3-gram that covers the last position
+        return self._fluency(found, len(answer)), self._truthfulness(found, text)
+
+    def _fluency(self, found: list[tuple[int, int, int]], length: int) -> float:
+        document_frequency, baseline = self._document_frequency, self.baseline
+        # Up to 100 the longest prefix is the best; after that a prefix is only better for a new n-gram at its end.
+        last = min(length, _FULL) + 1
+        seen = {ngram for start, end, ngram in found if start and end <= last}
+        raw = sum(map(document_frequency.__getitem__, seen))
+        best = raw * 1.0 / baseline
+        if length > _FULL:
+            last = min(length, _LAST) + 1
+            for start, end, ngram in found:
+                if _FULL + 1 < end <= last and start and ngram not in seen:
+                    seen.add(ngram)
+                    raw += document_frequency[ngram]
+                    best = max(best, raw * _DISCOUNT[end - 1] / baseline)
+        return best
+
+    def _truthfulness(self, found: list[tuple[int, int, int]], text: str) -> float:
+        credit = [0.0] * (len(text) + 2)  # of the 3-gram that starts two positions before
+        for start, end, ngram in found:
+            if end - start == 3:
+                credit[start + 2] = self._credit[ngram]
+        total, count, last, score, best = 0.0, 0, 0, 0.0, 0.0
+        for j, character in enumerate(text[: _LAST + 1]):
+            if character not in _SKIPPED:
+                total += max(credit[j : j + 3])
+                count += 1
+                last = j
+                if j >= _FULL:
+                    best = max(best, total / count * _DISCOUNT[j])
+        if last >= _FULL:
+            return best
+        if count and all(character in _SKIPPED for character in text[_LAST + 1 :]):
+            score = total / count
+        return score
+
+
+class AutomatonScorer:
+    """Scores answers to one question, given its sets."""
+
+    def __init__(self, question: Question, sets: dict[str, ReferenceSet]) -> None:
+        self._sets = sets
+        self._rules = question.keywords
+
+    def score_one(self, answer: str) -> dict[str, Any]:
+        """The object of section 5 of the rules without its details."""
+        k = len(self._sets)
+        fluency, truthfulness = {}, {}
+        for name, references in self._sets.items():
+            of_set = references.fluency_and_truthfulness(answer)
+            fluency[name], truthfulness[name] = round(of_set[0] / k, 6), round(of_set[1] / k, 6)
+        scores = {
+            "fluency": fluency,
+            "truthfulness": truthfulness,
+            "helpfulness": round(_helpfulness(answer[:200], self._rules), 5),
+        }
+        return {**scores, "average": average(scores, "compensated")}
+
+
+def _helpfulness(text: str, rules: tuple[Rule, ...]) -> float:
+    positions = [position_and_name(rule, text)[0] for rule in rules]
+    # A truncation past 100 is only better than the one before it where it meets a rule.
+    best = 0.0
+    for i in {min(len(text), _FULL), *(position for position in positions if _FULL < position <= _LAST)}:
+        score = _DISCOUNT[i]
+        for rule, position in zip(rules, positions, strict=True):
+            if i < position:
+                score *= 1 - rule.importance
+        best = max(best, score)
+    return best
+
+
+def _ngrams(text: str) -> Iterable[str]:
+    for n in range(1, 11):
+        for start in range(len(text) - n + 1):
+            yield text[start : start + n]
