@@ -35,6 +35,13 @@ def test_examples_in_docstrings_run(name):
     assert result.failed == 0
 
 
+def test_help_waits_for_no_library():
+    """What takes long to import comes when a command needs it."""
+    script = "import sys, pfgen_fast.cli.commands; print({'numpy', 'orjson', 'rich', 'zstandard'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
 def test_public_names_are_sorted_and_documented():
     assert pfgen_fast.__all__ == sorted(pfgen_fast.__all__)
     for name in pfgen_fast.__all__:

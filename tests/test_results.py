@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+import math
 
 import published
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import Scorer, TrialsError
-from pfgen_fast.results import encode, evaluate, mean_and_deviation, read_result
+from pfgen_fast.oracle import compensated_sum, naive_sum
+from pfgen_fast.results import encode, evaluate, read_result
 from pfgen_fast.trials import find_runs
 from runmaking import make_run, trial_lines
 
@@ -92,8 +94,37 @@ def test_what_is_no_result_is_refused(tmp_path):
             read_result(path)
 
 
-def test_the_deviation_is_that_of_the_population():
-    assert mean_and_deviation([1.0, 3.0], "compensated") == (2.0, 1.0)
+def test_figures_follow_the_rules(tmp_path, mini):
+    """Every answer differs, and the questions have different numbers of them."""
+    lines = trial_lines(mini, 7) + trial_lines(mini, 2, first=90)[: len(mini) + 3]
+    (run,) = find_runs([make_run(tmp_path, lines)])
+    for float_sum, add in (("naive", naive_sum), ("compensated", compensated_sum)):
+        scorer = Scorer(mini, float_sum=float_sum)
+        result = evaluate(run, scorer)
+        in_file_order, lengths = [], []
+        for question in mini:
+            answers = [
+                json.loads(line)["answer"] for line in lines if json.loads(line)["question"] == question.question
+            ]
+            scores = [scorer.score_one(question.question_id, answer) for answer in answers]
+            in_file_order.append([score["average"] for score in scores])
+            lengths += map(len, answers)
+            order = sorted(range(len(answers)), key=lambda row: -scores[row]["average"])
+            found = result["questions"][question.question_id]
+            assert (found["score"], found["score_std"]) == figures([scores[row]["average"] for row in order], add, 4)
+            assert (found["length"], found["length_std"]) == figures([len(answers[row]) for row in order], add, 1)
+            for name in question.answers:
+                mean = add(scores[row]["fluency"][name] for row in order) / len(order)
+                assert found["scores"]["fluency"][name] == round(mean, 5)
+            assert found["samples"][0]["answer"] == answers[order[0]]
+        by_trial = [add(of_question[k] for of_question in in_file_order) / len(mini) for k in range(8)]
+        assert (result["score"], result["score_std"]) == figures(by_trial, add, 4)
+        assert (result["length"], result["length_std"]) == figures(lengths, add, 1)
+
+
+def figures(values, add, digits):
+    mean = add(values) / len(values)
+    return round(mean, digits), round(math.sqrt(add((value - mean) ** 2 for value in values) / len(values)), digits)
 
 
 @published.needs_published_runs

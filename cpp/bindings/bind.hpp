@@ -19,5 +19,6 @@ void bind_text_column(pybind11::module_& module);
 void bind_references(pybind11::module_& module);
 void bind_keywords(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
+void bind_aggregate(pybind11::module_& module);
 
 }  // namespace pfgen

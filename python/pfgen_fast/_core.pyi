@@ -77,6 +77,18 @@ class Scorer:
     def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
     def details(self, code: int, answers: TextColumn, row: int) -> tuple[int, float, list[tuple[int, int]]]: ...
 
+def aggregate(
+    rows: Sequence[Sequence[int]],
+    score: NDArray[np.float64],
+    length: Sequence[float],
+    columns: Sequence[NDArray[np.float64]],
+    float_sum: FloatSum,
+) -> tuple[
+    int,
+    tuple[float, float],
+    tuple[float, float],
+    list[tuple[list[int], tuple[float, float], tuple[float, float], list[float]]],
+]: ...
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[References]: ...
 def export_stream(
     code_name: str,

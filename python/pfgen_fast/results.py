@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import orjson
 
 from ._native import _core
 from .errors import TrialsError
 from .files import read_stored, write_whole
-from .scoring import FloatSum, Scorer, ScoreTable
 from .suite import Question, Suite
 from .trials import RunFolder, Trials
+
+if TYPE_CHECKING:
+    from .scoring import Scorer, ScoreTable
 
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
@@ -32,6 +31,7 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
 
     Example:
         >>> import json, pathlib, tempfile
+        >>> from pfgen_fast import Scorer
         >>> from pfgen_fast.trials import find_runs
         >>> folder = tempfile.TemporaryDirectory()
         >>> scorer = Scorer("mini")
@@ -64,58 +64,58 @@ def check_questions(trials: Trials, suite: Suite) -> None:
 
 def aggregate(trials: Trials, table: ScoreTable, config: dict[str, Any] | None) -> Result:
     """The result of scored trials; `table` holds the scores of `trials` in their order."""
-    suite, float_sum = table.scorer.suite, table.scorer.float_sum
+    suite = table.scorer.suite
     questions = sorted(suite, key=lambda question: question.question_id)
-    rows = [np.array(trials.rows_by_question[question.question]) for question in questions]
-    lengths = np.array([len(answer) for answer in trials.answers], dtype=np.float64)
-    num_trials = min(map(len, rows))
-    averages = np.stack([table.average[question_rows[:num_trials]] for question_rows in rows])
-    by_trial = [total(averages[:, k], float_sum) / len(questions) for k in range(num_trials)]
+    columns = table.columns[1:]  # behind question_id
+    num_trials, score, length, figures = _core.aggregate(
+        [trials.rows_by_question[question.question] for question in questions],
+        table.average,
+        list(map(len, trials.answers)),
+        [table[name] for name in columns],
+        getattr(_core.FloatSum, table.scorer.float_sum),
+    )
     details = {
-        question.question_id: _question_result(question, trials, table, question_rows, lengths)
-        for question, question_rows in zip(questions, rows, strict=True)
+        question.question_id: {
+            "question": question.question,
+            **_rounded(score, length),
+            "scores": _mean_scores(question, dict(zip(columns, means, strict=True))),
+            "samples": [_sample(trials, table, row) for row in _picked(order)],
+        }
+        for question, (order, score, length, means) in zip(questions, figures, strict=True)
     }
-    score, score_std = mean_and_deviation(by_trial, float_sum)
-    length, length_std = mean_and_deviation(lengths[np.concatenate(rows)], float_sum)
     result: Result = {"input_hash": trials.input_hash, "metadata_hash": suite.metadata_hash}
     if config is not None:
         result["config"] = config
     return {
         **result,
         "num_trials": num_trials,
-        "score": round(score, 4),
-        "score_std": round(score_std, 4),
-        "length": round(length, 1),
-        "length_std": round(length_std, 1),
+        **_rounded(score, length),
         "scores": _overall_scores(details),
         "questions": details,
     }
 
 
-def _question_result(question: Question, trials: Trials, table: ScoreTable, rows: Any, lengths: Any) -> dict[str, Any]:
-    order = rows[np.argsort(-table.average[rows], kind="stable")]
-    float_sum = table.scorer.float_sum
-    score, score_std = mean_and_deviation(table.average[order], float_sum)
-    length, length_std = mean_and_deviation(lengths[order], float_sum)
-
-    def mean(column: str) -> float:
-        return round(total(table[column][order], float_sum) / len(order), 5)
-
-    picked = dict.fromkeys(round(quantile * (len(order) - 1)) for quantile in _QUANTILES)
+def _rounded(score: tuple[float, float], length: tuple[float, float]) -> dict[str, float]:
     return {
-        "question": question.question,
-        "score": round(score, 4),
-        "score_std": round(score_std, 4),
-        "length": round(length, 1),
-        "length_std": round(length_std, 1),
-        "scores": {
-            "fluency": {name: mean(f"fluency_{name}") for name in question.answers},
-            "truthfulness": {name: mean(f"truthfulness_{name}") for name in question.answers},
-            "helpfulness": mean("helpfulness"),
-            "average": mean("average"),
-        },
-        "samples": [_sample(trials, table, int(order[index])) for index in picked],
+        "score": round(score[0], 4),
+        "score_std": round(score[1], 4),
+        "length": round(length[0], 1),
+        "length_std": round(length[1], 1),
     }
+
+
+def _mean_scores(question: Question, means: dict[str, float]) -> dict[str, Any]:
+    return {
+        "fluency": {name: round(means[f"fluency_{name}"], 5) for name in question.answers},
+        "truthfulness": {name: round(means[f"truthfulness_{name}"], 5) for name in question.answers},
+        "helpfulness": round(means["helpfulness"], 5),
+        "average": round(means["average"], 5),
+    }
+
+
+def _picked(rows: list[int]) -> list[int]:
+    """The rows at the quantiles, each once."""
+    return [rows[index] for index in dict.fromkeys(round(quantile * (len(rows) - 1)) for quantile in _QUANTILES)]
 
 
 def _sample(trials: Trials, table: ScoreTable, row: int) -> dict[str, Any]:
@@ -138,31 +138,18 @@ def _overall_scores(questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return overall
 
 
-def total(values: Sequence[float] | Any, float_sum: FloatSum) -> float:
-    """SUM of section 5: the values added in their order."""
-    return _core.sum(np.ascontiguousarray(values, dtype=np.float64), getattr(_core.FloatSum, float_sum))
-
-
-def mean_and_deviation(values: Sequence[float] | Any, float_sum: FloatSum) -> tuple[float, float]:
-    """Mean and population standard deviation, unrounded."""
-    array = np.asarray(values, dtype=np.float64)
-    mean = total(array, float_sum) / len(array)
-    away = array - mean
-    return mean, math.sqrt(total(away * away, float_sum) / len(array))
-
-
 # What json.dumps writes otherwise than orjson. At the end of a line texts have a quote, so these are values. Each
 # begins with plain characters, which makes the search fast.
 _SMALL = re.compile(rb"0\.0000[0-9]+(?=,?\n)")
-_EXPONENT = re.compile(rb"e-?[0-9]+,?\n")
+_EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?\n)")
 _NULL = re.compile(rb"null,?\n")
 
 
 def encode(result: Result) -> bytes:
     """The bytes of a result.json, as `json.dumps(result, ensure_ascii=False, indent=2)` writes them.
 
-    orjson writes the same ten times faster, but small floats in full, and null for NaN. Lone surrogates, which UTF-8
-    cannot hold, stay JSON escapes.
+    orjson writes the same ten times faster, but small floats in full, exponents of one digit, and null for NaN. Lone
+    surrogates, which UTF-8 cannot hold, stay JSON escapes.
 
     Example:
         >>> print(encode({"a": [1e-05, 0.25]}).decode())
@@ -175,7 +162,8 @@ def encode(result: Result) -> bytes:
     """
     try:
         fast = orjson.dumps(result, option=orjson.OPT_INDENT_2)
-        if not _NULL.search(fast) and not _EXPONENT.search(fast):
+        if not _NULL.search(fast):
+            fast = _EXPONENT.sub(lambda found: b"e" + (found[1] or b"+") + found[2].zfill(2), fast)
             return _SMALL.sub(_as_python_writes, fast)
     except TypeError:
         pass  # a lone surrogate, or an integer of more than 64 bits

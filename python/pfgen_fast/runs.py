@@ -7,16 +7,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from .errors import PfgenError, SuiteError
 from .files import input_hash
 from .index import default_threads
 from .index_file import Profile
 from .results import Result, aggregate, check_questions, is_current, read_result, write_result
-from .scoring import FloatSum, Scorer, ScoreTable
 from .suite import Suite
 from .trials import RunFolder, Trials, pack_trials
+
+if TYPE_CHECKING:
+    from .scoring import FloatSum, Scorer, ScoreTable
 
 T = TypeVar("T")
 
@@ -87,33 +89,36 @@ class RunScorer:
         items = [(run, self.suite_of(run)) for run in runs]
         threads = default_threads() if self.threads is None else self.threads
 
-        @cache
-        def scorer_of(suite: Suite) -> Scorer:
-            return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+        def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[_Job | Outcome]]:
+            return [pool.submit(self._read_guarded, *item) for item in batch]
 
         with ThreadPoolExecutor(threads) as pool:
             try:
-                ahead: list[Future[_Job | Outcome]] = []
-                for batch in (*_batches(items), []):
-                    # The next batch is read while this one is scored and written.
-                    read, ahead = ahead, [pool.submit(self._read_guarded, *item) for item in batch]
-                    yield from self._score_batch([future.result() for future in read], scorer_of)
+                batches = _batches(items)
+                ahead = read(next(batches, []))
+                from .scoring import Scorer  # imports NumPy, which takes as long as reading these runs
+
+                @cache
+                def scorer_of(suite: Suite) -> Scorer:
+                    return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+
+                behind: list[Future[Outcome]] = []
+                for batch in (*batches, [], []):
+                    # While a batch is scored, the next one is read and the results of the last one are written.
+                    current, ahead = ahead, read(batch)
+                    scored = _score_batch([future.result() for future in current], scorer_of)
+                    finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
+                    yield from (future.result() for future in finished)
             finally:
                 pool.shutdown(cancel_futures=True)
-
-    def _score_batch(self, read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]) -> Iterator[Outcome]:
-        """Scores the answers of all runs of a batch together, then writes the results one by one."""
-        tables: dict[Path, ScoreTable] = {}
-        for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
-            jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
-            tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
-        for job in read:
-            yield job if isinstance(job, Outcome) else self._finish_guarded(job, tables.pop(job.path))
 
     def _read_guarded(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
         return self._guarded(run, lambda: self._read(run, suite))
 
-    def _finish_guarded(self, job: _Job, table: ScoreTable) -> Outcome:
+    def _finish_guarded(self, scored: tuple[_Job, ScoreTable] | Outcome) -> Outcome:
+        if isinstance(scored, Outcome):
+            return scored
+        job, table = scored
         return self._guarded(job.run, lambda: self._finish(job, table))
 
     def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
@@ -173,6 +178,17 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+def _score_batch(
+    read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]
+) -> list[tuple[_Job, ScoreTable] | Outcome]:
+    """Scores the answers of all runs of a batch together; what could not be read, or need not be, stays as it is."""
+    tables: dict[Path, ScoreTable] = {}
+    for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
+        jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
+        tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
+    return [job if isinstance(job, Outcome) else (job, tables[job.path]) for job in read]
 
 
 def _score_together(jobs: Sequence[_Job], scorer: Scorer) -> Iterator[ScoreTable]:

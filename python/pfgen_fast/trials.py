@@ -64,7 +64,8 @@ class Trials:
     questions: list[str]
     answers: list[str]
     input_hash: str
-    _lines: list[tuple[int, bytes]] = field(repr=False)
+    _lines: list[bytes] = field(repr=False)  # of the whole file
+    _numbers: list[int] = field(repr=False)  # of the line of each trial, from 0
 
     @classmethod
     def read(cls, path: str | Path) -> Trials:
@@ -75,34 +76,34 @@ class Trials:
         """
         path = Path(path)
         stored = read_stored(path)
+        lines = _lines(decompress(stored, path))
+        numbers = [number for number, line in enumerate(lines) if line and not line.isspace()]
         questions: list[str] = []
         answers: list[str] = []
-        lines: list[tuple[int, bytes]] = []
         same: dict[str, str] = {}  # one object for each question, which comes again and again
-        for number, line in _numbered_lines(decompress(stored, path)):
-            try:
-                trial = _parse(line)
+        try:
+            for number in numbers:
+                trial = _parse(lines[number])
                 question, answer = trial["question"], trial["answer"]
-            except (ValueError, KeyError, TypeError, RecursionError):
-                raise _bad_line(path, number, line) from None
-            if not (isinstance(question, str) and isinstance(answer, str)):
-                raise _bad_line(path, number, line)
-            questions.append(same.setdefault(question, question))
-            answers.append(answer)
-            lines.append((number, line))
-        return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines)
+                if not (isinstance(question, str) and isinstance(answer, str)):
+                    raise TypeError
+                questions.append(same.setdefault(question, question))
+                answers.append(answer)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise _bad_line(path, number + 1, lines[number]) from None
+        return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines, numbers)
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def trial(self, row: int) -> dict[str, Any]:
         """All keys of one trial, in their order."""
-        trial: dict[str, Any] = json.loads(self._lines[row][1])
+        trial: dict[str, Any] = json.loads(self._lines[self._numbers[row]])
         return trial
 
     def line_number(self, row: int) -> int:
         """Where a trial stands in the file, from 1."""
-        return self._lines[row][0]
+        return self._numbers[row] + 1
 
     @cached_property
     def rows_by_question(self) -> dict[str, list[int]]:
@@ -121,17 +122,15 @@ def _parse(line: bytes) -> Any:
         return json.loads(line)
 
 
-def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    """Lines that hold something, split at LF only; a CR before it and a byte-order mark at the start are dropped."""
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if line and not line.isspace():
-            yield number, line.removesuffix(b"\r")
+def _lines(content: bytes) -> list[bytes]:
+    """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
+    return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
 
 def _bad_line(path: Path, number: int, line: bytes) -> TrialsError:
     where = f"{path}, line {number}"
     try:
-        trial = json.loads(line)
+        trial = json.loads(line.removesuffix(b"\r"))
     except UnicodeDecodeError as error:
         return TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)")
     except json.JSONDecodeError as error:
@@ -205,7 +204,9 @@ def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
         paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
     except OSError as error:
         raise TrialsError(f"{run.folder}: cannot be read: {error.strerror}") from None
-    lines = sorted(line for path in paths for _, line in _numbered_lines(read_stored(path)))
+    lines = sorted(
+        line.removesuffix(b"\r") for path in paths for line in _lines(read_stored(path)) if line and not line.isspace()
+    )
     packed = (folder or run.folder) / _TRIALS_NAMES[0]
     write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))
     return RunFolder(run.folder, packed)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, NoReturn, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .. import __version__
 from ..errors import PfgenError
 from ..foreign import harmless
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 T = TypeVar("T")
 
@@ -38,11 +39,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-stdout = Console(highlight=False, soft_wrap=True)
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
-
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout, for machines.")]
+
+
+@cache
+def stdout() -> Console:
+    """Where results are printed."""
+    return _console(to_stderr=False)
+
+
+@cache
+def stderr() -> Console:
+    """Where notes and errors are printed."""
+    return _console(to_stderr=True)
+
+
+def _console(*, to_stderr: bool) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=to_stderr, highlight=False, soft_wrap=True)
 
 
 def _print_version(wanted: bool) -> None:
@@ -62,6 +78,8 @@ def describe(
 
 def main() -> None:
     """Runs the command; a user's mistake ends in one line on stderr, never in a traceback."""
+    # NumPy would start a thread for each core, which takes as long as all of its own import; no command needs them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from . import commands  # noqa: F401 - registers the subcommands
 
     try:
@@ -81,16 +99,20 @@ def fail(message: str, code: Exit = Exit.USAGE) -> NoReturn:
 
 def warn(message: str) -> None:
     """Prints one line of an error."""
-    stderr.print(f"[red]error:[/red] {shown(message)}")
+    stderr().print(f"[red]error:[/red] {shown(message)}")
 
 
 def shown(text: str) -> str:
     """Foreign text for a line on the terminal."""
+    from rich.markup import escape
+
     return escape(harmless(text).replace("\n", "\\n"))
 
 
 def print_json(value: Any) -> None:
     """Prints a value for machines."""
+    import json
+
     sys.stdout.write(
         json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace").decode() + "\n"
     )
@@ -110,12 +132,14 @@ def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int |
 
     Nothing is shown where stderr is no terminal.
     """
-    if quiet or not stderr.is_terminal:
+    if quiet or not stderr().is_terminal:
         yield lambda done, total: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     begin = time.monotonic()
-    with Progress(*columns, console=stderr, transient=True) as progress:
+    with Progress(*columns, console=stderr(), transient=True) as progress:
         task = progress.add_task(shown(what), total=None, visible=False)
 
         def count(done: int, total: int | None) -> None:

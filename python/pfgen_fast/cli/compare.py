@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .. import compare as library
 from ..errors import TrialsError
-from ..runs import RunScorer
-from ..scoring import Scorer
-from ..suite import Suite
-from ..trials import RunFolder, find_runs
 from . import options
 from .app import Json, app, print_json, shown, stdout
+
+if TYPE_CHECKING:
+    from ..trials import RunFolder
 
 
 @app.command()
@@ -35,26 +33,33 @@ def compare(
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
     """
+    from .. import compare as library
+    from ..runs import RunScorer
+    from ..scoring import Scorer
+    from ..suite import Suite
+
     a, b = _one(run_a), _one(run_b)
     of_runs = RunScorer(suite=Suite.load(suite) if suite else None).suite_of(a)
     found = library.compare(a, b, Scorer(of_runs, threads=threads), n_resamples=resamples, seed=seed)
     if as_json:
         print_json({"a": str(a.folder), "b": str(b.folder), **found.to_dict()})
         return
-    stdout.print(f"A: {shown(str(a.folder))}\nB: {shown(str(b.folder))}\n[bold]{found.verdict}[/bold]\n")
-    stdout.print(f"[bold]{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>7}[/bold]")
+    stdout().print(f"A: {shown(str(a.folder))}\nB: {shown(str(b.folder))}\n[bold]{found.verdict}[/bold]\n")
+    stdout().print(f"[bold]{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>7}[/bold]")
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
         interval = f"{row.low:+.4f} to {row.high:+.4f}"
-        stdout.print(f"{name:14}{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}   {interval:22}{row.p_value:7.4f}")
+        stdout().print(f"{name:14}{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}   {interval:22}{row.p_value:7.4f}")
     if questions:
-        stdout.print("\n[bold]questions that decide it[/bold]")
+        stdout().print("\n[bold]questions that decide it[/bold]")
     for question in found.questions[:questions]:
         figures = f"{question.a:9.4f}{question.b:9.4f}{question.difference:+10.4f}"
-        stdout.print(f"{shown(question.question_id):14}{figures}   {shown(question.question)}")
+        stdout().print(f"{shown(question.question_id):14}{figures}   {shown(question.question)}")
 
 
 def _one(path: str) -> RunFolder:
+    from ..trials import find_runs
+
     runs = find_runs([path])
     if len(runs) != 1:
         raise TrialsError(f"{path}: holds {len(runs)} runs; expected one")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from .. import explain as library
 from ..foreign import harmless
-from ..suite import Suite
 from . import options
 from .app import Json, app, fail, print_json, shown, stdout
+
+if TYPE_CHECKING:
+    from ..explain import Explanation
 
 _MAX_SHOWN = 200
 
@@ -35,6 +34,11 @@ def explain(
 
       pfgen-fast explain --suite data --question Q01 < answer.txt
     """
+    from dataclasses import asdict
+
+    from .. import explain as library
+    from ..suite import Suite
+
     if answer is None or answer == "-":
         try:
             answer = sys.stdin.buffer.read().decode("utf-8").rstrip("\n")
@@ -45,62 +49,66 @@ def explain(
         rest = {"sets": list(map(asdict, found.sets)), "keywords": list(map(asdict, found.keywords))}
         print_json({"question_id": found.question.question_id, "answer": answer, "scores": found.scores, **rest})
         return
-    stdout.print(f"[bold]{shown(found.question.question_id)}[/bold] {shown(found.question.question)}")
+    stdout().print(f"[bold]{shown(found.question.question_id)}[/bold] {shown(found.question.question)}")
     _print_answer(found)
     _print_scores(found)
     _print_sets(found)
     _print_keywords(found)
 
 
-def _print_answer(found: library.Explanation) -> None:
+def _print_answer(found: Explanation) -> None:
+    from rich.text import Text
+
+    from ..explain import RARE
+
     text = Text()
     cut = max((part.best_prefix for part in found.sets), default=0)
     for i, (character, cover) in enumerate(zip(found.answer, found.cover, strict=False)):
         if i == cut and cut < len(found.answer):
             text.append("┊", style="bold")
-        style = "red strike" if cover < library.RARE else "bold" if cover > 0.1 else ""
+        style = "red strike" if cover < RARE else "bold" if cover > 0.1 else ""
         text.append(harmless(character), style=style)
     rest = len(found.answer) - _MAX_SHOWN
     if rest > 0:
         text.append(f" … {rest} more code points, which nothing looks at", style="dim")
-    stdout.print(text)
-    n_rare = sum(cover < library.RARE for cover in found.cover)
-    stdout.print(
+    stdout().print(text)
+    n_rare = sum(cover < RARE for cover in found.cover)
+    stdout().print(
         f"[dim]{len(found.answer)} code points; {n_rare} in rare 3-grams only (below 0.5 % of the references: struck "
         "through), bold above 10 %; ┊ ends the prefix that is most fluent[/dim]\n"
     )
 
 
-def _print_scores(found: library.Explanation) -> None:
+def _print_scores(found: Explanation) -> None:
     scores = found.scores
     fluency, truthfulness = sum(scores["fluency"].values()), sum(scores["truthfulness"].values())
-    stdout.print(
+    stdout().print(
         f"[bold]score {scores['average']:.5f}[/bold] = (fluency {fluency:.6f} + truthfulness {truthfulness:.6f} "
         f"+ helpfulness {scores['helpfulness']:.5f}) / 3\n"
     )
 
 
-def _print_sets(found: library.Explanation) -> None:
+def _print_sets(found: Explanation) -> None:
     heads = "".join(f"{order:>8}" for order in range(1, 11))
     for part in found.sets:
-        stdout.print(
+        stdout().print(
             f"[bold]set {shown(part.name)}[/bold]  fluency {part.fluency:.6f}, truthfulness {part.truthfulness:.6f}; "
             f"best prefix {part.best_prefix} code points, discount {part.discount:.2f}, baseline {part.baseline:.2f}"
         )
         known = "".join(f"{f'{known}/{n}':>8}" for known, n in part.known_by_order)
         sums = "".join(f"{value:8}" for value in part.by_order)
-        stdout.print(f"[dim]{'order':16}{heads}[/dim]\n{'known n-grams':16}{known}\n{'frequency sum':16}{sums}\n")
+        stdout().print(f"[dim]{'order':16}{heads}[/dim]\n{'known n-grams':16}{known}\n{'frequency sum':16}{sums}\n")
 
 
-def _print_keywords(found: library.Explanation) -> None:
+def _print_keywords(found: Explanation) -> None:
     if not found.keywords:
-        stdout.print("no keyword rules")
+        stdout().print("no keyword rules")
     for keyword in found.keywords:
         if keyword.position is None:
             state = f"[red]missing[/red], which leaves {keyword.left_without:.2f} of helpfulness"
         else:
             state = f"[green]met[/green] at {keyword.position}"
-        stdout.print(f"keyword {shown(keyword.name)}: {state}")
+        stdout().print(f"keyword {shown(keyword.name)}: {state}")
     for name, left in found.scores["helpfulness_results"]:
         if name.endswith("字超過"):
-            stdout.print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")
+            stdout().print(f"too long for the last keyword ({shown(name)}), which leaves {left:.2f}")

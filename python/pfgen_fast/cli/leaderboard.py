@@ -8,8 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ..files import write_whole
-from ..leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
 from . import options
 from .app import Json, Quiet, app, fail, shown, stderr, stdout
 
@@ -47,6 +45,9 @@ def leaderboard(
 
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
     """
+    from ..files import write_whole
+    from ..leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
+
     if as_json:
         format = Format.json
     entries = rank(find_results(paths))
@@ -55,7 +56,7 @@ def leaderboard(
             fail("--update writes Markdown into its own file: leave --format and --output away")
         update(update_file, to_markdown(entries, update_file.resolve().parent))
         if not quiet:
-            stderr.print(f"{len(entries)} runs: {shown(str(update_file))}")
+            stderr().print(f"{len(entries)} runs: {shown(str(update_file))}")
         return
     table = {
         Format.markdown: to_markdown,
@@ -66,4 +67,4 @@ def leaderboard(
     if output:
         write_whole(output, table.encode())
     else:
-        stdout.out(table, end="", highlight=False)
+        stdout().out(table, end="", highlight=False)

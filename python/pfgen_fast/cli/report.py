@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import PfgenError, SuiteError
-from ..leaderboard import find_results
-from ..results import read_result
-from ..runs import checkout_of
-from ..suite import Suite
 from . import options
 from .app import Exit, Quiet, app, fail, shown, stdout, track, warn
+
+if TYPE_CHECKING:
+    from ..suite import Suite
 
 
 @app.command()
@@ -37,7 +36,9 @@ def report(
 
       pfgen-fast report result/openai --markdown
     """
+    from ..leaderboard import find_results
     from ..report import ReportRun, write_readme, write_report
+    from ..results import read_result
 
     if (output is None) != markdown:
         fail("give --output FILE.html for a page, or --markdown for a README.md beside each result")
@@ -60,13 +61,15 @@ def report(
         write_report([run for _, run in runs], of_runs, output)
     if not quiet:
         written = "a README.md beside each" if output is None else f"{output} ({output.stat().st_size / 1e6:.1f} MB)"
-        stdout.print(f"{len(runs)} runs: {shown(written)}")
+        stdout().print(f"{len(runs)} runs: {shown(written)}")
     if n_failed:
         raise SystemExit(Exit.PARTIAL)
 
 
 def _name(result: Path) -> str:
     """The run's place in its checkout, as `openai/gpt-4o/5e1e9f4`."""
+    from ..runs import checkout_of
+
     folder = result.parent.resolve()
     root = checkout_of(folder)
     inside = folder.relative_to(root) if root else Path(*folder.parts[-3:])
@@ -80,6 +83,9 @@ def _link(result: Path, output: Path | None) -> str | None:
 
 
 def _suite(given: str | None, result: Path) -> Suite:
+    from ..runs import checkout_of
+    from ..suite import Suite
+
     if given:
         return Suite.load(given)
     root = checkout_of(result.parent)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..runs import Outcome, RunScorer
-from ..scoring import Scorer
-from ..suite import Suite
-from ..trials import find_runs
 from . import options
 from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, track, warn
+
+if TYPE_CHECKING:
+    from ..runs import Outcome
+    from ..scoring import Scorer
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -56,9 +56,15 @@ def score(
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
     """
+    from ..runs import RunScorer
+    from ..suite import Suite
+    from ..trials import find_runs
+
     if question_column or answer_column:
         if not (question_column and answer_column and output and len(paths) == 1 and suite):
             fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
+        from ..scoring import Scorer
+
         scorer = Scorer(Suite.load(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
         _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
         return
@@ -90,8 +96,8 @@ def _print_as_they_come(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Out
             warn(outcome.error)
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
-                stdout.print(f"[bold]{_HEADER}[/bold]")
-            stdout.print(_row(outcome))
+                stdout().print(f"[bold]{_HEADER}[/bold]")
+            stdout().print(_row(outcome))
         done.append(outcome)
     return done
 
@@ -133,4 +139,4 @@ def _score_table(
             on_batch=lambda done: count(done, None),
         )
     if not quiet and str(target) != "-":
-        stdout.print(f"{n_rows} rows scored: {shown(str(target))}")
+        stdout().print(f"{n_rows} rows scored: {shown(str(target))}")

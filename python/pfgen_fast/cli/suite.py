@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..index import default_threads, references, save_index
-from ..index_file import cached_path
-from ..suite import Question, Suite, find_faults
 from . import options
 from .app import Exit, Json, app, print_json, shown, stdout, warn
+
+if TYPE_CHECKING:
+    from ..suite import Question
 
 suite_app = typer.Typer(no_args_is_help=True, help="Looks into suites of questions.")
 app.add_typer(suite_app, name="suite")
@@ -26,18 +26,20 @@ def info(suite: options.RequiredSuite, as_json: Json = False) -> None:
 
       pfgen-fast suite info mini
     """
+    from ..suite import Suite
+
     loaded = Suite.load(suite)
     rows = [_describe(question) for question in loaded]
     if as_json:
         print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "questions": rows})
         return
-    stdout.print(f"[bold]{shown(loaded.name)}[/bold]: {len(loaded)} questions, metadata hash {loaded.metadata_hash}")
+    stdout().print(f"[bold]{shown(loaded.name)}[/bold]: {len(loaded)} questions, metadata hash {loaded.metadata_hash}")
     for row in rows:
         sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
-        stdout.print(
+        stdout().print(
             f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
         )
-    stdout.print("[dim]sets: name, answers × mean code points[/dim]")
+    stdout().print("[dim]sets: name, answers × mean code points[/dim]")
 
 
 def _describe(question: Question) -> dict[str, Any]:
@@ -59,6 +61,8 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
 
       pfgen-fast suite check my-suite
     """
+    from ..suite import Suite, find_faults
+
     faults = find_faults(suite)
     if as_json:
         print_json(faults)
@@ -66,7 +70,7 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
         for fault in faults:
             warn(fault)
     else:
-        stdout.print(f"{shown(suite)}: no faults in {len(Suite.load(suite))} questions")
+        stdout().print(f"{shown(suite)}: no faults in {len(Suite.load(suite))} questions")
     if faults:
         raise SystemExit(Exit.NO)
 
@@ -91,6 +95,10 @@ def compile(
       pfgen-fast suite compile mini
       pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
+    from ..index import default_threads, references, save_index
+    from ..index_file import cached_path
+    from ..suite import Suite
+
     loaded = Suite.load(suite)
     threads = threads or default_threads()
     begin = time.perf_counter()
@@ -106,4 +114,4 @@ def compile(
         print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
         return
     kept = f"in {shown(str(where))}" if where else "not kept, because no file can be written in the cache folder"
-    stdout.print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, {kept} ({seconds:.2f} s)")
+    stdout().print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, {kept} ({seconds:.2f} s)")

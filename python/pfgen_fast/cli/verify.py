@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import PfgenError
-from ..runs import RunScorer
-from ..suite import Suite
-from ..trials import find_runs
-from ..verify import Verdict, Verifier
 from . import options
 from .app import Exit, Json, Quiet, app, counting, print_json, shown, stdout, warn
+
+if TYPE_CHECKING:
+    from ..suite import Suite
+    from ..verify import Verdict
 
 
 @app.command()
@@ -37,6 +37,11 @@ def verify(
 
       pfgen-fast verify result --sample 10 --float-sum naive
     """
+    from ..runs import RunScorer
+    from ..suite import Suite
+    from ..trials import find_runs
+    from ..verify import Verifier
+
     runs = find_runs(paths)
     finder = RunScorer(suite=Suite.load(suite) if suite else None)
     verifiers: dict[Suite, Verifier] = {}
@@ -69,11 +74,11 @@ def _print(verdict: Verdict) -> None:
     core = (
         f"{len(verdict.differences)} of {verdict.n_answers} answers differ" if verdict.differences else "core = oracle"
     )
-    stdout.print(
+    stdout().print(
         f"{mark}  {shown(str(verdict.run.folder))}: {core} ({verdict.n_answers} answers); {shown(verdict.recorded)}"
     )
     for difference in verdict.differences[:10]:
-        stdout.print(f"    {shown(difference)}")
+        stdout().print(f"    {shown(difference)}")
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:

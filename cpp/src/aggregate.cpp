@@ -1,0 +1,66 @@
+#include "pfgen/aggregate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+namespace pfgen {
+namespace {
+
+std::vector<double> taken(std::span<const double> column, std::span<const std::size_t> rows) {
+  std::vector<double> values(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) values[i] = column[rows[i]];
+  return values;
+}
+
+double mean_of(std::span<const double> values, FloatSum float_sum) {
+  return sum(values, float_sum) / static_cast<double>(values.size());
+}
+
+QuestionFigures aggregate_question(std::vector<std::size_t> rows, const ScoredAnswers& answers, FloatSum float_sum) {
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [&](std::size_t row) { return answers.score[row]; });
+  std::vector<double> means;
+  for (const auto& column : answers.columns) means.push_back(mean_of(taken(column, rows), float_sum));
+  const Figures score = figures_of(taken(answers.score, rows), float_sum);
+  const Figures length = figures_of(taken(answers.length, rows), float_sum);
+  return {std::move(rows), score, length, std::move(means)};
+}
+
+// The score of each trial: the mean over the questions of their answers of that number.
+std::vector<double> score_by_trial(const std::vector<std::vector<std::size_t>>& rows, std::size_t n_trials,
+                                   std::span<const double> score, FloatSum float_sum) {
+  std::vector<double> by_trial(n_trials);
+  std::vector<double> of_trial(rows.size());
+  for (std::size_t trial = 0; trial < n_trials; ++trial) {
+    for (std::size_t question = 0; question < rows.size(); ++question) {
+      of_trial[question] = score[rows[question][trial]];
+    }
+    by_trial[trial] = mean_of(of_trial, float_sum);
+  }
+  return by_trial;
+}
+
+}  // namespace
+
+Figures figures_of(std::span<const double> values, FloatSum float_sum) {
+  const double mean = mean_of(values, float_sum);
+  std::vector<double> squares(values.size());
+  std::ranges::transform(values, squares.begin(), [&](double value) { return (value - mean) * (value - mean); });
+  return {mean, std::sqrt(mean_of(squares, float_sum))};
+}
+
+RunFigures aggregate(const std::vector<std::vector<std::size_t>>& rows, const ScoredAnswers& answers,
+                     FloatSum float_sum) {
+  const std::size_t n_trials = std::ranges::min_element(rows, {}, &std::vector<std::size_t>::size)->size();
+  std::vector<double> lengths;
+  RunFigures run{n_trials, figures_of(score_by_trial(rows, n_trials, answers.score, float_sum), float_sum), {}, {}};
+  for (const auto& of_question : rows) {
+    for (const std::size_t row : of_question) lengths.push_back(answers.length[row]);
+    run.questions.push_back(aggregate_question(of_question, answers, float_sum));
+  }
+  run.length = figures_of(lengths, float_sum);
+  return run;
+}
+
+}  // namespace pfgen
