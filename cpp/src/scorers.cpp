@@ -47,11 +47,11 @@ void take_symbols(const Alphabet& alphabet, bool is_paper, Lane& lane) {
 }
 
 std::size_t pair_slot(Symbol first, Symbol second) noexcept {
-  return (first * 0x9E3779B1U + second * 0x85EBCA6BU) >> 23;
+  return (first * 0x9E3779B1U + second * 0x85EBCA6BU) >> 22;
 }
-static_assert(Workspace::kPairSlots == std::size_t{1} << (32 - 23));
+static_assert(Workspace::kPairSlots == std::size_t{1} << (32 - 22));
 
-// Finds `repeated`. What was seen before is closed under suffixes, so the longest is all that matters; and
+// Finds `repeated`, and where it is not 0. What was seen before is closed under suffixes, so the longest is all that matters; and
 // it is looked for only where the last two symbols stood together before.
 void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   const std::size_t n = lane.symbols.size();
@@ -61,6 +61,7 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   }
   work.latest.fill(0);
   work.earlier.resize(n);
+  work.repeats.resize(n);
   // Local names for what stays the same, because a byte that is written might be part of anything else.
   const Symbol* const symbols = lane.symbols.data();
   Lane::Position* const positions = lane.positions.data();
@@ -68,6 +69,8 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   std::uint8_t* const earlier = work.earlier.data();
   std::uint32_t* const seen_in = work.symbol_seen_in.data();
   const std::uint32_t n_answers = work.n_answers;
+  std::uint8_t* const repeats = work.repeats.data();
+  std::size_t n_repeats = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t matched = positions[i].matched;
     std::uint32_t longest = seen_in[symbols[i]] == n_answers ? 1 : 0;
@@ -84,47 +87,71 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
       }
     }
     positions[i].repeated = static_cast<std::uint8_t>(std::min(longest, matched));
+    repeats[n_repeats] = static_cast<std::uint8_t>(i);
+    n_repeats += static_cast<std::size_t>(positions[i].repeated != 0);
+  }
+  work.repeats.resize(n_repeats);
+}
+
+// What each position adds to the raw sums: the document frequencies of the n-grams that end there, longer than `repeated`
+// and no longer than `matched`. First for all positions what is right for most of them, then the others: so hardly a
+// branch has to be guessed.
+template <class States>
+void find_contributions(const Scoring<States>& of, const Lane& lane, std::span<const std::uint8_t> repeats,
+                        Contributions<typename States::Counts>& out) {
+  const States& states = of.states;
+  const std::size_t n = lane.positions.size();
+  const Lane::Position* positions = lane.positions.data();
+  out.counts.resize(n);
+  out.partial.resize(n);
+  typename States::Counts* counts = out.counts.data();
+  std::uint8_t* partial = out.partial.data();
+  std::size_t n_partial = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    counts[i] = states.counts(positions[i].state);
+    partial[n_partial] = static_cast<std::uint8_t>(i);
+    n_partial += static_cast<std::size_t>(states.depth(positions[i].state) != positions[i].matched);
+  }
+  for (std::size_t k = 0; k < n_partial; ++k) {
+    const std::size_t i = partial[k];
+    counts[i] = states.counts(positions[i].state, positions[i].matched);
+  }
+  for (const std::size_t i : repeats) {
+    const std::uint32_t length = positions[i].repeated;
+    const StateId known =
+        length == 1 ? of.index.state_of(lane.symbols[i]) : suffix_state(states, positions[i].state, length);
+    counts[i] -= states.depth(known) == length ? states.counts(known) : states.counts(known, length);
   }
 }
 
 // Section 2, without the baseline: the best raw(n) * discount(n) of each set. A division by the baseline is monotone
 // under rounding, so it may follow the maximum.
 template <class States>
-PerSet<double> leaderboard_fluency(const Scoring<States>& of, const Lane& lane) {
-  typename States::Sums raw(of.states);
+PerSet<double> leaderboard_fluency(std::span<const typename States::Counts> contributions) {
+  typename States::Sums raw;
   PerSet<double> best{};
-  const std::size_t n = std::min(lane.symbols.size(), kScoringEnd - 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    // New are the n-grams that are longer than `repeated` and no longer than `matched`.
-    const Lane::Position position = lane.positions[i];
-    if (position.matched > position.repeated) {
-      raw.add(position.state, position.matched);
-      if (position.repeated == 1) {
-        raw.subtract(of.index.state_of(lane.symbols[i]), 1);
-      } else if (position.repeated > 1) {
-        raw.subtract(suffix_state(of.states, position.state, position.repeated), position.repeated);
-      }
-    }
-    // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
-    if (i + 1 < kTargetLength && i + 1 < n) continue;
-    const double left = discount(i + 1);
+  const std::size_t n = std::min(contributions.size(), kScoringEnd - 1);
+  // Up to the target length the raw sum grows and the discount is 1: only the last prefix counts.
+  const std::size_t first = std::min(n, kTargetLength);
+  for (std::size_t i = 0; i < first; ++i) raw.add(contributions[i]);
+  for (std::size_t i = first; i <= n; ++i) {
+    const double left = discount(i);
     for (std::size_t s = 0; s < kSetsPerIndex; ++s) best[s] = std::max(best[s], as_double(raw[s]) * left);
+    if (i < n) raw.add(contributions[i]);
   }
   return best;
 }
 
 // Section 7, without the baseline: every n-gram of the marked answer counts, at each position.
 template <class States>
-PerSet<double> paper_fluency(const Scoring<States>& of, const Lane& lane) {
-  typename States::Sums raw(of.states);
+PerSet<double> paper_fluency(const SetGroup& group, std::size_t n_code_points,
+                             std::span<const typename States::Counts> contributions) {
+  typename States::Sums raw;
   PerSet<double> best{};
-  const std::size_t n_code_points = lane.code_points.size();
   if (n_code_points == 0 || n_code_points >= kScoringEnd) return best;
-  for (const Lane::Position& position : lane.positions) {
-    if (position.matched > 0) raw.add(position.state, position.matched);
-  }
-  for (std::size_t s = 0; s < of.group.n_sets(); ++s) {
-    best[s] = as_double(raw[s]) / of.group.n_answers(s) * discount(n_code_points);
+  for (const auto& counts : contributions) raw.add(counts);
+  for (std::size_t s = 0; s < group.n_sets(); ++s) {
+    best[s] = as_double(raw[s]) / group.n_answers(s) * discount(n_code_points);
   }
   return best;
 }
@@ -392,9 +419,14 @@ class Walker {
   }
 
   void score_group(const Scoring<States>& of, Lane& lane) {
+    auto& [contributions, levels] = buffers();
+    work_.repeats.clear();
     if (!of.is_paper) find_repeats(of.index, lane, work_);
-    const PerSet<double> fluency = of.is_paper ? paper_fluency(of, lane) : leaderboard_fluency(of, lane);
-    Cover<States> cover(of.states, levels());
+    find_contributions(of, lane, work_.repeats, contributions);
+    const PerSet<double> fluency = of.is_paper
+                                       ? paper_fluency<States>(of.group, lane.code_points.size(), contributions.counts)
+                                       : leaderboard_fluency<States>(contributions.counts);
+    Cover<States> cover(of.states, levels);
     of.is_paper ? take_paper_trigrams(lane, cover) : take_leaderboard_trigrams(of.index, lane, cover);
     cover.finish();
     find_counted(lane, !of.is_paper, work_.counted);
@@ -404,9 +436,9 @@ class Walker {
     }
   }
 
-  auto& levels() {
-    if constexpr (std::is_same_v<States, CompactStates>) return work_.compact_levels;
-    else return work_.wide_levels;
+  Buffers<States>& buffers() {
+    if constexpr (std::is_same_v<States, CompactStates>) return work_.compact;
+    else return work_.wide;
   }
 
   std::vector<Scoring<States>> groups_;

@@ -21,8 +21,9 @@ using Form = RuleNode::Form;
 template <class States>
 bool has_counts(const States& states, StateId state, const Table& table, TextRef ngram, std::size_t n_sets) {
   const auto length = static_cast<std::uint32_t>(ngram.size());
-  typename States::Sums sums(states);
-  sums.add(state, length);
+  typename States::Counts counts = states.counts(state, length);
+  typename States::Sums sums;
+  sums.add(counts);
   bool agrees = states.depth(state) >= length && states.depth(state) <= 10;
   for (std::size_t s = 0; s < n_sets; ++s) {
     std::uint64_t expected = 0;
@@ -32,8 +33,14 @@ bool has_counts(const States& states, StateId state, const Table& table, TextRef
     const std::uint32_t of_trigram = table.find(ngram.substr(length - 3))->second[s];
     agrees = agrees && states.levels(state)[s] == std::min(of_trigram, 1U);
   }
-  sums.subtract(state, length);
-  for (std::size_t s = 0; s < n_sets; ++s) agrees = agrees && sums[s] == 0;
+  counts -= states.counts(state, length);
+  typename States::Sums nothing;
+  nothing.add(counts);
+  for (std::size_t s = 0; s < n_sets; ++s) agrees = agrees && nothing[s] == 0;
+  if (length < states.depth(state)) return agrees;
+  typename States::Sums whole;
+  whole.add(states.counts(state));
+  for (std::size_t s = 0; s < n_sets; ++s) agrees = agrees && whole[s] == sums[s];
   return agrees;
 }
 

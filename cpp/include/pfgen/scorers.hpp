@@ -44,11 +44,24 @@ struct Lane {
   std::vector<SetScore> sets;         // of the sets that are scored so far
 };
 
+// What the positions of an answer add to the raw fluency of the sets.
+template <class Counts>
+struct Contributions {
+  std::vector<Counts> counts;
+  std::vector<std::uint8_t> partial;  // where a state holds longer n-grams than the answer
+};
+
 // How common the 3-grams of an answer are.
 template <class Level>
 struct CoverLevels {
   std::vector<PerSet<Level>> of_trigrams;
   std::vector<PerSet<Level>> highest;  // of the three over each position
+};
+
+template <class States>
+struct Buffers {
+  Contributions<typename States::Counts> contributions;
+  CoverLevels<typename States::Level> levels;
 };
 
 // Answers that are walked side by side: while one waits for memory, the others go on.
@@ -59,7 +72,7 @@ inline constexpr std::size_t kFewAnswers = 4;
 
 // Memory that one thread uses again for every answer.
 struct Workspace {
-  static constexpr std::size_t kPairSlots = 512;
+  static constexpr std::size_t kPairSlots = 1024;
 
   std::array<Lane, kLanes> lanes;
   std::vector<RulePosition> rules;  // of score_helpfulness
@@ -67,8 +80,9 @@ struct Workspace {
   std::vector<double> set_truthfulness;
 
   std::vector<std::uint8_t> counted;
-  CoverLevels<CompactStates::Level> compact_levels;
-  CoverLevels<WideStates::Level> wide_levels;
+  Buffers<CompactStates> compact;
+  Buffers<WideStates> wide;
+  std::vector<std::uint8_t> repeats;  // where `repeated` is not 0
   std::vector<double> truncations;
   std::array<Lane::Position, kMaxOrder> unused;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1

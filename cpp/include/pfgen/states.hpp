@@ -44,11 +44,22 @@ struct Followed {
   bool is_edge;
 };
 
+// The document frequencies of the suffixes of up to `length` symbols, of which the longest belongs to `state`: all n-grams
+// of a state are equally frequent.
+template <class States>
+std::uint32_t counts_up_to(const States& states, StateId state, std::uint32_t length, std::size_t set) noexcept {
+  const std::uint32_t linked = states.cumulative(states.link(state), set);
+  const std::uint32_t link_depth = states.link_depth(state);
+  const std::uint32_t frequency = (states.cumulative(state, set) - linked) / (states.depth(state) - link_depth);
+  return linked + (length - link_depth) * frequency;
+}
+
 // Sums of frequencies up to 65,535; fewer than 2^24 states and 2^16 symbols.
 class CompactStates {
  public:
   using Count = std::uint16_t;
   using Level = std::uint8_t;
+  using Counts = std::uint64_t;  // of the four sets, 16 bits each; subtracts as a whole what is nowhere more
   class Sums;
   static constexpr std::uint32_t kMaxCount = 0xFFFF;
   static constexpr std::uint32_t kMaxLevel = 0xFF;
@@ -89,6 +100,24 @@ class CompactStates {
   std::uint32_t link_depth(StateId state) const noexcept { return states_[state].link_and_depths >> 28; }
   const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
 
+  // The document frequencies of the longest n-gram of a state and of all its suffixes.
+  Counts counts(StateId state) const noexcept {
+    Counts counts = 0;
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      counts |= static_cast<Counts>(states_[state].cumulative[set]) << (16 * set);
+    }
+    return counts;
+  }
+  // The same from the suffix of `length` symbols on, which belongs to the state.
+  Counts counts(StateId state, std::uint32_t length) const noexcept {
+    Counts counts = 0;
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      counts |= static_cast<Counts>(counts_up_to(*this, state, length, set) & kMaxCount) << (16 * set);
+    }
+    return counts;
+  }
+  std::uint32_t cumulative(StateId state, std::size_t set) const noexcept { return states_[state].cumulative[set]; }
+
   std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
   Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
     const Edge edge = edges_[slot];
@@ -103,23 +132,12 @@ class CompactStates {
   EdgeHash hash_;
 };
 
-// Running sums for the four sets, two in a word of two halves. A half may borrow from its neighbour on the way; where
-// all sums are between 0 and 2^32 again, so is each half.
+// Running sums of what CompactStates counts, two in a word of two halves.
 class CompactStates::Sums {
  public:
-  explicit Sums(const CompactStates& states) : states_(states) {}
-
-  // Adds or subtracts the document frequencies of the suffixes of up to `length` symbols, of which the longest belongs
-  // to `state`.
-  void add(StateId state, std::uint32_t length) noexcept {
-    const std::uint64_t counts = up_to(state, length);
+  void add(Counts counts) noexcept {
     even_ += counts & kEven;
     odd_ += counts >> 16 & kEven;
-  }
-  void subtract(StateId state, std::uint32_t length) noexcept {
-    const std::uint64_t counts = up_to(state, length);
-    even_ -= counts & kEven;
-    odd_ -= counts >> 16 & kEven;
   }
   std::uint64_t operator[](std::size_t set) const noexcept {
     const std::uint64_t pair = set % 2 == 0 ? even_ : odd_;
@@ -129,32 +147,6 @@ class CompactStates::Sums {
  private:
   static constexpr std::uint64_t kEven = 0x0000FFFF0000FFFFU;
 
-  // The sums of the four sets, 16 bits each.
-  std::uint64_t up_to(StateId state, std::uint32_t length) const noexcept {
-    const State& of = states_.states_[state];
-    if (const std::uint32_t depth = states_.depth(state); length != depth) {
-      return between(of, states_.states_[states_.link(state)], length - states_.link_depth(state),
-                     depth - states_.link_depth(state));
-    }
-    return pack(of.cumulative);
-  }
-  // All n-grams of a state are equally frequent.
-  static std::uint64_t between(const State& of, const State& link, std::uint32_t n_ngrams, std::uint32_t n_all) noexcept {
-    std::uint64_t packed = 0;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      const std::uint32_t linked = link.cumulative[set];
-      const std::uint32_t frequency = (of.cumulative[set] - linked) / n_all;
-      packed |= static_cast<std::uint64_t>((linked + n_ngrams * frequency) & kMaxCount) << (16 * set);
-    }
-    return packed;
-  }
-  static std::uint64_t pack(const PerSet<Count>& counts) noexcept {
-    std::uint64_t packed = 0;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) packed |= static_cast<std::uint64_t>(counts[set]) << (16 * set);
-    return packed;
-  }
-
-  const CompactStates& states_;
   std::uint64_t even_ = 0;
   std::uint64_t odd_ = 0;
 };
@@ -163,6 +155,14 @@ class CompactStates::Sums {
 class WideStates {
  public:
   using Level = std::uint32_t;
+  struct Counts {
+    PerSet<std::uint32_t> of_sets;
+
+    Counts& operator-=(const Counts& other) noexcept {
+      for (std::size_t set = 0; set < kSetsPerIndex; ++set) of_sets[set] -= other.of_sets[set];
+      return *this;
+    }
+  };
   class Sums;
 
   struct State {
@@ -199,6 +199,16 @@ class WideStates {
   std::uint32_t link_depth(StateId state) const noexcept { return states_[state].depths >> 4 & 15; }
   const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
 
+  Counts counts(StateId state) const noexcept { return {states_[state].cumulative}; }
+  Counts counts(StateId state, std::uint32_t length) const noexcept {
+    Counts counts;
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      counts.of_sets[set] = counts_up_to(*this, state, length, set);
+    }
+    return counts;
+  }
+  std::uint32_t cumulative(StateId state, std::size_t set) const noexcept { return states_[state].cumulative[set]; }
+
   std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
   Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
     const Edge& edge = edges_[slot];
@@ -215,27 +225,12 @@ class WideStates {
 
 class WideStates::Sums {
  public:
-  explicit Sums(const WideStates& states) : states_(states) {}
-
-  void add(StateId state, std::uint32_t length) noexcept {
-    for (std::size_t set = 0; set < sums_.size(); ++set) sums_[set] += up_to(state, length, set);
-  }
-  void subtract(StateId state, std::uint32_t length) noexcept {
-    for (std::size_t set = 0; set < sums_.size(); ++set) sums_[set] -= up_to(state, length, set);
+  void add(const Counts& counts) noexcept {
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) sums_[set] += counts.of_sets[set];
   }
   std::uint64_t operator[](std::size_t set) const noexcept { return sums_[set]; }
 
  private:
-  std::uint64_t up_to(StateId state, std::uint32_t length, std::size_t set) const noexcept {
-    const std::uint32_t sum = states_.states_[state].cumulative[set];
-    const std::uint32_t depth = states_.depth(state);
-    if (length == depth) return sum;
-    const std::uint32_t linked = states_.states_[states_.link(state)].cumulative[set];
-    const std::uint32_t link_depth = states_.link_depth(state);
-    return linked + std::uint64_t{length - link_depth} * ((sum - linked) / (depth - link_depth));
-  }
-
-  const WideStates& states_;
   PerSet<std::uint64_t> sums_{};
 };
 
