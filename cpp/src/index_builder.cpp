@@ -291,12 +291,14 @@ class IndexBuilder {
     for (std::uint32_t& node : node_of_window_) node = state_of_node[node];
   }
 
-  // The numbers of all nodes; equal ones in their order. Nearly all nodes occur only a few times.
+  // The numbers of all nodes; those that occur equally often as they come in the references, so that what is read one
+  // after the other lies side by side. Nearly all nodes occur only a few times.
   std::vector<std::uint32_t> by_falling_occurrences() const {
+    const std::vector<std::uint32_t> nodes = by_first_occurrence();
     std::vector<std::uint32_t> order;
     std::vector<std::uint32_t> begin(kFewOccurrences + 1);  // place of the first node by kFewOccurrences - 1 - n
-    order.reserve(nodes_.size());
-    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    order.reserve(nodes.size());
+    for (const std::uint32_t node : nodes) {
       const std::uint32_t n = nodes_[node].n_occurrences;
       if (n >= kFewOccurrences) {
         order.push_back(node);
@@ -309,10 +311,25 @@ class IndexBuilder {
     });
     begin[0] = static_cast<std::uint32_t>(order.size());
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    order.resize(nodes_.size());
-    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    order.resize(nodes.size());
+    for (const std::uint32_t node : nodes) {
       const std::uint32_t n = nodes_[node].n_occurrences;
       if (n < kFewOccurrences) order[begin[kFewOccurrences - 1 - n]++] = node;
+    }
+    return order;
+  }
+
+  // Windows are numbered as they come; with each come those of its suffixes that have not been there yet.
+  std::vector<std::uint32_t> by_first_occurrence() const {
+    std::vector<std::uint32_t> order{kRoot};
+    order.reserve(nodes_.size());
+    std::vector<bool> has_come(nodes_.size());
+    has_come[kRoot] = true;
+    for (std::uint32_t node : node_of_window_) {
+      for (; !has_come[node]; node = nodes_[node].parent) {
+        has_come[node] = true;
+        order.push_back(node);
+      }
     }
     return order;
   }
