@@ -8,7 +8,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp python -name '*.[chp]p
 PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
 
-.PHONY: help demo test parity lint bench sanitize clean
+.PHONY: help demo test core parity lint bench sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -18,6 +18,9 @@ demo: $(VENV)/installed ## score the packaged example answers and print a table
 
 test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
 	$(BIN)/python -m pytest -m "not parity" -n auto
+
+core: $(VENV)/with-tools ## the core's own tests, and how much work building and scoring take
+	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release
 
 parity: $(VENV)/with-tools ## every answer of the published runs, core against oracle; needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m parity -n auto

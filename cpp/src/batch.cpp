@@ -92,7 +92,12 @@ class BatchScorer::Block : private AnswerSource {
       rest_ = {rows.begin(), same};
       rows = {same, rows.end()};
       question_ = &scorer_.questions_[question];
-      score_sets(question_->references->get(), rest_.size(), *this, work_);
+      const References& references = question_->references->get();
+      if (references.n_sets() != question_->set_columns.size()) {
+        throw IndexFormatError("the index of a question has " + std::to_string(references.n_sets()) + " sets, not " +
+                               std::to_string(question_->set_columns.size()));
+      }
+      score_sets(references, rest_.size(), *this, work_);
     }
     return failure_;
   }

@@ -19,7 +19,7 @@ constexpr unsigned kPilots = 256;
 class Placer {
  public:
   Placer(std::span<const std::uint64_t> keys, std::uint64_t seed, std::uint32_t n_buckets, std::uint32_t n_slots)
-      : seed_(seed), n_slots_(n_slots), begin_(n_buckets + 1), hashes_(keys.size()), taken_(n_slots / 64 + 1) {
+      : n_slots_(n_slots), begin_(n_buckets + 1), hashes_(keys.size()), taken_(n_slots / 64 + 1) {
     for (const std::uint64_t key : keys) ++begin_[bucket_of(EdgeHash::hash_of(key, seed)) + 1];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
@@ -76,7 +76,6 @@ class Placer {
     return ((taken_[slot / 64] ^= bit) & bit) != 0;
   }
 
-  std::uint64_t seed_;
   std::uint32_t n_slots_;
   std::vector<std::uint32_t> begin_;   // of each bucket's keys
   std::vector<std::uint64_t> hashes_;  // of the keys, bucket by bucket

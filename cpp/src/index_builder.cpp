@@ -475,7 +475,7 @@ class IndexBuilder {
     auto* bytes = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
     std::memcpy(bytes, &header, sizeof header);
     write_sets(bytes + shape.sets);
-    std::memcpy(bytes + shape.code_points, alphabet_.code_points().data(), alphabet_.code_points().size_bytes());
+    std::ranges::copy(std::as_bytes(alphabet_.code_points()), bytes + shape.code_points);  // none if all answers are empty
     std::memcpy(bytes + shape.pilots, placement.pilots.data(), placement.pilots.size());
     auto* states = reinterpret_cast<typename States::State*>(bytes + shape.states);
     for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id));

@@ -10,9 +10,6 @@
 namespace pfgen {
 namespace {
 
-// More than any question has; it bounds the tables that are made of it.
-constexpr std::uint64_t kMaxAnswers = std::uint64_t{1} << 30;
-
 void require(bool holds, const char* what) {
   if (!holds) throw IndexFormatError(what);
 }
@@ -24,6 +21,9 @@ SectionHeader read_header(std::span<const std::byte> bytes) {
   require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 && header.n_buckets >= 1 &&
               header.n_slots >= 1 && header.n_symbols <= kEndMark + 1 && header.is_wide <= 1,
           "the header of an index holds a number out of its bounds");
+  // Beyond these the keys of two edges would be the same, or that of no edge.
+  require(header.is_wide == 1 || (header.n_states <= CompactStates::kMaxStates && header.n_symbols <= CompactStates::kMaxSymbol),
+          "a compact index with too many states or symbols");
   require(SectionShape(header).end <= bytes.size(), "an index is longer than its section");
   return header;
 }
@@ -98,7 +98,10 @@ NgramIndex::NgramIndex(std::span<const std::byte> bytes) {
   };
   is_wide_ ? open(wide_) : open(compact_);
   unigrams_.resize(alphabet_.size() + 1, kRoot);
-  for (Symbol symbol = 1; symbol < unigrams_.size(); ++symbol) unigrams_[symbol] = step({}, symbol).state;
+  for (Symbol symbol = 1; symbol < unigrams_.size(); ++symbol) {
+    unigrams_[symbol] = step({}, symbol).state;
+    require(unigrams_[symbol] != kRoot, "a symbol without a state");  // the root has no sums of its own
+  }
 }
 
 Cursor NgramIndex::step(Cursor cursor, Symbol symbol) const {

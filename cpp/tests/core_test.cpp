@@ -494,6 +494,13 @@ void the_lowest_invalid_row_is_reported() {
   }
 }
 
+void an_index_with_other_sets_than_the_suite_is_refused() {
+  Fixture fixture(10);
+  fixture.set_columns[1] = {2, 1, 0};  // the index has two
+  for (Answer& answer : fixture.answers) answer.question = 1;
+  CHECK_THROWS(IndexFormatError, columns_of(fixture.scorer(Profile::kLeaderboard, FloatSum::kNaive, 1), fixture.answers, 1));
+}
+
 void errors_of_a_thread_reach_the_caller() {
   const Text answer = U"あ";
   const std::vector<ReferenceSets> questions{{{view(answer)}}, {{}}, {{view(answer)}}};
@@ -522,6 +529,7 @@ int main() {
   batches_follow_the_rules();
   threads_and_order_change_nothing();
   the_lowest_invalid_row_is_reported();
+  an_index_with_other_sets_than_the_suite_is_refused();
   errors_of_a_thread_reach_the_caller();
   return report("core_test");
 }

@@ -46,6 +46,19 @@ def references(suite: Suite, profile: Profile, threads: int) -> References:
         return by_profile[profile]
 
 
+def open_references(suite: Suite, profile: Profile, path: Path) -> References:
+    """The same from a file that holds just these questions.
+
+    Raises:
+        OSError: There is no file, or it cannot be read.
+        IndexFormatError: It is of no use for the suite; damage within a question shows when it is first used.
+    """
+    index = open_index(path, suite.metadata_hash, profile)
+    if index.details != describe_questions(suite):  # a suite made from another keeps its hash
+        raise IndexFormatError(f"{path}: describes other questions than those of suite {suite.name}")
+    return index.questions
+
+
 def renewed_references(suite: Suite, profile: Profile, threads: int, damage: str) -> References:
     """The same, after those that were handed out have turned out to be damaged."""
     path = cached_path(suite.metadata_hash, profile)
@@ -79,7 +92,7 @@ def default_threads() -> int:
 
 def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews: bool = False) -> References:
     """What the file holds, which is written first if it is missing or of no use."""
-    found = None if renews else _find(suite, profile, path)
+    found = None if renews else _find(suite, profile, path, warns=True)
     if found is not None:
         return found
     built: References | None = None
@@ -90,8 +103,8 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
             if found is not None:
                 return found
             built = save_index(suite, profile, threads, path)
-        return open_index(path, suite.metadata_hash, profile).questions
-    except (IndexFormatError, FileNotFoundError):  # nobody keeps others from touching the cache
+        return open_references(suite, profile, path)
+    except (IndexFormatError, OSError):  # nobody keeps others from touching the cache
         assert built is not None
         return built
     except SuiteError:
@@ -100,17 +113,18 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
         return _built(suite, profile, threads) if built is None else built
 
 
-def _find(suite: Suite, profile: Profile, path: Path, *, opens_all: bool = False) -> References | None:
-    """What the file holds; None, with a warning if there is one, if it is of no use."""
+def _find(
+    suite: Suite, profile: Profile, path: Path, *, warns: bool = False, opens_all: bool = False
+) -> References | None:
+    """What the file holds; None if there is none or it is of no use, of which only damage is worth a warning."""
     try:
-        questions = open_index(path, suite.metadata_hash, profile).questions
-        if opens_all:
-            for question in questions:
-                question.open()
-    except FileNotFoundError:
+        questions = open_references(suite, profile, path)
+        if opens_all and [len(opened.baselines) for opened in questions] != [len(q.answers) for q in suite]:
+            return None
+    except OSError:
         return None
     except (IndexFormatError, _core.IndexFormatError) as error:
-        if not opens_all:
+        if warns:
             _warn(str(error))
         return None
     return questions

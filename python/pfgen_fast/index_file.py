@@ -50,17 +50,13 @@ def open_index(path: Path, metadata_hash: str, profile: Profile | None = None) -
     """Maps a file and checks its header; each question's section is checked when it is first used.
 
     Raises:
-        FileNotFoundError: There is no file.
-        IndexFormatError: It cannot be read, is damaged, or belongs to another suite or profile.
+        OSError: There is no file, or it cannot be read.
+        IndexFormatError: It is damaged, or belongs to another suite or profile.
     """
     try:
         with open(path, "rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         index = _core.IndexFile(mapped)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise IndexFormatError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (_core.IndexFormatError, ValueError) as error:  # an empty file cannot be mapped
         raise IndexFormatError(f"{path}: {error}") from None
     if index.metadata_hash != metadata_hash.encode():

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ._native import _core
 from .errors import IndexFormatError, TrialsError
-from .index import default_threads, references, renewed_references
-from .index_file import Profile, open_index
+from .index import default_threads, open_references, references, renewed_references
+from .index_file import Profile
 from .keywords import flatten, regex_searchers
 from .suite import Question, Suite
 
@@ -75,9 +75,11 @@ class Scorer:
         if self._index is None:
             return references(self.suite, self.profile, self._threads)
         try:
-            return open_index(self._index, self.suite.metadata_hash, self.profile).questions
+            return open_references(self.suite, self.profile, self._index)
         except FileNotFoundError:
             raise IndexFormatError(f"{self._index}: no such file") from None
+        except OSError as error:
+            raise IndexFormatError(f"{self._index}: cannot be read: {error.strerror or error}") from None
 
     def _renew(self, error: Exception) -> None:
         """A damaged index of the cache is made anew; one that was named is the user's to mend."""

@@ -18,8 +18,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import orjson
-
 from .errors import IndexFormatError, SuiteError, TrialsError
 from .index_file import PROFILES, cached_path, open_index
 from .keywords import Rule, freeze_rule, rule_faults, rule_source
@@ -149,16 +147,15 @@ def _parsed(paths: list[Path], contents: list[bytes]) -> tuple[Question, ...]:
 
 def describe_questions(suite: Suite) -> bytes:
     """All of the questions but their reference answers, as `Suite.load` finds it again in a compiled suite."""
-    return orjson.dumps(
-        [
-            {
-                **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
-                "keywords": [rule_source(rule) for rule in question.keywords],
-                "sets": list(question.answers),
-            }
-            for question in suite
-        ]
-    )
+    described = [
+        {
+            **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
+            "keywords": [rule_source(rule) for rule in question.keywords],
+            "sets": list(question.answers),
+        }
+        for question in suite
+    ]
+    return json.dumps(described, separators=(",", ":")).encode()  # orjson refuses lone surrogates
 
 
 def _remembered(metadata_hash: str, paths: list[Path], digests: list[str]) -> tuple[Question, ...] | None:
@@ -168,21 +165,24 @@ def _remembered(metadata_hash: str, paths: list[Path], digests: list[str]) -> tu
         if path is None:
             continue
         try:
-            described = orjson.loads(open_index(path, metadata_hash).details)
-        except (OSError, IndexFormatError):
+            return _described(open_index(path, metadata_hash).details, paths, digests)
+        except (OSError, IndexFormatError, LookupError, TypeError, ValueError, RecursionError):
             continue  # whoever needs the index will say what is wrong with it
-        return tuple(
-            Question(
-                question_id=source["question_id"],
-                question=source["question"],
-                answers=_StoredAnswers(path, digest, source["sets"]),
-                keywords=tuple(map(freeze_rule, source["keywords"])),
-                category=source["category"],
-                note=source["note"],
-            )
-            for path, digest, source in zip(paths, digests, described, strict=True)
-        )
     return None
+
+
+def _described(details: bytes, paths: list[Path], digests: list[str]) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            question_id=source["question_id"],
+            question=source["question"],
+            answers=_StoredAnswers(path, digest, source["sets"]),
+            keywords=tuple(map(freeze_rule, source["keywords"])),
+            category=source["category"],
+            note=source["note"],
+        )
+        for path, digest, source in zip(paths, digests, json.loads(details), strict=True)
+    )
 
 
 class _StoredAnswers(Mapping[str, tuple[str, ...]]):

@@ -24,7 +24,7 @@ namespace pfgen {
 struct Question {
   std::shared_ptr<const LazyReferences> references;
   std::shared_ptr<const KeywordRules> rules;
-  std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results
+  std::vector<std::size_t> set_columns;  // column of each of its sets in the per-set results; one for each set
 };
 
 // One answer of a batch; `question` is an index into the scorer's questions. `regex_positions` points to one position for each regex of the question's rules.
@@ -55,7 +55,7 @@ struct HelpfulnessDetails {
 
 class BatchScorer {
  public:
-  // All questions have the same profile, and each as many `set_columns` as sets. Throws CompileError without questions.
+  // All questions have the same profile. Throws CompileError without questions.
   BatchScorer(std::vector<Question> questions, FloatSum float_sum);
 
   const std::vector<Question>& questions() const noexcept { return questions_; }
@@ -63,8 +63,8 @@ class BatchScorer {
 
   // `on_pause` is called by the calling thread every few milliseconds; what it throws ends the work of all threads.
   // Throws InvalidAnswer for the first row (of the lowest number) that is invalid UTF-8; then the columns are
-  // of no use. Throws IndexFormatError if the file of an index turns out to be damaged. `n_threads` is at least 1;
-  // small batches use fewer.
+  // of no use. Throws IndexFormatError if the file of an index turns out to be damaged, or that of
+  // another suite. `n_threads` is at least 1; small batches use fewer.
   void score(std::span<const Answer> answers, std::size_t n_threads, const Columns& columns,
              const std::function<void()>& on_pause = {}) const;
 

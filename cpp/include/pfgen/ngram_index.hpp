@@ -35,6 +35,9 @@ struct Section {
 // same form of states. Throws CompileError if there are more code points, states or n-grams than can be numbered.
 Section build_section(std::span<const AnswerSet> sets, Profile profile);
 
+// More answers than any question has; it bounds the tables that are made of their number.
+inline constexpr std::uint64_t kMaxAnswers = std::uint64_t{1} << 30;
+
 // What an index says of each set.
 struct SetHeader {
   std::uint64_t n_answers;
