@@ -1,6 +1,7 @@
 #include "pfgen/keywords.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "pfgen/error.hpp"
@@ -8,15 +9,22 @@
 namespace pfgen {
 namespace {
 
-// A loop that does not stop early looks at several code points at once.
-bool holds(std::u32string_view answer, char32_t code_point) {
-  bool found = false;
-  for (const char32_t c : answer) found |= c == code_point;
-  return found;
-}
+// Which code points an answer holds, by their lowest bits: most patterns have one that it lacks.
+class Present {
+ public:
+  explicit Present(std::u32string_view answer) {
+    for (const char32_t c : answer) is_present_[c & 0xFF] = true;
+  }
+  bool may_hold(std::u32string_view text) const {
+    return std::ranges::all_of(text, [this](char32_t c) { return is_present_[c & 0xFF]; });
+  }
 
-std::uint32_t end_of_match(std::u32string_view answer, std::u32string_view text) {
-  if (!text.empty() && !holds(answer, text.front())) return kNotFound;  // most patterns, in most answers
+ private:
+  std::array<bool, 256> is_present_{};
+};
+
+std::uint32_t end_of_match(std::u32string_view answer, const Present& present, std::u32string_view text) {
+  if (!present.may_hold(text)) return kNotFound;
   const std::size_t at = answer.find(text);
   return at == std::u32string_view::npos ? kNotFound : static_cast<std::uint32_t>(at + text.size());
 }
@@ -42,6 +50,7 @@ struct KeywordRules::Reader {
   const std::vector<RuleNode>& nodes;
   std::u32string_view answer;
   const std::uint32_t* next_regex_position;
+  Present present{answer};
   std::uint32_t node = 0;
 
   RulePosition read() {
@@ -49,7 +58,7 @@ struct KeywordRules::Reader {
     const RuleNode& rule = nodes[own];
     RulePosition found{0, own};
     if (rule.form == RuleNode::Form::kText) {
-      found.position = end_of_match(answer, rule.text);
+      found.position = end_of_match(answer, present, rule.text);
     } else if (rule.form == RuleNode::Form::kRegex) {
       found.position = *next_regex_position++;
     } else {
@@ -77,7 +86,7 @@ KeywordRules::KeywordRules(std::vector<RuleNode> nodes) : nodes_(std::move(nodes
 
 void KeywordRules::locate(std::u32string_view answer, std::span<const std::uint32_t> regex_positions,
                           std::vector<RulePosition>& out) const {
-  Reader reader{nodes_, answer, regex_positions.data()};
+  Reader reader{.nodes = nodes_, .answer = answer, .next_regex_position = regex_positions.data()};
   out.clear();
   for (std::size_t rule = 0; rule < n_rules(); ++rule) out.push_back(reader.read());
 }
