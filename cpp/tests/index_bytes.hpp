@@ -57,6 +57,7 @@ void put(std::span<std::byte> bytes, std::size_t offset, Number number) {
 
 // Offsets of docs/index_format.md.
 struct FileLayout {
+  static constexpr std::size_t kFileBytes = 16;   // 8 bytes: how long the file is
   static constexpr std::size_t kHeadBytes = 24;   // 8 bytes: how long the head is
   static constexpr std::size_t kQuestions = 32;   // 4 bytes: how many
   static constexpr std::size_t kDirectory = 88;   // of each question: offset, size and checksum of its section

@@ -1,0 +1,106 @@
+// Bytes as reference sets and answers: what the core makes of them, in memory and by way of a file, against the rules as
+// they are written (tests/rules.hpp).
+#include "../tests/index_bytes.hpp"
+#include "../tests/rules.hpp"
+#include "../tests/scored.hpp"
+#include "target.hpp"
+
+namespace {
+
+using namespace pfgen;
+using namespace pfgen::test;
+
+// Takes numbers and texts from the front of the bytes; zeros when there are no more.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+
+  bool is_at_end() const { return rest_.empty(); }
+  std::size_t below(std::size_t n) { return byte() % n; }
+  std::uint8_t byte() {
+    if (rest_.empty()) return 0;
+    const std::uint8_t first = rest_.front();
+    rest_ = rest_.subspan(1);
+    return first;
+  }
+
+  // Up to 255 code points. A byte is a letter, or a piece of what was read before: n-grams have to meet.
+  Text text() {
+    const std::size_t length = byte();
+    Text text;
+    while (text.size() < length && !rest_.empty()) {
+      const std::uint8_t b = byte();
+      if (b < 0xA0 || all_.empty()) {
+        text += kAlphabet[b % kAlphabet.size()];
+      } else if (b < 0xA8) {
+        text += TextRef(U"\0𠮷\x10FFFF\xFFFF字あ】\xD800", 8)[b - 0xA0];
+      } else {
+        const std::size_t at = byte() * all_.size() / 256;
+        text += all_.substr(at, b - 0xA7U);
+      }
+    }
+    if (text.size() > length) text.resize(length);
+    all_ += text;
+    return text;
+  }
+
+ private:
+  std::span<const std::uint8_t> rest_;
+  Text all_;
+};
+
+void compare(const References& references, const Rules& rules, std::span<const Text> texts) {
+  static Workspace work;  // used again, as a thread of a batch does
+  Answers answers(references, texts);
+  score_sets(references, texts.size(), answers, work);
+  for (std::size_t row = 0; row < texts.size(); ++row) {
+    for (std::size_t s = 0; s < references.n_sets(); ++s) {
+      const SetScore& found = answers.scores()[row][s];
+      fuzz::require(found.fluency == rules.fluency(s, texts[row]), "fluency differs from the rules");
+      fuzz::require(found.truthfulness == rules.truthfulness(s, texts[row]), "truthfulness differs from the rules");
+    }
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
+  Reader reader({data, std::min<std::size_t>(n_bytes, 1500)});
+  const Profile profile = reader.below(2) == 0 ? Profile::kLeaderboard : Profile::kPaper;
+  Sets sets(1 + reader.below(5));
+  for (auto& set : sets) {
+    for (std::size_t n = 1 + reader.below(6); n > 0; --n) set.push_back(reader.text());
+    // Frequencies that need more than 16 bits for their sums, or more than 200 answers to tell them apart.
+    const std::size_t repeats = reader.byte();
+    if (repeats >= 0xF8) set.resize(repeats == 0xFF ? 7000 : 230, set[0]);
+  }
+  std::vector<Text> texts;
+  while (!reader.is_at_end() && texts.size() < 8) texts.push_back(reader.text());
+
+  const Rules rules(sets, profile);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (rules.baseline(s) > 0.0) continue;
+    const auto compiling = [&] { References(views(sets), profile); };
+    fuzz::require(throws<CompileError>(compiling), "a set without a baseline is compiled");
+    return 0;
+  }
+  const References references(views(sets), profile);
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    fuzz::require(references.baseline(s) == rules.baseline(s), "a baseline differs from the rules");
+  }
+  compare(references, rules, texts);
+  const Section section = references.section();
+  const References opened(aligned_copy(section.bytes), profile);
+  for (const Text& text : texts) compare(opened, rules, std::span(&text, 1));
+  return 0;
+}
+
+std::vector<pfgen::fuzz::Input> pfgen::fuzz::seeds() {
+  Random random(41);
+  std::vector<Input> inputs;
+  for (int i = 0; i < 12; ++i) {
+    Input& input = inputs.emplace_back(random.between(50, 800));
+    for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random.below(random.one_in(3) ? 256 : 0xB0));
+  }
+  return inputs;
+}

@@ -1,0 +1,118 @@
+// Runs a fuzz target without a fuzzer: on the files that are named, or on its own seeds and random changes of them, the
+// same at each run. For compilers that have no libFuzzer, and to run a finding again.
+//
+//   fuzz_x FILE...              each file
+//   fuzz_x --seeds FOLDER       nothing, but writes the seeds there: a corpus for libFuzzer to begin with
+//   fuzz_x [--mutations N]      the seeds and N changes of them; PFGEN_FUZZ_SAVE names a file to keep the latest in,
+//                               which after a crash is the input that did it
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../tests/check.hpp"
+#include "target.hpp"
+
+namespace {
+
+using pfgen::fuzz::Input;
+using pfgen::test::Random;
+
+constexpr std::size_t kMaxBytes = 1 << 16;
+
+void run(const Input& input) { LLVMFuzzerTestOneInput(input.data(), input.size()); }
+
+// Numbers that programs trip over, written where a number may be; bits, bytes and pieces changed, moved or dropped.
+void change(Input& input, const Input& other, Random& random) {
+  if (input.empty()) input.push_back(0);
+  const std::size_t at = random.below(input.size());
+  const std::size_t n = std::min(input.size() - at, random.between(1, 64));
+  const auto begin = input.begin() + static_cast<std::ptrdiff_t>(at);
+  switch (random.below(8)) {
+    case 0:
+      input[at] ^= static_cast<std::uint8_t>(1U << random.below(8));
+      break;
+    case 1:
+      input[at] = static_cast<std::uint8_t>(random.below(256));
+      break;
+    case 2: {
+      const std::uint32_t numbers[] = {0, 1, 2, 0x7F, 0xFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
+      const std::uint32_t number = numbers[random.below(std::size(numbers))];
+      const std::size_t place = at / 4 * 4;
+      if (place + sizeof number <= input.size()) std::memcpy(&input[place], &number, sizeof number);
+      break;
+    }
+    case 3: {  // a number near the one that is there
+      const std::size_t place = at / 4 * 4;
+      std::uint32_t number = 0;
+      if (place + sizeof number > input.size()) break;
+      std::memcpy(&number, &input[place], sizeof number);
+      number += static_cast<std::uint32_t>(random.below(9)) - 4;
+      std::memcpy(&input[place], &number, sizeof number);
+      break;
+    }
+    case 4:
+      input.erase(begin, begin + static_cast<std::ptrdiff_t>(n));
+      break;
+    case 5: {
+      const Input piece(begin, begin + static_cast<std::ptrdiff_t>(n));
+      input.insert(input.begin() + static_cast<std::ptrdiff_t>(random.below(input.size())), piece.begin(), piece.end());
+      break;
+    }
+    case 6: {
+      const Input piece(begin, begin + static_cast<std::ptrdiff_t>(n));
+      const std::size_t to = random.below(input.size() - n + 1);
+      std::copy(piece.begin(), piece.end(), input.begin() + static_cast<std::ptrdiff_t>(to));
+      break;
+    }
+    default:
+      for (std::size_t i = at; i < std::min(at + n, other.size()); ++i) input[i] = other[i];
+  }
+  if (input.size() > kMaxBytes) input.resize(kMaxBytes);
+}
+
+void write(const Input& input, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
+}
+
+void write_seeds(const std::string& folder) {
+  const std::vector<Input> seeds = pfgen::fuzz::seeds();
+  for (std::size_t i = 0; i < seeds.size(); ++i) write(seeds[i], folder + "/seed" + std::to_string(i));
+}
+
+void run_mutations(std::size_t n_mutations) {
+  Random random(51);
+  const std::vector<Input> seeds = pfgen::fuzz::seeds();
+  for (const Input& seed : seeds) run(seed);
+  for (std::size_t i = 0; i < n_mutations; ++i) {
+    Input input = seeds[random.below(seeds.size())];
+    for (std::size_t n = random.between(1, 6); n > 0; --n) change(input, seeds[random.below(seeds.size())], random);
+    if (const char* path = std::getenv("PFGEN_FUZZ_SAVE")) write(input, path);
+    run(input);
+  }
+  std::printf("%zu seeds and %zu changes of them\n", seeds.size(), n_mutations);
+}
+
+}  // namespace
+
+int main(int n_arguments, char** arguments) {
+  if (n_arguments == 1) {
+    run_mutations(1000);
+  } else if (n_arguments == 3 && std::string(arguments[1]) == "--mutations") {
+    run_mutations(std::stoul(arguments[2]));
+  } else if (n_arguments == 3 && std::string(arguments[1]) == "--seeds") {
+    write_seeds(arguments[2]);
+  } else {
+    for (int i = 1; i < n_arguments; ++i) {
+      std::ifstream file(arguments[i], std::ios::binary);
+      if (!file) {
+        std::fprintf(stderr, "%s: cannot be read\n", arguments[i]);
+        return 2;
+      }
+      run(Input(std::istreambuf_iterator<char>(file), {}));
+    }
+  }
+  return 0;
+}
