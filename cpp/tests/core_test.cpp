@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "pfgen/error.hpp"
 #include "rules.hpp"
@@ -323,6 +324,12 @@ void round_decimal_rounds_the_exact_value() {
   }
 }
 
+void round_decimal_leaves_what_it_cannot_round() {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double value : {1e300, -1e300, 1e16, 0x1p62, kInfinity, -kInfinity}) CHECK(round_decimal(value, 6) == value);
+  CHECK(std::isnan(round_decimal(std::nan(""), 6)));
+}
+
 void sums_are_those_of_cpython() {
   const std::vector<double> tenths(10, 0.1), thirds{0.1, 0.2, 0.3}, huge{1.0, 1e100, 1.0, -1e100};
   CHECK(sum(tenths, FloatSum::kNaive) == 0.9999999999999999 && sum(tenths, FloatSum::kCompensated) == 1.0);
@@ -502,6 +509,7 @@ int main() {
   only_and_and_or_have_parts();
   helpfulness_follows_the_rules();
   round_decimal_rounds_the_exact_value();
+  round_decimal_leaves_what_it_cannot_round();
   sums_are_those_of_cpython();
   batches_follow_the_rules();
   threads_and_order_change_nothing();

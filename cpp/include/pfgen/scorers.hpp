@@ -113,7 +113,8 @@ void score_sets(const References& references, std::size_t n_answers, AnswerSourc
 Helpfulness score_helpfulness(Profile profile, const KeywordRules& rules, std::span<const char32_t> code_points,
                               std::span<const std::uint32_t> regex_positions, Workspace& work);
 
-// Python's round(value, digits): correctly rounded, ties to even. For 0 <= value and value * 10**digits < 2**52.
+// Python's round(value, digits): correctly rounded, ties to even. For 0 <= value and value * 10**digits < 2**52; what is
+// beyond comes back as it is.
 double round_decimal(double value, int digits) noexcept;
 
 // Sum in the order given, as CPython's `sum` does since 3.12 (compensated) or did before (naive).
