@@ -52,14 +52,14 @@ std::span<const char32_t> check_code_points(std::span<const char32_t> code_point
   return code_points;
 }
 
-// Links lead to smaller numbers, so that following them ends.
+// Links lead to smaller numbers, so that following them ends, and depths differ, so that there is something to divide by.
+// That a link has the depth which is said of it is checked for the root alone, which has no n-gram to take counts of.
 template <class States>
 void check_states(const States& states, std::size_t n_states) {
   bool holds = states.link(kRoot) == kRoot && states.depth(kRoot) == 0 && states.link_depth(kRoot) == 0;
-  for (StateId state = 1; state < n_states && holds; ++state) {
-    const StateId link = states.link(state);
-    holds = link < state && states.link_depth(state) == states.depth(link) &&
-            states.depth(state) > states.link_depth(state) && states.depth(state) <= std::uint32_t{kMaxOrder};
+  for (StateId state = 1; state < n_states; ++state) {
+    holds &= (states.link(state) < state) & ((states.link(state) != kRoot) | (states.link_depth(state) == 0)) &
+             (states.depth(state) > states.link_depth(state)) & (states.depth(state) <= std::uint32_t{kMaxOrder});
   }
   require(holds, "a state with an impossible link or depth");
 }

@@ -95,11 +95,11 @@ struct Recorded {
 
 // On x86-64; the machine makes no difference, the compiler's notion of a block does.
 #if defined(__clang__)  // 14.0.6
-constexpr Recorded kLeaderboard{2.4685, 0.0526, 1.1261, 1.5467};
-constexpr Recorded kPaper{2.5362, 0.0573, 0.8690, 1.2897};
+constexpr Recorded kLeaderboard{2.5269, 0.0385, 1.0486, 1.4764};
+constexpr Recorded kPaper{2.5973, 0.0419, 0.7948, 1.2213};
 #else  // GCC 12.2.0
-constexpr Recorded kLeaderboard{2.0690, 0.0456, 0.7673, 0.9573};
-constexpr Recorded kPaper{2.1384, 0.0495, 0.5910, 0.7384};
+constexpr Recorded kLeaderboard{2.0729, 0.0192, 0.7703, 0.9733};
+constexpr Recorded kPaper{2.1418, 0.0208, 0.6076, 0.7676};
 #endif
 
 void costs_are_as_recorded(const char* name, Profile profile, const Recorded& recorded) {

@@ -11,6 +11,7 @@ import json
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -22,6 +23,7 @@ from .errors import IndexFormatError, SuiteError, TrialsError
 from .index_file import PROFILES, cached_path, open_index
 from .keywords import Rule, freeze_rule, rule_faults, rule_source
 
+_BLOCK_BYTES = 1 << 18
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
 _OPTIONAL = ("category", "note", "keywords")
@@ -91,12 +93,14 @@ class Suite:
         """
         folder = _suite_folder(source)
         paths = _question_files(folder)
-        contents = list(map(_read_bytes, paths))
-        digests = [hashlib.sha1(content).hexdigest() for content in contents]
-        metadata_hash = hashlib.sha1("".join(digests).encode()).hexdigest()
+        digests = _digests(paths)
+        questions = _remembered(_metadata_hash(digests), paths, digests)
+        if questions is None:
+            contents = list(map(_read_bytes, paths))
+            digests = [hashlib.sha1(content).hexdigest() for content in contents]
+            questions = _parsed(paths, contents)
         name = folder.name if folder.parent == _PACKAGED else str(source)
-        questions = _remembered(metadata_hash, paths, digests) or _parsed(paths, contents)
-        suite = cls(name, questions, metadata_hash)
+        suite = cls(name, questions, _metadata_hash(digests))
         object.__setattr__(suite, "is_loaded", True)
         return suite
 
@@ -132,6 +136,28 @@ class Suite:
         hint = f"; nearest: {', '.join(map(repr, nearest))}" if nearest else ""
         shown = key if len(key) <= 80 else key[:77] + "..."
         return f"unknown question {shown!r} in suite {self.name}{hint}"
+
+
+def _metadata_hash(digests: list[str]) -> str:
+    return hashlib.sha1("".join(digests).encode()).hexdigest()
+
+
+def _digests(paths: list[Path]) -> list[str]:
+    """The hash of each file; files are large and hashing lets other threads run."""
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(_digest, paths))
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha1()
+    block = memoryview(bytearray(_BLOCK_BYTES))
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while n_bytes := file.readinto(block):
+                digest.update(block[:n_bytes])
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
+    return digest.hexdigest()
 
 
 def _parsed(paths: list[Path], contents: list[bytes]) -> tuple[Question, ...]:
