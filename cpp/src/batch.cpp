@@ -75,6 +75,12 @@ std::span<const std::uint32_t> regex_positions(const Answer& answer, const Quest
   return {answer.regex_positions, question.rules->n_regexes()};
 }
 
+// Kept by each thread from batch to batch, because for one answer alone it would take as long to make as to use.
+Workspace& workspace() {
+  thread_local Workspace work;
+  return work;
+}
+
 }  // namespace
 
 // Scores the rows that one thread has taken.
@@ -165,7 +171,7 @@ class BatchScorer::Block : private AnswerSource {
   const BatchScorer& scorer_;
   std::span<const Answer> answers_;
   const Columns& columns_;
-  Workspace work_;
+  Workspace& work_ = workspace();
   const Question* question_ = nullptr;
   std::span<const std::size_t> rest_;       // rows of the question that are not taken yet
   std::array<std::size_t, kLanes> rows_{};  // of the answer in each lane

@@ -370,11 +370,12 @@ class Walker {
     ask(walk);
   }
 
-  // Cuts the symbols of a lane into parts for several walks, each at least as long as it begins early.
+  // Cuts the symbols of a lane into parts for several walks.
   void share(const Scoring<States>& of, Lane& lane) {
     constexpr std::size_t kEarly = kMaxOrder - 1;
+    constexpr std::size_t kShare = 9;  // below it, what is read twice costs more than what is waited for
     const std::size_t n = lane.symbols.size();
-    const std::size_t n_own = std::max(kEarly, (n + kLanes - 1) / kLanes);
+    const std::size_t n_own = std::max(kShare, (n + kLanes - 1) / kLanes);
     const std::span<const Symbol> symbols(lane.symbols);
     for (std::size_t first = 0; first < n; first += n_own) {
       const std::size_t last = std::min(n, first + n_own);
@@ -386,7 +387,8 @@ class Walker {
         walk.own_end = symbols.data() + last;
         walk.own_positions = &lane.positions[first];
         // What it finds before its own part is of no use.
-        read(walk, of.states, symbols.subspan(first - kEarly, kEarly), work_.unused.data());
+        const std::size_t n_early = std::min(kEarly, first);
+        read(walk, of.states, symbols.subspan(first - n_early, n_early), work_.unused.data());
       }
     }
   }
