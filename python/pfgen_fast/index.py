@@ -56,6 +56,8 @@ def open_references(suite: Suite, profile: Profile, path: Path) -> References:
     index = open_index(path, suite.metadata_hash, profile)
     if index.details != describe_questions(suite):  # a suite made from another keeps its hash
         raise IndexFormatError(f"{path}: describes other questions than those of suite {suite.name}")
+    if not suite.is_loaded:  # nor does it say anything of its answers
+        raise IndexFormatError(f"{path}: belongs to a suite that Suite.load read, not to one made by hand")
     return index.questions
 
 

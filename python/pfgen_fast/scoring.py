@@ -74,8 +74,6 @@ class Scorer:
     def _references(self) -> Sequence[_core.References]:
         if self._index is None:
             return references(self.suite, self.profile, self._threads)
-        if not self.suite.is_loaded:  # its hash says nothing of its answers
-            raise IndexFormatError(f"{self._index}: an index needs a suite that Suite.load read, not one built by hand")
         try:
             return open_references(self.suite, self.profile, self._index)
         except FileNotFoundError:
