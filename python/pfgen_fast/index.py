@@ -104,7 +104,8 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
             found = _find(suite, profile, path, opens_all=renews)
             if found is not None:
                 return found
-            built = save_index(suite, profile, threads, path)
+            built = _built(suite, profile, threads)
+            write_index(path, suite.metadata_hash, profile, describe_questions(suite), built)
         return open_references(suite, profile, path)
     except (IndexFormatError, OSError):  # nobody keeps others from touching the cache
         assert built is not None
