@@ -71,7 +71,7 @@ class NgramIndex {
     return is_wide_ ? work(wide_) : work(compact_);
   }
 
-  // For single questions to the index; walks over texts use with_states().
+  // For single questions to the index; walks over texts use states().
   Cursor step(Cursor cursor, Symbol symbol) const;
 
  private:
