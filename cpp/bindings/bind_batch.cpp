@@ -2,8 +2,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -34,13 +36,14 @@ class Scorer {
   // Returns (codes, fluency, truthfulness, helpfulness, average, per-set fluency, per-set truthfulness).
   py::tuple score(py::handle questions, const TextColumn& answers, std::size_t n_threads) const {
     const auto n = static_cast<py::ssize_t>(answers.size());
-    const py::array_t<std::int32_t> codes = resolve(questions, answers.size());
+    py::array_t<std::int32_t> codes(n);
+    resolve(questions, {codes.mutable_data(), answers.size()});
     const auto n_sets = static_cast<py::ssize_t>(n_set_columns_);
     py::array_t<double> fluency(n), truthfulness(n), helpfulness(n), average(n);
     py::array_t<double> set_fluency({n_sets, n}), set_truthfulness({n_sets, n});
     std::fill_n(set_fluency.mutable_data(), set_fluency.size(), kNaN);
     std::fill_n(set_truthfulness.mutable_data(), set_truthfulness.size(), kNaN);
-    run(codes, answers, n_threads,
+    run({codes.data(), answers.size()}, answers, n_threads,
         {fluency.mutable_data(), truthfulness.mutable_data(), helpfulness.mutable_data(), average.mutable_data(),
          set_fluency.mutable_data(), set_truthfulness.mutable_data()});
     return py::make_tuple(codes, fluency, truthfulness, helpfulness, average, set_fluency, set_truthfulness);
@@ -48,7 +51,8 @@ class Scorer {
 
   py::array_t<double> reward(py::handle questions, py::handle answers, std::size_t n_threads) const {
     const TextColumn column(answers, "answers", false);
-    const py::array_t<std::int32_t> codes = resolve(questions, column.size());
+    std::vector<std::int32_t> codes(column.size());
+    resolve(questions, codes);
     py::array_t<double> average(static_cast<py::ssize_t>(column.size()));
     std::vector<double> parts(3 * column.size());
     double* part = parts.data();
@@ -84,14 +88,13 @@ class Scorer {
     throw UnknownQuestion{row, py::reinterpret_borrow<py::object>(key)};
   }
 
-  // Codes of the questions: one key for all rows, or a column of keys.
-  py::array_t<std::int32_t> resolve(py::handle questions, std::size_t n_rows) const {
-    py::array_t<std::int32_t> codes(static_cast<py::ssize_t>(n_rows));
-    std::int32_t* out = codes.mutable_data();
+  // Finds the codes of the questions: one key for all rows, or a column of keys.
+  void resolve(py::handle questions, std::span<std::int32_t> codes) const {
     if (PyUnicode_Check(questions.ptr())) {
-      std::fill_n(out, n_rows, code_of(questions, std::nullopt));
-      return codes;
+      std::ranges::fill(codes, code_of(questions, std::nullopt));
+      return;
     }
+    const std::size_t n_rows = codes.size();
     const TextColumn keys(questions, "questions", false);
     if (keys.size() != n_rows) {
       throw BadColumn{"questions", std::to_string(keys.size()) + " questions for " + std::to_string(n_rows) +
@@ -106,9 +109,8 @@ class Scorer {
       auto& same_encoding = known[static_cast<std::size_t>(key.encoding)];
       auto found = same_encoding.find(bytes);
       if (found == same_encoding.end()) found = same_encoding.emplace(bytes, code_of(keys.item(row), row)).first;
-      out[row] = found->second;
+      codes[row] = found->second;
     }
-    return codes;
   }
 
   std::vector<std::uint32_t> regex_positions(std::uint32_t code, const TextView& answer) const {
@@ -127,21 +129,30 @@ class Scorer {
     return positions;
   }
 
-  void run(const py::array_t<std::int32_t>& codes, const TextColumn& texts, std::size_t n_threads,
+  void run(std::span<const std::int32_t> codes, const TextColumn& texts, std::size_t n_threads,
            const Columns& columns) const {
     std::vector<Answer> answers(texts.size());
     std::vector<std::vector<std::uint32_t>> positions;
     for (std::size_t row = 0; row < answers.size(); ++row) {
-      const auto code = static_cast<std::uint32_t>(codes.data()[row]);
+      const auto code = static_cast<std::uint32_t>(codes[row]);
       answers[row] = {texts[row], code, nullptr};
       if (searchers_[code].empty()) continue;
       answers[row].regex_positions = positions.emplace_back(regex_positions(code, texts[row])).data();
+    }
+    if (is_brief(answers)) {
+      scorer_.score(answers, 1, columns, nullptr);
+      return;
     }
     const py::gil_scoped_release no_gil;
     scorer_.score(answers, n_threads, columns, [] {
       const py::gil_scoped_acquire gil;
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     });
+  }
+
+  // Whether the answers take less time than other threads would gain by it.
+  static bool is_brief(std::span<const Answer> answers) {
+    return answers.size() <= 1 && std::ranges::all_of(answers, [](const Answer& a) { return a.text.n_units <= 1000; });
   }
 
   py::dict codes_;

@@ -63,6 +63,7 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
 
 // Rows question by question, so that a thread finds one index in its cache; each in its old order.
 std::vector<std::size_t> rows_by_question(std::span<const Answer> answers, std::size_t n_questions) {
+  if (answers.size() == 1) return {0};
   std::vector<std::size_t> begin(n_questions + 1);
   for (const Answer& answer : answers) ++begin[answer.question + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());

@@ -71,22 +71,24 @@ void find_repeats(const NgramIndex& index, Lane& lane, Workspace& work) {
   const std::uint32_t n_answers = work.n_answers;
   std::uint8_t* const repeats = work.repeats.data();
   std::size_t n_repeats = 0;
+  std::uint32_t before = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t matched = positions[i].matched;
+    const std::uint32_t most = std::min<std::uint32_t>(positions[i].matched, before + 1);
     std::uint32_t longest = seen_in[symbols[i]] == n_answers ? 1 : 0;
     seen_in[symbols[i]] = n_answers;
     if (i > 0) {
       const std::size_t slot = pair_slot(symbols[i - 1], symbols[i]);
       earlier[i] = latest[slot];
       latest[slot] = static_cast<std::uint8_t>(i + 1);
-      for (std::size_t at = earlier[i]; at != 0 && longest < matched; at = earlier[at - 1]) {
+      for (std::size_t at = earlier[i]; at != 0 && longest < most; at = earlier[at - 1]) {
         const std::size_t other = at - 1;
         std::uint32_t length = 0;
-        while (length < matched && length <= other && symbols[other - length] == symbols[i - length]) ++length;
+        while (length < most && length <= other && symbols[other - length] == symbols[i - length]) ++length;
         longest = std::max(longest, length);
       }
     }
-    positions[i].repeated = static_cast<std::uint8_t>(std::min(longest, matched));
+    before = std::min(longest, most);
+    positions[i].repeated = static_cast<std::uint8_t>(before);
     repeats[n_repeats] = static_cast<std::uint8_t>(i);
     n_repeats += static_cast<std::size_t>(positions[i].repeated != 0);
   }
@@ -111,6 +113,7 @@ void find_contributions(const Scoring<States>& of, const Lane& lane, std::span<c
     counts[i] = states.counts(positions[i].state);
     partial[n_partial] = static_cast<std::uint8_t>(i);
     n_partial += static_cast<std::size_t>(states.depth(positions[i].state) != positions[i].matched);
+    states.prefetch_state(states.link(positions[i].state));  // for those that are looked at again
   }
   for (std::size_t k = 0; k < n_partial; ++k) {
     const std::size_t i = partial[k];
@@ -282,8 +285,8 @@ class Walker {
     run([this](Walk& walk) { return go_on(walk); });
   }
 
-  // With few answers, all walks share one: each begins so many symbols early that it knows whatever its own first n-gram
-  // depends on.
+  // With few answers, all walks share one. Each begins afresh at its own part, and goes on past its border for as long as
+  // its n-grams reach back over that.
   void score_few() {
     Lane& lane = work_.lanes[0];
     while (source_.next(lane)) {
@@ -291,7 +294,8 @@ class Walker {
       for (const Scoring<States>& of : groups_) {
         take_symbols(of.index.alphabet(), of.is_paper, lane);
         share(of, lane);
-        run(begin_own_part);
+        run([this](Walk& walk) { return cross_border(walk); });
+        join(lane);
         score_group(of, lane);
       }
       source_.done(lane);
@@ -309,9 +313,10 @@ class Walker {
     Cursor cursor;
     std::uint32_t slot;
     std::uint64_t key;
-    std::size_t group;              // that is walked
-    const Symbol* own_end;          // where a walk that began early ends; null for others
-    Lane::Position* own_positions;
+    std::size_t group;     // that is walked
+    std::size_t part;      // of the answer, where walks share one
+    const Symbol* border;  // between the own part and the next
+    const Symbol* text_end;
   };
 
   // Steps all walks side by side; `next` begins another part for one that has ended, or returns false.
@@ -370,36 +375,39 @@ class Walker {
     ask(walk);
   }
 
-  // Cuts the symbols of a lane into parts for several walks.
+  // Cuts the symbols of a lane into parts for several walks. A part is no shorter than any n-gram, so none reaches over two
+  // borders.
   void share(const Scoring<States>& of, Lane& lane) {
-    constexpr std::size_t kEarly = kMaxOrder - 1;
-    constexpr std::size_t kShare = 9;  // below it, what is read twice costs more than what is waited for
-    const std::size_t n = lane.symbols.size();
-    const std::size_t n_own = std::max(kShare, (n + kLanes - 1) / kLanes);
     const std::span<const Symbol> symbols(lane.symbols);
-    for (std::size_t first = 0; first < n; first += n_own) {
-      const std::size_t last = std::min(n, first + n_own);
-      Walk& walk = walks_[n_walks_++];
-      if (first == 0) {
-        walk.own_end = nullptr;
-        read(walk, of.states, symbols.first(last), lane.positions.data());
-      } else {
-        walk.own_end = symbols.data() + last;
-        walk.own_positions = &lane.positions[first];
-        // What it finds before its own part is of no use.
-        const std::size_t n_early = std::min(kEarly, first);
-        read(walk, of.states, symbols.subspan(first - n_early, n_early), work_.unused.data());
-      }
+    const std::size_t n = symbols.size();
+    n_own_ = std::max<std::size_t>(kMaxOrder, (n + kLanes - 1) / kLanes);
+    for (std::size_t first = 0; first < n; first += n_own_) {
+      Walk& walk = walks_[n_walks_];
+      const auto own = symbols.subspan(first, std::min(n_own_, n - first));
+      walk.part = n_walks_++;
+      walk.border = own.data() + own.size();
+      walk.text_end = symbols.data() + n;
+      read(walk, of.states, own, &lane.positions[first]);
     }
   }
 
-  static bool begin_own_part(Walk& walk) {
-    if (walk.own_end == nullptr) return false;
-    walk.end = walk.own_end;
-    walk.position = walk.own_positions;
-    walk.own_end = nullptr;
+  // Reads one symbol more past the border; false if there the next walk, which began at it, finds the same.
+  bool cross_border(Walk& walk) {
+    const auto n_past = static_cast<std::size_t>(walk.next - walk.border);
+    work_.crossing[walk.part].n = n_past;
+    if (walk.cursor.matched <= n_past || walk.next == walk.text_end) return false;
+    walk.position = &work_.crossing[walk.part].positions[n_past];
+    ++walk.end;
     ask(walk);
     return true;
+  }
+
+  // What a walk found past its border is longer than what the next one found there.
+  void join(Lane& lane) const {
+    for (std::size_t first = n_own_; first < lane.positions.size(); first += n_own_) {
+      const Workspace::Crossing& crossing = work_.crossing[first / n_own_ - 1];
+      std::copy_n(crossing.positions.begin(), crossing.n, lane.positions.begin() + static_cast<std::ptrdiff_t>(first));
+    }
   }
 
   static void ask(Walk& walk) {
@@ -448,6 +456,7 @@ class Walker {
   Workspace& work_;
   std::array<Walk, kLanes> walks_;
   std::size_t n_walks_ = 0;
+  std::size_t n_own_ = 0;  // symbols of a part
 };
 
 }  // namespace

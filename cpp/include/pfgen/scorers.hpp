@@ -84,7 +84,12 @@ struct Workspace {
   Buffers<WideStates> wide;
   std::vector<std::uint8_t> repeats;  // where `repeated` is not 0
   std::vector<double> truncations;
-  std::array<Lane::Position, kMaxOrder> unused;
+  // What a walk over a part of an answer found past its border, up to where the next walk finds the same.
+  struct Crossing {
+    std::size_t n;
+    std::array<Lane::Position, kMaxOrder> positions;
+  };
+  std::array<Crossing, kLanes> crossing;
   std::array<std::uint8_t, kPairSlots> latest;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier;            // where the pair of a position stood before, plus 1
   std::vector<std::uint32_t> symbol_seen_in;    // number of the answer that a symbol was last seen in

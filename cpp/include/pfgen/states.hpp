@@ -44,13 +44,24 @@ struct Followed {
   bool is_edge;
 };
 
+// Divides a multiple of `divisor`, which is 1 to kMaxOrder: far sooner than the processor does.
+inline std::uint32_t divide_exactly(std::uint32_t multiple, std::uint32_t divisor) noexcept {
+  static constexpr std::array<std::uint64_t, kMaxOrder + 1> kInverses = [] {
+    std::array<std::uint64_t, kMaxOrder + 1> inverses{};
+    for (std::uint64_t d = 1; d <= kMaxOrder; ++d) inverses[d] = ((std::uint64_t{1} << 32) + d - 1) / d;
+    return inverses;
+  }();
+  return static_cast<std::uint32_t>(multiple * kInverses[divisor] >> 32);
+}
+
 // The document frequencies of the suffixes of up to `length` symbols, of which the longest belongs to `state`: all n-grams
 // of a state are equally frequent.
 template <class States>
 std::uint32_t counts_up_to(const States& states, StateId state, std::uint32_t length, std::size_t set) noexcept {
   const std::uint32_t linked = states.cumulative(states.link(state), set);
   const std::uint32_t link_depth = states.link_depth(state);
-  const std::uint32_t frequency = (states.cumulative(state, set) - linked) / (states.depth(state) - link_depth);
+  const std::uint32_t frequency =
+      divide_exactly(states.cumulative(state, set) - linked, states.depth(state) - link_depth);
   return linked + (length - link_depth) * frequency;
 }
 
