@@ -16,6 +16,10 @@ class IndexFormatError(PfgenError, ValueError):
     """A compiled suite that is cut, damaged, or made from another suite or by another version."""
 
 
+class EngineError(PfgenError):
+    """Answers that cannot be generated: an engine, a model, a server or a setting that does not do."""
+
+
 class TrialsError(PfgenError, ValueError):
     """Questions or answers that cannot be scored; the message names the row.
 

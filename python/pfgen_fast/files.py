@@ -9,6 +9,7 @@ import hashlib
 import io
 import lzma
 import os
+import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
@@ -269,6 +270,50 @@ def _open_unnamed(folder: Path) -> IO[bytes] | None:
         if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
             return None  # this file system cannot
         raise
+
+
+@contextlib.contextmanager
+def held_alone(path: Path) -> Iterator[bool]:
+    """Whether this process holds the lock file `path`, or else another one does; nobody is waited for.
+
+    The file is gone when its holder is done; one that a killed holder left is as good as none.
+
+    Raises:
+        PfgenError: No lock can be had there.
+    """
+    try:
+        lock = open(path, "ab")  # noqa: SIM115 - closed below, which also gives the lock back
+    except OSError as error:
+        raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
+    with lock:
+        try:
+            # A holder that is just done removes the file, so a lock may be one on a file that is nowhere any more.
+            held = _try_lock(lock.fileno()) and os.path.samestat(os.fstat(lock.fileno()), path.stat())
+        except FileNotFoundError:
+            held = False
+        except OSError as error:
+            raise PfgenError(f"{path}: cannot be locked: {error.strerror or error}") from None
+        try:
+            yield held
+        finally:
+            if held:
+                with contextlib.suppress(OSError):  # where open files cannot be removed, it stays and does no harm
+                    path.unlink()
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
 
 
 def input_hash(path: Path) -> str:

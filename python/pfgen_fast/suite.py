@@ -10,9 +10,9 @@ import hashlib
 import json
 import os
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,8 @@ _BLOCK_BYTES = 1 << 18
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
 _OPTIONAL = ("category", "note", "keywords")
+_SAMPLES_FILE = "questions.jsonl"
+_SETTINGS_FILE = "suite.json"
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,31 @@ def _question(question_id: str, question: str, answers: dict[str, tuple[str, ...
     return Question(question_id, question, MappingProxyType(answers), *rest)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """A question and an answer that a person wrote to it: an example in prompts."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """The texts of a suite's prompts around examples and question.
+
+    Attributes:
+        examples_heading: The line above the examples.
+        question_heading: The line above the question, in the mode `qa`.
+        qa: What the mode `qa` says first.
+        chat: What the mode `chat` says first.
+    """
+
+    examples_heading: str = "## 回答例"
+    question_heading: str = "## 質問"
+    qa: str = "例と同様の文体及び文字数で、質問に1行で答えてください。"
+    chat: str = "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。"
+
+
 @dataclass(frozen=True, eq=False)
 class Suite:
     """The questions of one suite, in file order.
@@ -75,6 +102,8 @@ class Suite:
     metadata_hash: str
     is_loaded: bool = field(default=False, init=False, repr=False)
     """Whether `load` made it, so that it is valid and its `metadata_hash` that of its files."""
+    folder: Path | None = field(default=None, init=False, repr=False)
+    """Where `load` found it; what prompts are made of is read from there when it is needed."""
 
     @cached_property
     def _by_key(self) -> Mapping[str, Question]:
@@ -102,6 +131,7 @@ class Suite:
         name = folder.name if folder.parent == _PACKAGED else str(source)
         suite = cls(name, questions, _metadata_hash(digests))
         object.__setattr__(suite, "is_loaded", True)
+        object.__setattr__(suite, "folder", folder.absolute())
         return suite
 
     def __len__(self) -> int:
@@ -127,6 +157,36 @@ class Suite:
     def set_names(self) -> tuple[str, ...]:
         """Names of all reference sets, in order of first appearance."""
         return tuple(dict.fromkeys(name for question in self.questions for name in question.answers))
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """The sample answers of `questions.jsonl`, of which prompts are made; they have no effect on scores.
+
+        Raises:
+            SuiteError: There is no such file, or a line is no sample; the message names the line.
+        """
+        if self.folder is None or not (self.folder / _SAMPLES_FILE).exists():
+            raise SuiteError(
+                f"suite {self.name}: no {_SAMPLES_FILE} with sample answers, which prompts with examples need"
+            )
+        path = self.folder / _SAMPLES_FILE
+        for fault in _samples_faults(path):
+            raise SuiteError(fault)
+        return tuple(Sample(line["question"], line["answer"]) for _, line in _json_lines(path))
+
+    @cached_property
+    def instructions(self) -> Instructions:
+        """The texts of its prompts: those of `suite.json`, or else the defaults; they have no effect on scores.
+
+        Raises:
+            SuiteError: There is a `suite.json`, and it does not follow the rules.
+        """
+        path = None if self.folder is None else self.folder / _SETTINGS_FILE
+        if path is None or not path.exists():
+            return Instructions()
+        for fault in _settings_faults(path):
+            raise SuiteError(fault)
+        return Instructions(**_parse_json(_read_bytes(path), str(path)).get("instructions", {}))
 
     def unknown_question(self, key: object) -> str:
         """The sentence that says that `key` is no question here, and which ones come near."""
@@ -348,7 +408,68 @@ def find_faults(source: str | Path) -> list[str]:
         faults.extend(of_file)
         if not of_file:
             faults.extend(_key_faults(taken, decoded["question_id"], decoded["question"], path))
+    folder = _suite_folder(source)
+    for name, faults_of in ((_SAMPLES_FILE, _samples_faults), (_SETTINGS_FILE, _settings_faults)):
+        if (folder / name).exists():
+            faults.extend(_guarded(faults_of, folder / name))
     return faults
+
+
+def _guarded(faults_of: Callable[[Path], Iterator[str]], path: Path) -> list[str]:
+    try:
+        return list(faults_of(path))
+    except SuiteError as error:
+        return [str(error)]
+
+
+def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """The decoded lines of a file that are not blank, each with its place."""
+    for number, line in enumerate(_read_bytes(path).split(b"\n"), start=1):
+        if line.strip():
+            where = f"{path}, line {number}"
+            try:
+                yield where, _parse_json(line, where)
+            except SuiteError as error:
+                # The line of the parsed text is always the first, and its place is already named.
+                raise SuiteError(str(error).replace(f"{where}, line 1,", f"{where},")) from None
+
+
+def _samples_faults(path: Path) -> Iterator[str]:
+    taken: set[str] = set()
+    for where, line in _json_lines(path):
+        if not isinstance(line, dict):
+            yield f"{where}: expected an object with 'question' and 'answer', not {type(line).__name__}"
+            continue
+        for key in ("question", "answer"):
+            if not isinstance(line.get(key), str) or not line[key]:
+                yield f"{where}: {key!r} is a non-empty string, not {line.get(key)!r}"
+            elif any(unicodedata.category(character) == "Cs" for character in line[key]):
+                yield f"{where}: {key!r} holds a lone surrogate, which no prompt can"
+        question = line.get("question")
+        if isinstance(question, str):
+            if question in taken:
+                yield f"{where}: the question {question!r} has a sample answer already"
+            taken.add(question)
+
+
+def _settings_faults(path: Path) -> Iterator[str]:
+    settings = _parse_json(_read_bytes(path), str(path))
+    if not isinstance(settings, dict):
+        yield f"{path}: expected a JSON object, not {type(settings).__name__}"
+        return
+    for key in settings:
+        if key != "instructions":
+            yield f"{path}: unknown key {key!r}; expected 'instructions'"
+    instructions = settings.get("instructions", {})
+    if not isinstance(instructions, dict):
+        yield f"{path}: 'instructions' maps names to texts, not {type(instructions).__name__}"
+        return
+    names = [text.name for text in fields(Instructions)]
+    for key, text in instructions.items():
+        if key not in names:
+            yield f"{path}: unknown instruction {key!r}; expected {', '.join(names)}"
+        elif not isinstance(text, str) or any(unicodedata.category(character) == "Cs" for character in text):
+            yield f"{path}: instructions[{key!r}] is a text without lone surrogates, not {text!r}"
 
 
 def _parse_json(content: bytes, where: str) -> Any:

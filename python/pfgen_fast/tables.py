@@ -131,6 +131,29 @@ class _Columns:
                 raise TrialsError(f"{place}: the column {name!r} stands {times} times")
 
 
+class _AnyColumns(_Columns):
+    """Whatever columns there are."""
+
+    def fit(self, names: Collection[str]) -> bool:
+        return True
+
+    def check(self, names: Sequence[str], place: str) -> None:
+        pass
+
+
+def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of a table as `score_table` reads it, each with its place for errors.
+
+    Raises:
+        TrialsError: The source cannot be read.
+    """
+    read = _READERS[_kind(source)]
+    with contextlib.closing(read(str(source), _AnyColumns("", "", ()), batch_size)) as batches:
+        for batch in batches:
+            for number, row in enumerate(batch.rows()):
+                yield batch.place(number), row
+
+
 class _Batch(Protocol):
     """Some rows of a table in the form in which they were read."""
 

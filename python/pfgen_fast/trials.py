@@ -193,6 +193,20 @@ def _runs_in(place: Path) -> Iterator[RunFolder]:
     yield from (RunFolder(Path(error.filename), None) for error in unreadable)
 
 
+def packed_trials(folder: Path) -> Path | None:
+    """The file of all trials in a run's folder; None where there is none."""
+    return next((folder / name for name in _TRIALS_NAMES if (folder / name).exists()), None)
+
+
+def single_trials(folder: Path) -> list[Path]:
+    """The files of single trials in a run's folder, by their numbers."""
+    try:
+        paths = [path for path in folder.iterdir() if _ONE_TRIAL.fullmatch(path.name)]
+    except OSError as error:
+        raise TrialsError(f"{folder}: cannot be read: {error.strerror}") from None
+    return sorted(paths, key=lambda path: (len(path.name), path.name))
+
+
 def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
     """Writes the single trials of a run, all lines sorted bytewise, as one trials.jsonl.xz.
 
@@ -200,12 +214,11 @@ def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
         run: A run without a file of trials.
         folder: Where to write; by default the run's own folder.
     """
-    try:
-        paths = sorted(path for path in run.folder.iterdir() if _ONE_TRIAL.fullmatch(path.name))
-    except OSError as error:
-        raise TrialsError(f"{run.folder}: cannot be read: {error.strerror}") from None
     lines = sorted(
-        line.removesuffix(b"\r") for path in paths for line in _lines(read_stored(path)) if line and not line.isspace()
+        line.removesuffix(b"\r")
+        for path in single_trials(run.folder)
+        for line in _lines(read_stored(path))
+        if line and not line.isspace()
     )
     packed = (folder or run.folder) / _TRIALS_NAMES[0]
     write_whole(packed, lzma.compress(b"".join(line + b"\n" for line in lines)))

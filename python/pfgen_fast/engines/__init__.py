@@ -1,0 +1,138 @@
+"""Engines: where answers come from. Each is a module of its own, imported when it is asked for.
+
+An engine gets a batch of tasks and gives raw answers as they come; what becomes of them is up to `generation.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..errors import EngineError
+from ..prompts import STOP, Mode, Task, check_mode
+
+if TYPE_CHECKING:
+    from ..suite import Suite
+
+ENGINES: Mapping[str, tuple[str, str]] = {
+    "replay": (".replay", "ReplayEngine"),
+}
+"""The engines by name: module and class. The class is called as `open_engine` says."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How answers are drawn: what every engine is told.
+
+    Attributes:
+        max_tokens: The most tokens of an answer.
+        temperature: 0 takes the likeliest token.
+        top_p: Draw from the likeliest tokens that together have this probability.
+        top_k: Draw from this many likeliest tokens; None from all.
+        stop: Texts at which an answer ends.
+    """
+
+    max_tokens: int = 300
+    temperature: float = 1.0
+    top_p: float = 0.98
+    top_k: int | None = None
+    stop: tuple[str, ...] = STOP["completion"]
+
+    def __post_init__(self) -> None:
+        # config.json, and with it the name of the run's folder, tells 1 from 1.0.
+        object.__setattr__(self, "temperature", float(self.temperature))
+        object.__setattr__(self, "top_p", float(self.top_p))
+        if self.max_tokens < 1:
+            raise EngineError(f"max_tokens: expected at least 1, not {self.max_tokens}")
+        if not 0 <= self.temperature < math.inf:
+            raise EngineError(f"temperature: expected a number from 0, not {self.temperature}")
+        if not 0 < self.top_p <= 1:
+            raise EngineError(f"top_p: expected a number above 0 and up to 1, not {self.top_p}")
+        if self.top_k is not None and self.top_k < 1:
+            raise EngineError(f"top_k: expected at least 1, not {self.top_k}")
+
+    def config(self) -> dict[str, Any]:
+        """As config.json records it; None is left out there."""
+        return {
+            "max_tokens": self.max_tokens,
+            "stop": list(self.stop),
+            "temperature": self.temperature,
+            "top_k": self.top_k,
+            "top_p": self.top_p,
+        }
+
+
+class Engine(Protocol):
+    """What answers tasks.
+
+    One that can say why an answer is missing has an attribute `trouble`: the last reason, a part of a sentence.
+    """
+
+    @property
+    def name(self) -> str:
+        """As config.json has it."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """What config.json records besides the parameters of the run: no secrets, ever.
+
+        A value takes the place of a parameter of the run; None leaves it out, where it means nothing to this engine.
+        """
+
+    def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, str], None]:
+        """The raw answers as they come, each with the index of its task.
+
+        A task that gave nothing usable has the answer `""`; the caller asks again. One that never comes counts so too.
+
+        Raises:
+            EngineError: Something is wrong that concerns all tasks.
+        """
+
+    async def close(self) -> None:
+        """Gives back what the engine holds; it is not used afterwards."""
+
+
+def open_engine(
+    name: str, *, suite: Suite, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
+) -> Engine:
+    """Makes an engine ready to answer.
+
+    Args:
+        name: A key of `ENGINES`.
+        suite: The suite whose questions will be asked.
+        model: Which model; what it names depends on the engine.
+        mode: What kind of prompts the tasks will have.
+        sampling: How answers are drawn; by default as usual for the mode.
+        options: What this engine takes besides.
+
+    Raises:
+        EngineError: There is no such engine or option, or the engine cannot be opened; where a package is missing,
+            the message names it.
+    """
+    check_mode(mode)
+    make = _engine_class(name)
+    known = _options_of(make)
+    for option in options:
+        if option not in known:
+            owners = [other for other in ENGINES if option in _options_of(_engine_class(other))]
+            whose = f"an option of {' and '.join(owners)}" if owners else "an option of no engine"
+            raise EngineError(f"{option!r} is {whose}, not of the engine {name}")
+    engine: Engine = make(
+        suite=suite, model=model, mode=mode, sampling=sampling or Sampling(stop=STOP[mode]), **options
+    )
+    return engine
+
+
+def _engine_class(name: str) -> Any:
+    if name not in ENGINES:
+        raise EngineError(f"unknown engine {name!r}; expected one of {', '.join(ENGINES)}")
+    module, kind = ENGINES[name]
+    return getattr(import_module(module, __name__), kind)
+
+
+def _options_of(make: Any) -> set[str]:
+    return set(inspect.signature(make).parameters) - {"suite", "model", "mode", "sampling"}
