@@ -14,7 +14,7 @@ from typing import Any
 
 from .engines import Engine, Sampling
 from .errors import EngineError
-from .prompts import NUM_EXAMPLES, STOP, Mode, Task, cleaned, make_tasks
+from .prompts import NUM_EXAMPLES, STOP, Mode, Task, cleaned, is_encodable, make_tasks
 from .run_writer import RunWriter, run_folder, writing_run
 from .suite import Instructions, Suite
 from .trials import RunFolder
@@ -62,6 +62,11 @@ class Setting:
     num_examples: int = NUM_EXAMPLES
     seed: str = ""
     prefix: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("model", "seed", "prefix"):
+            if not is_encodable(getattr(self, name)):
+                raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
 
     def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What config.json records; `parameters` are those of the engine, and win."""

@@ -89,6 +89,9 @@ def make_tasks(
     check_mode(mode)
     if trial < 1 or num_examples < 0:
         raise EngineError(f"trials count from 1 and examples from 0; got trial {trial} with {num_examples} examples")
+    for question in suite:
+        if not is_encodable(question.question):
+            raise EngineError(f"{question.question_id}: the question holds a lone surrogate, which no prompt can")
     # The order of the samples is that of the whole trial, so they are sorted once.
     samples = sorted(suite.samples, key=lambda sample: _digest(seed, trial, sample.question)) if num_examples else []
     make = _PROMPTS[mode]
@@ -113,6 +116,11 @@ def check_mode(mode: str) -> None:
     """Raises EngineError unless there is such a mode."""
     if mode not in MODES:
         raise EngineError(f"unknown mode {mode!r}; expected one of {', '.join(MODES)}")
+
+
+def is_encodable(text: str) -> bool:
+    """Whether UTF-8 can hold a text; a lone surrogate is what it cannot."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def sampling_seed(seed: str, trial: int) -> int:

@@ -29,6 +29,7 @@ class Exit(enum.IntEnum):
     NO = 1  # the answer is no: verify found a difference
     USAGE = 2
     PARTIAL = 3  # some inputs failed, the others were done
+    STOPPED = 130  # by Ctrl-C; what shells say then
 
 
 app = typer.Typer(
@@ -127,7 +128,9 @@ def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> 
 
 
 @contextlib.contextmanager
-def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int | None], None]]:
+def counting(
+    what: str, *, quiet: bool = False, with_speed: bool = False
+) -> Iterator[Callable[[int, int | None], None]]:
     """A function to tell how much is done (and of how much); it shows a bar on stderr after a second.
 
     Nothing is shown where stderr is no terminal.
@@ -137,12 +140,16 @@ def counting(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int |
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    if with_speed:
+        columns.append(TextColumn("{task.fields[speed]}"))
     begin = time.monotonic()
     with Progress(*columns, console=stderr(), transient=True) as progress:
-        task = progress.add_task(shown(what), total=None, visible=False)
+        task = progress.add_task(shown(what), total=None, visible=False, speed="")
 
         def count(done: int, total: int | None) -> None:
-            progress.update(task, completed=done, total=total, visible=time.monotonic() - begin > 1)
+            speed = f"{progress.tasks[0].speed or 0:,.1f} {shown(what)}/s" if with_speed else ""
+            visible = time.monotonic() - begin > 1
+            progress.update(task, completed=done, total=total, visible=visible, speed=speed)
 
         yield count

@@ -29,6 +29,14 @@ OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", help="File to write. Default: stdout.", metavar="FILE")
 ]
 
+NamedSuite = Annotated[
+    str,
+    typer.Option("--suite", "-s", help="Folder with Q*.json files and questions.jsonl, or 'mini'.", metavar="FOLDER"),
+]
+Root = Annotated[
+    Path, typer.Option("--output", "-o", help="The run's folder is made below this one.", metavar="FOLDER")
+]
+
 
 class FloatSumChoice(str, enum.Enum):
     """How rounded parts are added up."""
@@ -49,3 +57,25 @@ FloatSumOption = Annotated[
     typer.Option(help="How rounded parts are added up: as Python >= 3.12 does, or as older ones did. Last digit only."),
 ]
 ProfileOption = Annotated[ProfileChoice, typer.Option(help="The published figures, or the formulas as printed.")]
+
+
+class ModeChoice(str, enum.Enum):
+    """What kind of prompts are sent."""
+
+    completion = "completion"
+    qa = "qa"
+    chat = "chat"
+
+
+Trials = Annotated[int, typer.Option("--trials", "-n", min=1, help="How often each question is asked.")]
+ModeOption = Annotated[
+    ModeChoice, typer.Option(help="A text to continue (base models), one user message, or system and user messages.")
+]
+Examples = Annotated[int, typer.Option("--examples", min=0, help="How many sample answers a prompt shows.")]
+Seed = Annotated[str, typer.Option("--seed", help="Any text; another one chooses other examples and another seed.")]
+Prefix = Annotated[str, typer.Option("--prefix", help="Stands before everything else in a prompt.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="Name of the model; also that of the run's folder.")]
+Temperature = Annotated[float, typer.Option("--temperature", help="0 takes the likeliest token.")]
+TopP = Annotated[float, typer.Option("--top-p", help="Draw from the likeliest tokens of this probability together.")]
+TopK = Annotated[int | None, typer.Option("--top-k", help="Draw from this many likeliest tokens. Default: from all.")]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", help="The most tokens of an answer.")]

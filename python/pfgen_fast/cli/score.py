@@ -82,14 +82,15 @@ def score(
         threads=threads,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
-    outcomes = _print_as_they_come(scored, quiet=quiet or as_json)
+    outcomes = print_outcomes(scored, quiet=quiet or as_json)
     if as_json:
-        print_json([_as_json(outcome) for outcome in outcomes])
+        print_json([outcome_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):
         raise SystemExit(Exit.PARTIAL)
 
 
-def _print_as_they_come(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
+def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
+    """Prints the scores of runs, and why others failed, as they come."""
     done: list[Outcome] = []
     for outcome in outcomes:
         if outcome.error:
@@ -113,7 +114,8 @@ def _row(outcome: Outcome) -> str:
     return f"{result['score']:7.4f} ±{result['score_std']:.4f}  {parts}  {name}{note}"
 
 
-def _as_json(outcome: Outcome) -> dict[str, object]:
+def outcome_as_json(outcome: Outcome) -> dict[str, object]:
+    """What became of a run, for machines."""
     return {
         "run": str(outcome.run.folder),
         "status": outcome.status,

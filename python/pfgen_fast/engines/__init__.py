@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..suite import Suite
 
 ENGINES: Mapping[str, tuple[str, str]] = {
+    "openai": (".openai", "OpenaiEngine"),
     "replay": (".replay", "ReplayEngine"),
 }
 """The engines by name: module and class. The class is called as `open_engine` says."""
@@ -119,8 +120,8 @@ def open_engine(
     for option in options:
         if option not in known:
             owners = [other for other in ENGINES if option in _options_of(_engine_class(other))]
-            whose = f"an option of {' and '.join(owners)}" if owners else "an option of no engine"
-            raise EngineError(f"{option!r} is {whose}, not of the engine {name}")
+            flag = f"--{option.replace('_', '-')}"
+            raise EngineError(f"{flag} is an option of {' and '.join(owners) or 'no engine'}, not of {name}")
     engine: Engine = make(
         suite=suite, model=model, mode=mode, sampling=sampling or Sampling(stop=STOP[mode]), **options
     )

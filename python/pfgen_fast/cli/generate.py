@@ -1,0 +1,144 @@
+"""`pfgen-fast generate`: answers from an engine into a run, which is scored at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, warn
+from .score import outcome_as_json, print_outcomes
+
+if TYPE_CHECKING:
+    from ..suite import Suite
+    from ..trials import RunFolder
+
+
+@app.command()
+def generate(
+    engine: Annotated[
+        str, typer.Option("--engine", "-e", help="openai (any server that speaks its protocol), replay.")
+    ],
+    model: options.Model,
+    suite: options.NamedSuite,
+    trials: options.Trials = 10,
+    mode: options.ModeOption = options.ModeChoice.completion,
+    temperature: options.Temperature = 1.0,
+    top_p: options.TopP = 0.98,
+    top_k: options.TopK = None,
+    max_tokens: options.MaxTokens = 300,
+    examples: options.Examples = 20,
+    seed: options.Seed = "",
+    prefix: options.Prefix = "",
+    base_url: Annotated[
+        str | None,
+        typer.Option(help="openai: address of the server, up to and with /v1. Default: $OPENAI_BASE_URL, or OpenAI."),
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option(help="openai: variable that holds the key. Default: OPENAI_API_KEY.", metavar="NAME")
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(help="openai: requests under way at once. Default: 16.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="openai: seconds a request may take. Default: 120.")] = None,
+    retries: Annotated[int | None, typer.Option(help="openai: how often a request is tried again. Default: 5.")] = None,
+    input: Annotated[
+        Path | None,
+        typer.Option(help="replay: table (.jsonl, .csv, .parquet), run folder, or samples_*.jsonl.", metavar="PATH"),
+    ] = None,
+    question_column: Annotated[str | None, typer.Option(help="replay: column of questions. Default: question.")] = None,
+    answer_column: Annotated[str | None, typer.Option(help="replay: column of answers. Default: answer.")] = None,
+    output: options.Root = Path("result"),
+    no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Lets a model answer every question of a suite, and scores the run.
+
+    The run's folder is named after the model and its parameters. What is there is not asked again: stop the command at
+    any moment, and the same command goes on.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
+
+      pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --temperature 0.7
+
+      pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini --trials 1
+    """
+    from ..engines import Sampling, open_engine
+    from ..generation import Setting
+    from ..generation import generate as generate_run
+    from ..prompts import STOP
+    from ..suite import Suite
+
+    given = {
+        "base_url": base_url,
+        "key_env": key_env,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "retries": retries,
+        "input": input,
+        "question_column": question_column,
+        "answer_column": answer_column,
+    }
+    engine_options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    loaded = Suite.load(suite)
+    sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_p=top_p, top_k=top_k, stop=STOP[mode.value])
+    setting = Setting(model, mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
+    opened = open_engine(engine, suite=loaded, model=model, mode=mode.value, sampling=sampling, **engine_options)
+    done = 0
+    try:
+        with counting("answers", quiet=quiet or as_json, with_speed=True) as count:
+
+            def on_progress(there: int, total: int) -> None:
+                nonlocal done
+                done = there
+                count(there, total)
+
+            generated = generate_run(loaded, opened, setting, trials=trials, output=output, on_progress=on_progress)
+    except KeyboardInterrupt:
+        fail(
+            f"stopped with {done} of {trials * len(loaded)} answers, which are kept; the same command goes on",
+            Exit.STOPPED,
+        )
+    finish(
+        loaded,
+        generated.run,
+        generated.folder,
+        generated.failed.values(),
+        n_new=generated.n_new,
+        with_scores=not no_score,
+        quiet=quiet,
+        as_json=as_json,
+    )
+
+
+def finish(
+    suite: Suite,
+    run: RunFolder | None,
+    folder: Path,
+    problems: Iterable[str],
+    *,
+    n_new: int,
+    with_scores: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Says what became of a run, and scores it."""
+    from ..runs import RunScorer
+
+    problems = list(problems)
+    for problem in problems:
+        warn(problem)
+    if not (quiet or as_json):
+        stdout().print(f"{n_new} new answers: {shown(str(folder))}")
+    outcomes = []
+    if run is not None and with_scores:
+        outcomes = print_outcomes(RunScorer(suite=suite).score([run]), quiet=quiet or as_json)
+    if as_json:
+        row = {"run": str(folder)} if not outcomes else outcome_as_json(outcomes[0])
+        print_json({**row, "n_new": n_new, "problems": problems})
+    if problems or any(outcome.status == "failed" for outcome in outcomes):
+        raise SystemExit(Exit.PARTIAL)

@@ -1,0 +1,53 @@
+"""`pfgen-fast import-batch`: output files of OpenAI's Batch API into a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options
+from .app import Json, Quiet, app
+from .generate import finish
+
+
+@app.command()
+def import_batch(
+    outputs: Annotated[
+        list[Path], typer.Argument(help="Output files (and error files) of the Batch API.", metavar="OUTPUT...")
+    ],
+    suite: options.NamedSuite,
+    config: Annotated[
+        Path,
+        typer.Option("--config", "-c", help="What prompts wrote beside the batch file.", metavar="NAME.config.json"),
+    ],
+    output: options.Root = Path("result"),
+    no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Turns output files of OpenAI's Batch API into a run.
+
+    Requests that failed are listed. What is missing comes from another output file, or from generate --engine openai
+    with the same parameters.
+
+    [bold]Example[/bold]
+
+      pfgen-fast import-batch batch_output.jsonl --config batch.config.json --suite mini
+    """
+    from ..batches import import_batch, read_config
+    from ..suite import Suite
+
+    loaded = Suite.load(suite)
+    imported = import_batch(outputs, loaded, read_config(config), output=output)
+    finish(
+        loaded,
+        imported.run,
+        imported.folder,
+        imported.problems,
+        n_new=imported.n_new,
+        with_scores=not no_score,
+        quiet=quiet,
+        as_json=as_json,
+    )

@@ -1,0 +1,116 @@
+"""`pfgen-fast prompts`: what is sent to a model, as JSON lines or as a batch file."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .app import Quiet, app, fail, shown, stdout
+
+if TYPE_CHECKING:
+    from ..generation import Setting
+    from ..suite import Suite
+
+
+class FormatChoice(str, enum.Enum):
+    """Lines of ours, or those of OpenAI's Batch API."""
+
+    jsonl = "jsonl"
+    openai_batch = "openai-batch"
+
+
+@app.command()
+def prompts(
+    suite: options.NamedSuite,
+    mode: options.ModeOption = options.ModeChoice.completion,
+    trials: options.Trials = 1,
+    examples: options.Examples = 20,
+    seed: options.Seed = "",
+    prefix: options.Prefix = "",
+    format: Annotated[FormatChoice, typer.Option(help="Lines of ours, or those of OpenAI's Batch API.")] = (
+        FormatChoice.jsonl
+    ),
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name of the model.")] = None,
+    temperature: options.Temperature = 1.0,
+    top_p: options.TopP = 0.98,
+    top_k: options.TopK = None,
+    max_tokens: options.MaxTokens = 300,
+    output: options.OutputFile = None,
+    quiet: Quiet = False,
+) -> None:
+    """Prints the prompts of trials, one a line.
+
+    With --format openai-batch it writes an input file for OpenAI's Batch API and, beside it, the parameters of the run
+    (NAME.config.json), which import-batch needs. Model and sampling matter there only.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast prompts --suite mini --mode chat --trials 2
+
+      pfgen-fast prompts --suite mini --mode chat --trials 10 --format openai-batch --model gpt-4o -o batch.jsonl
+    """
+    from ..engines import Sampling
+    from ..generation import Setting
+    from ..prompts import STOP
+    from ..suite import Suite
+
+    is_batch = format is FormatChoice.openai_batch
+    if is_batch and not (model and output):
+        fail("--format openai-batch needs --model and --output: the run's parameters are written beside the batch file")
+    sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_p=top_p, top_k=top_k, stop=STOP[mode.value])
+    setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
+    loaded = Suite.load(suite)
+    if is_batch and output:
+        _write_batch(loaded, setting, trials, output)
+    else:
+        with _opened(output) as file:
+            _write_lines(file, (_line(task) for trial in range(1, trials + 1) for task in setting.tasks(loaded, trial)))
+    if output and not quiet:
+        stdout().print(f"{trials * len(loaded)} prompts written: {shown(str(output))}")
+
+
+def _write_batch(suite: Suite, setting: Setting, trials: int, output: Path) -> None:
+    from ..batches import ENGINE, batch_lines
+    from ..files import write_whole, writing_whole
+    from ..run_writer import config_line
+
+    with writing_whole(output) as file:
+        _write_lines(file, batch_lines(suite, setting, trials=trials))
+    write_whole(output.with_suffix(".config.json"), f"{config_line(setting.config(suite, ENGINE))}\n".encode())
+
+
+def _line(task: Any) -> dict[str, Any]:
+    prompt = {"prompt": task.prompt.text} if task.prompt.messages is None else {"messages": task.prompt.messages}
+    return {
+        "question_id": task.question_id,
+        "question": task.question,
+        "trial": task.trial,
+        "seed": task.seed,
+        **prompt,
+    }
+
+
+def _write_lines(file: IO[bytes], lines: Iterator[dict[str, Any]]) -> None:
+    import json
+
+    for line in lines:
+        file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+
+
+@contextlib.contextmanager
+def _opened(output: Path | None) -> Iterator[IO[bytes]]:
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from ..files import writing_whole
+
+    with writing_whole(output) as file:
+        yield file
