@@ -160,8 +160,8 @@ class OpenaiEngine:
             await self._pause()
             wait = min(self._backoff * 2**attempt, _LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
             try:
-                status, retry_after, content = await asyncio.wait_for(self._post(path, body), self._timeout)
-            except asyncio.TimeoutError:
+                status, retry_after, content = await self._post_in_time(path, body)
+            except TimeoutError:
                 problem = f"no whole reply within {self._timeout:g} s"
             except _transport_error() as error:
                 problem = self._connection_problem(error)
@@ -177,6 +177,12 @@ class OpenaiEngine:
             if attempt < self._retries:
                 await asyncio.sleep(wait)
         return self._missing(problem)
+
+    async def _post_in_time(self, path: str, body: Mapping[str, Any]) -> tuple[int, str, bytes]:
+        import anyio  # comes with httpx; before Python 3.12, asyncio.wait_for may swallow a cancellation
+
+        with anyio.fail_after(self._timeout):
+            return await self._post(path, body)
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> tuple[int, str, bytes]:
         """Status, Retry-After and content of the reply."""

@@ -1,0 +1,116 @@
+"""A server on loopback that speaks the OpenAI protocol, well or badly: a test says what becomes of each request."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+    number: int
+    """How many requests came before it."""
+    again: int
+    """How often the same question was asked before."""
+
+    @property
+    def prompt(self) -> str:
+        return self.body["prompt"] if "prompt" in self.body else self.body["messages"][-1]["content"]
+
+    @property
+    def question(self) -> str:
+        return self.prompt.removesuffix("\nA:").rsplit("Q: ", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is sent back; with `n_bytes`, the connection ends after so many bytes of the body."""
+
+    body: bytes
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    n_bytes: int | None = None
+
+
+def answering(text: str) -> Reply:
+    choice = {"index": 0, "finish_reason": "stop", "text": text, "message": {"role": "assistant", "content": text}}
+    return Reply(json.dumps({"object": "chat.completion", "choices": [choice]}).encode())
+
+
+def refusing(status: int, message: str, **headers: str) -> Reply:
+    return Reply(json.dumps({"error": {"message": message}}).encode(), status, headers)
+
+
+def echo(request: Request) -> Reply:
+    """An answer that follows from the request alone."""
+    digest = hashlib.sha1(f"{request.prompt}{request.body['seed']}".encode()).hexdigest()
+    return answering(f"{request.question} {digest}")
+
+
+@dataclass
+class Server:
+    base_url: str
+    requests: list[Request]
+
+    @property
+    def paths(self) -> set[str]:
+        return {request.path for request in self.requests}
+
+
+@contextlib.contextmanager
+def serving(behave: Callable[[Request], Reply]) -> Iterator[Server]:
+    requests: list[Request] = []
+    asked: dict[tuple[str, str], int] = {}
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                request = Request(self.path, dict(self.headers), body, len(requests), 0)
+                key = (request.prompt, str(body.get("messages")))
+                request = Request(self.path, dict(self.headers), body, len(requests), asked.get(key, 0))
+                asked[key] = request.again + 1
+                requests.append(request)
+            reply = behave(request)
+            with contextlib.suppress(OSError):  # a client that waits no longer
+                self.send_response(reply.status)
+                for name, value in reply.headers.items():
+                    self.send_header(name.replace("_", "-"), value)
+                self.send_header("Content-Length", str(len(reply.body)))
+                self.end_headers()
+                self.wfile.write(reply.body[: reply.n_bytes])
+                self.wfile.flush()
+                if reply.n_bytes is not None:
+                    self.close_connection = True
+                    self.connection.shutdown(socket.SHUT_RDWR)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            pass  # clients that were killed
+
+    with Quiet(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield Server(f"http://127.0.0.1:{server.server_address[1]}/v1", requests)
+        finally:
+            server.shutdown()
+            thread.join()
