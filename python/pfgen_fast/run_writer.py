@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import hashlib
 import json
 import os
@@ -38,7 +39,7 @@ def config_line(config: Mapping[str, Any]) -> str:
 
 def config_hash(config: Mapping[str, Any]) -> str:
     """The seven digits that name the folder of a run with these parameters."""
-    return hashlib.sha1(config_line(config).encode("utf-8", "surrogatepass")).hexdigest()[:7]
+    return hashlib.sha1(config_line(config).encode()).hexdigest()[:7]
 
 
 def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
@@ -164,7 +165,7 @@ class RunWriter:
     def _check_config(self) -> None:
         """Folders are named by a hash; that it stands for this very configuration is checked, not believed."""
         path = self.folder / "config.json"
-        if path.exists() and read_stored(path) != self._config.encode("utf-8", "backslashreplace"):
+        if path.exists() and read_stored(path).strip() != self._config.strip().encode():
             raise EngineError(f"{path}: holds other parameters than {self._config.strip()}; was it edited by hand?")
 
     def _count_packed(self) -> int:
@@ -176,33 +177,45 @@ class RunWriter:
 
     def _read_unfinished(self) -> None:
         """Answers that a stopped process left; a torn last line is what a kill leaves."""
+        for leftover in self.folder.glob(".*.part"):  # a file that was just to take its place
+            leftover.unlink(missing_ok=True)
         path = self.folder / _UNFINISHED
         if not path.exists():
             return
-        known = set(self._questions)
         kept: list[bytes] = []
         for line in read_stored(path).split(b"\n")[:-1]:
-            try:
-                entry = json.loads(line)
-                trial, question, answer = entry["trial"], entry["question"], entry["answer"]
-                moment = entry["timestamp"]
-            except (ValueError, KeyError, TypeError):
-                continue
-            if question in known and not self._is_finished(trial):
+            entry = self._checked_entry(line)
+            if entry is not None:
+                trial, question, answer, moment = entry
                 self._answers.setdefault(trial, {})[question] = (answer, moment)
                 kept.append(line + b"\n")
         write_whole(path, b"".join(kept))
         for trial in list(self._answers):
             self._finish_if_complete(trial)
 
+    def _checked_entry(self, line: bytes) -> tuple[int, str, str, str] | None:
+        """Trial, question, answer and timestamp, if the line is whole and its trial not finished."""
+        try:
+            entry = json.loads(line)
+            trial, question, answer, moment = (entry[key] for key in ("trial", "question", "answer", "timestamp"))
+        except (ValueError, KeyError, TypeError):
+            return None
+        is_ours = isinstance(trial, int) and trial > 0 and question in self._questions
+        if not (is_ours and isinstance(answer, str) and isinstance(moment, str)) or self._is_finished(trial):
+            return None
+        return trial, question, answer, moment
+
     def _keep(self, entry: Mapping[str, Any]) -> None:
+        path = self.folder / _UNFINISHED
+        line = _line(entry)
         try:
             if self._file is None:
-                write_whole(self.folder / "config.json", self._config.encode("utf-8", "backslashreplace"))
-                self._file = open(self.folder / _UNFINISHED, "ab", buffering=0)  # noqa: SIM115 - closed by `close`
-            self._file.write(_line(entry))
+                write_whole(self.folder / "config.json", self._config.encode())
+                self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by `close`
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            raise PfgenError(f"{self.folder / _UNFINISHED}: cannot be written: {error.strerror or error}") from None
+            raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
 
     def _finish_if_complete(self, trial: int) -> None:
         answers = self._answers[trial]
