@@ -43,6 +43,9 @@ def test_published_folders_follow_from_their_configuration():
             assert run_folder(Path("result"), config) == Path("result", name)
             followed.add(name)
     assert len(followed) == 12
+    # What one of the edits was: the model got another name.
+    edited = json.loads((published.FOLDER / "result/deepseek-ai/DeepSeek-V3/4a38349/config.json").read_bytes())
+    assert config_hash({**edited, "model": "deepseek-chat"}) == "4a38349"
 
 
 def test_a_configuration_is_one_line_with_sorted_keys():
