@@ -9,7 +9,7 @@ from ._native import _core
 
 TYPE_CHECKING = False  # what checkers of types take for True, as that of `typing`, which takes long to import
 if TYPE_CHECKING:
-    from .errors import IndexFormatError, PfgenError, SuiteError, TrialsError
+    from .errors import EngineError, IndexFormatError, PfgenError, SuiteError, TrialsError
     from .keywords import Rule
     from .scoring import Scorer, ScoreTable
     from .suite import Question, Suite
@@ -29,6 +29,7 @@ else:
 __version__: str = _core.__version__
 
 __all__ = [
+    "EngineError",
     "IndexFormatError",
     "PfgenError",
     "Question",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "EngineError": "errors",
     "IndexFormatError": "errors",
     "PfgenError": "errors",
     "Question": "suite",

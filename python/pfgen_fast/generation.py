@@ -104,7 +104,7 @@ def generate(
 
     Args:
         suite: Gives the questions, and what the prompts are made of.
-        engine: What answers; see `open_engine`. It is closed at the end.
+        engine: What answers, opened for the same model, mode and sampling; see `open_engine`. It is closed at the end.
         setting: The parameters of the run.
         trials: Trials 1 to this number are there at the end, but for those that failed.
         output: The run's folder is made below this one.

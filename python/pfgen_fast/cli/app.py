@@ -146,8 +146,13 @@ def counting(
     begin = time.monotonic()
     with Progress(*columns, console=stderr(), transient=True) as progress:
         task = progress.add_task(shown(what), total=None, visible=False, speed="")
+        last = begin
 
         def count(done: int, total: int | None) -> None:
+            nonlocal last
+            if time.monotonic() - last < 0.05 and done != total:
+                return  # what is quick would wait for its own bar
+            last = time.monotonic()
             speed = f"{progress.tasks[0].speed or 0:,.1f} {shown(what)}/s" if with_speed else ""
             visible = time.monotonic() - begin > 1
             progress.update(task, completed=done, total=total, visible=visible, speed=speed)
