@@ -63,5 +63,6 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_references(module);
   pfgen::bind_keywords(module);
   pfgen::bind_batch(module);
+  pfgen::bind_sampler(module);
   pfgen::bind_aggregate(module);
 }

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 
 from ._native import _core
 from .errors import IndexFormatError, TrialsError
-from .index import default_threads, open_references, references, renewed_references
+from .index import checked_threads, open_references, references, renewed_references
 from .index_file import Profile
 from .keywords import flatten, regex_searchers
 from .suite import Question, Suite
 
 FloatSum = Literal["compensated", "naive"]
 Floats = NDArray[np.float64]
-
-_MAX_THREADS = 1024
 
 
 class Scorer:
@@ -62,9 +60,7 @@ class Scorer:
     ) -> None:
         _check_choice("profile", profile, ("leaderboard", "paper"))
         _check_choice("float_sum", float_sum, ("compensated", "naive"))
-        self._threads = default_threads() if threads is None else operator.index(threads)
-        if not 1 <= self._threads <= _MAX_THREADS:
-            raise ValueError(f"threads: expected 1 to {_MAX_THREADS}, not {threads}")
+        self._threads = checked_threads(threads)
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
         self.profile: Profile = profile
         self.float_sum: FloatSum = float_sum

@@ -1,0 +1,124 @@
+"""The rules of docs/ngram_engine.md in plain Python: what the native sampler must equal to the last code point."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+BEGIN, END = -1, 0x110000
+_ALL = 2**64 - 1
+
+Weights = dict[int, int]
+"""The weights of the continuations that are left, in their order."""
+
+
+def contexts(answers: Iterable[str], order: int) -> dict[tuple[int, ...], Counter[int]]:
+    counts: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+    for answer in answers:
+        code_points = [BEGIN] * (order - 1) + [ord(c) for c in answer] + [END]
+        for place in range(order - 1, len(code_points)):
+            counts[tuple(code_points[place - order + 1 : place])][code_points[place]] += 1
+    return counts
+
+
+def power(x: float, y: float) -> float:
+    result = 1.0
+    whole = math.floor(y)
+    factor, digits = x, whole
+    while digits:
+        if digits % 2:
+            result *= factor
+        factor *= factor
+        digits //= 2
+    factor, rest = x, y - whole
+    while rest > 0:
+        factor = math.sqrt(factor)
+        rest *= 2
+        if rest >= 1:
+            rest -= 1
+            result *= factor
+    return result
+
+
+def left(counts: Counter[int], temperature: float, top_p: float, top_k: int | None) -> Weights:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    largest = ordered[0][1]
+    if temperature == 0:
+        top_k = 1
+    if temperature in (0, 1):
+        weights = dict(ordered)
+    else:
+        powers = {c: power(count / largest, 1 / temperature) for c, count in ordered}
+        weights = {c: math.floor(x * 2.0**40) for c, x in powers.items() if x * 2.0**40 >= 1}
+    weights = dict(list(weights.items())[:top_k])
+    if top_p == 1:
+        return weights
+    enough = top_p * float(sum(weights.values()))
+    kept: Weights = {}
+    for c, weight in weights.items():
+        kept[c] = weight
+        if float(sum(kept.values())) >= enough:
+            break
+    return kept
+
+
+class Generator:
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def draw(self) -> int:
+        self.state = self.state + 0x9E3779B97F4A7C15 & _ALL
+        z = self.state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & _ALL
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & _ALL
+        return z ^ z >> 31
+
+
+def first(state: int) -> int:
+    return Generator(state).draw()
+
+
+class Sampler:
+    def __init__(
+        self,
+        question: str,
+        answers: Iterable[str],
+        *,
+        order: int = 5,
+        temperature: float = 1.0,
+        top_p: float = 1.0,
+        top_k: int | None = None,
+        max_code_points: int = 300,
+    ) -> None:
+        self.stream = int(hashlib.sha1(question.encode("utf-8", "surrogatepass")).hexdigest()[:16], 16)
+        self.order = order
+        self.max_code_points = max_code_points
+        self.weights = {
+            context: left(counts, temperature, top_p, top_k) for context, counts in contexts(answers, order).items()
+        }
+
+    def sample(self, seed: int, attempt: int = 0) -> str:
+        generator = Generator(first(first(first(self.stream) ^ seed) ^ attempt))
+        code_points = [BEGIN] * (self.order - 1)
+        text: list[str] = []
+        while len(text) < self.max_code_points:
+            weights = self.weights[tuple(code_points[len(code_points) - self.order + 1 :])]
+            taken = self._taken(weights, generator)
+            if taken == END:
+                break
+            code_points.append(taken)
+            text.append(chr(taken))
+        return "".join(text)
+
+    @staticmethod
+    def _taken(weights: Weights, generator: Generator) -> int:
+        if len(weights) == 1:
+            return next(iter(weights))
+        r = generator.draw() * sum(weights.values()) >> 64
+        for c, weight in reversed(weights.items()):
+            if r < weight:
+                return c
+            r -= weight
+        raise AssertionError("r is less than the sum of the weights")
