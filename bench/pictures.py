@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from .growth import Growth
 from .scoring import Curves
 
-_STYLE: dict[Any, Any] = {
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "pfgen-fast",
     "svg.fonttype": "none",
     "axes.grid": True,
@@ -25,9 +25,9 @@ _STYLE: dict[Any, Any] = {
 def draw(rates: Curves, growths: Sequence[Growth], cores: int, folder: Path) -> None:
     """Writes every picture as PNG and SVG."""
     folder.mkdir(exist_ok=True)
-    with mpl.rc_context(_STYLE):
-        _save(_throughput(rates, cores), folder / "throughput_against_threads")
-        _save(_cost(growths), folder / "cost_against_work")
+    with mpl.rc_context(STYLE):
+        save(_throughput(rates, cores), folder / "throughput_against_threads")
+        save(_cost(growths), folder / "cost_against_work")
 
 
 def _throughput(rates: Curves, cores: int) -> Figure:
@@ -68,6 +68,7 @@ def _draw(growth: Growth, axes: Axes) -> None:
     axes.plot(amounts, proportional, "--", color=line.get_color(), alpha=0.4)
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Writes a picture as PNG and SVG, which are the same bytes each time."""
     figure.savefig(path.with_suffix(".png"), dpi=100)
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
