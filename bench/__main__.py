@@ -16,7 +16,7 @@ from pfgen_fast import Scorer, Suite
 from pfgen_fast.index import default_threads
 from pfgen_fast.oracle import Oracle
 
-from . import agreement, building, commands, comparison, compiled, floors, growth, scoring
+from . import agreement, building, commands, comparison, compiled, floors, growth, sampling, scoring
 from .machine import machine
 from .published import VARIABLE, Mix, checkout_folder, choose_sample, is_checkout, load_mix, run_folders
 from .table import Row, render, verdict
@@ -60,6 +60,8 @@ def _measure(checkout: Path, scratch: Path) -> tuple[list[Row], scoring.Curves, 
     _say("scoring")
     rows, rates = scoring.score_the_mix(oracle, scorers, sample, mix, arrow_mix)
     rows += scoring.reward_one_by_one(Scorer(suite), sample, mix)
+    _say("drawing answers")
+    rows += sampling.draw_answers(suite)
     _say("opening the compiled suite")
     rows += built + compiled.measure(folder, suite, scorers[1], mix, cache, scratch)
     _say("runs, files to files")

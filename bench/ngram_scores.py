@@ -38,7 +38,9 @@ def main() -> int:
     checkout = checkout_folder()
     recorded = checkout / "leaderboard.csv"
     if not recorded.is_file():
-        print(f"no leaderboard.csv in {checkout}: set {VARIABLE} to a pfgen-bench checkout that has it", file=sys.stderr)
+        print(
+            f"no leaderboard.csv in {checkout}: set {VARIABLE} to a pfgen-bench checkout that has it", file=sys.stderr
+        )
         return 1
     scorer = Scorer(Suite.load(checkout / "data"))
     scores = {(t, order): score(scorer, order, t) for t in TEMPERATURES for order in ORDERS}

@@ -99,8 +99,8 @@ class Sampler:
             context: left(counts, temperature, top_p, top_k) for context, counts in contexts(answers, order).items()
         }
 
-    def sample(self, seed: int, attempt: int = 0) -> str:
-        generator = Generator(first(first(first(self.stream) ^ seed) ^ attempt))
+    def sample(self, seed: int) -> str:
+        generator = Generator(first(first(self.stream) ^ seed))
         code_points = [BEGIN] * (self.order - 1)
         text: list[str] = []
         while len(text) < self.max_code_points:

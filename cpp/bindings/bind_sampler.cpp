@@ -31,23 +31,22 @@ std::unique_ptr<NgramSampler> make(const std::vector<py::object>& sets, std::siz
   return std::make_unique<NgramSampler>(answers, SamplerOptions{order, temperature, top_p, top_k}, stream);
 }
 
-std::vector<SampledTexts> draw(const NgramSampler& self, std::span<const std::uint64_t> seeds, std::uint64_t attempt,
+std::vector<SampledTexts> draw(const NgramSampler& self, std::span<const std::uint64_t> seeds,
                                std::size_t max_code_points, std::size_t n_threads) {
   const py::gil_scoped_release no_gil;
-  return self.sample(seeds, attempt, max_code_points, n_threads, [] {
+  return self.sample(seeds, max_code_points, n_threads, [] {
     const py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
 }
 
-py::list sample(const NgramSampler& self, const Seeds& seeds, std::uint64_t attempt, std::size_t max_code_points,
-                std::size_t n_threads) {
+py::list sample(const NgramSampler& self, const Seeds& seeds, std::size_t max_code_points, std::size_t n_threads) {
   const std::span<const std::uint64_t> all(seeds.data(), static_cast<std::size_t>(seeds.size()));
   py::list answers(all.size());
   Py_ssize_t row = 0;
   for (std::size_t at = 0; at < all.size(); at += kSeedsAtATime) {
     const auto some = all.subspan(at, std::min(kSeedsAtATime, all.size() - at));
-    for (const SampledTexts& texts : draw(self, some, attempt, max_code_points, n_threads)) {
+    for (const SampledTexts& texts : draw(self, some, max_code_points, n_threads)) {
       std::size_t begin = 0;
       for (const std::size_t end : texts.ends) {
         const TextView text{texts.code_points.data() + begin, end - begin, Encoding::kUcs4};
@@ -65,7 +64,7 @@ void bind_sampler(py::module_& module) {
   py::class_<NgramSampler>(module, "NgramSampler", "Draws answers from the n-grams of the reference answers of a question.")
       .def(py::init(&make), py::arg("sets"), py::arg("order"), py::arg("temperature"), py::arg("top_p"), py::arg("top_k"),
            py::arg("stream"))
-      .def("sample", &sample, py::arg("seeds"), py::arg("attempt"), py::arg("max_code_points"), py::arg("n_threads"))
+      .def("sample", &sample, py::arg("seeds"), py::arg("max_code_points"), py::arg("n_threads"))
       .def_property_readonly("n_contexts", &NgramSampler::n_contexts);
 }
 

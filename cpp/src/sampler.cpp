@@ -308,16 +308,15 @@ void NgramSampler::sample(std::uint64_t state, std::size_t max_code_points, std:
   }
 }
 
-std::vector<SampledTexts> NgramSampler::sample(std::span<const std::uint64_t> seeds, std::uint64_t attempt,
-                                               std::size_t max_code_points, std::size_t n_threads,
-                                               const std::function<void()>& on_pause) const {
+std::vector<SampledTexts> NgramSampler::sample(std::span<const std::uint64_t> seeds, std::size_t max_code_points,
+                                               std::size_t n_threads, const std::function<void()>& on_pause) const {
   std::vector<SampledTexts> blocks((seeds.size() + kBlock - 1) / kBlock);
   const std::uint64_t of_stream = first_of(stream_);
   run_parallel(blocks.size(), n_threads, on_pause, [&] {
     return [&](std::size_t i) {
       const auto of_block = seeds.subspan(i * kBlock, std::min(kBlock, seeds.size() - i * kBlock));
       for (const std::uint64_t seed : of_block) {
-        sample(first_of(first_of(of_stream ^ seed) ^ attempt), max_code_points, blocks[i].code_points);
+        sample(first_of(of_stream ^ seed), max_code_points, blocks[i].code_points);
         blocks[i].ends.push_back(blocks[i].code_points.size());
       }
     };

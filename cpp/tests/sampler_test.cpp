@@ -31,7 +31,7 @@ std::vector<std::uint64_t> first_seeds(std::size_t n) {
 std::vector<Text> sampled(const NgramSampler& sampler, std::size_t n, std::size_t n_threads = 1,
                           std::size_t max_code_points = 300) {
   std::vector<Text> answers;
-  for (const SampledTexts& texts : sampler.sample(first_seeds(n), 0, max_code_points, n_threads)) {
+  for (const SampledTexts& texts : sampler.sample(first_seeds(n), max_code_points, n_threads)) {
     std::size_t begin = 0;
     for (const std::size_t end : texts.ends) {
       answers.emplace_back(texts.code_points.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -147,7 +147,7 @@ void threads_and_batches_change_nothing() {
 void what_on_pause_throws_ends_the_work() {
   const NgramSampler sampler = sampler_of({U"abc", U"abd"}, {.order = 2});
   const std::vector<std::uint64_t> seeds = first_seeds(100'000);
-  CHECK_THROWS(std::logic_error, sampler.sample(seeds, 0, 300, 2, [] { throw std::logic_error("stop"); }));
+  CHECK_THROWS(std::logic_error, sampler.sample(seeds, 300, 2, [] { throw std::logic_error("stop"); }));
 }
 
 void what_cannot_be_is_refused() {

@@ -1,7 +1,7 @@
 """Answers drawn from the n-grams of a suite's own reference answers: `NgramSampler`, natively and by the million.
 
-Rules: docs/ngram_engine.md. An answer depends on the reference answers, the options, the question, the seed and the
-attempt, and on nothing else.
+Rules: docs/ngram_engine.md. An answer depends on the reference answers, the options, the question and the seed, and
+on nothing else.
 """
 
 from __future__ import annotations
@@ -69,25 +69,24 @@ class NgramSampler:
         self.sets = self.suite.set_names if sets is None else _known_sets(self.suite, sets)
         self._cores: dict[str, _core.NgramSampler] = {}
 
-    def sample(self, question: str, seeds: Iterable[int] | NDArray[Any], *, attempt: int = 0) -> list[str]:
+    def sample(self, question: str, seeds: Iterable[int] | NDArray[Any]) -> list[str]:
         """An answer for each seed, in their order.
 
         Args:
             question: Id or text of a question.
             seeds: Whole numbers from 0 up to 2**64 - 1: a range, a list, a NumPy array.
-            attempt: Another number gives other answers to the same seeds, say where one was empty.
 
         Raises:
             TrialsError: The question is unknown.
             SuiteError: The question has none of the sets.
-            ValueError: A seed or the attempt is out of range.
+            ValueError: A seed is out of range.
 
         Example:
             >>> NgramSampler("mini", order=200, temperature=0).sample("Q08", [1, 2])[0][:12]
             'A microwave '
         """
         core = self._core_of(self.suite[question])
-        return core.sample(_seeds(seeds), _seed("attempt", attempt), self._max_code_points, self._threads)
+        return core.sample(_seeds(seeds), self._max_code_points, self._threads)
 
     def _core_of(self, question: Question) -> _core.NgramSampler:
         core = self._cores.get(question.question_id)
@@ -144,10 +143,10 @@ def _is_number(value: object) -> TypeGuard[float]:
 def _seeds(seeds: Iterable[int] | NDArray[Any]) -> NDArray[np.uint64]:
     if isinstance(seeds, np.ndarray) and seeds.ndim == 1 and seeds.dtype.kind in "ui" and not (seeds < 0).any():
         return np.ascontiguousarray(seeds, np.uint64)
-    return np.array([_seed("seeds", seed) for seed in seeds], np.uint64)
+    return np.array([_seed(seed) for seed in seeds], np.uint64)
 
 
-def _seed(name: str, value: object) -> int:
+def _seed(value: object) -> int:
     if not hasattr(value, "__index__") or not 0 <= operator.index(value) < 2**64:
-        raise ValueError(f"{name}: expected a whole number from 0 up to 2**64 - 1, not {value!r}")
+        raise ValueError(f"seeds: expected a whole number from 0 up to 2**64 - 1, not {value!r}")
     return operator.index(value)

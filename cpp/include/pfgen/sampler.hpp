@@ -33,9 +33,8 @@ class NgramSampler {
 
   // An answer for each seed, in their order, in some pieces; none is longer than `max_code_points`. `on_pause` is called
   // by the calling thread now and then; what it throws ends the work of all threads.
-  std::vector<SampledTexts> sample(std::span<const std::uint64_t> seeds, std::uint64_t attempt,
-                                   std::size_t max_code_points, std::size_t n_threads,
-                                   const std::function<void()>& on_pause = {}) const;
+  std::vector<SampledTexts> sample(std::span<const std::uint64_t> seeds, std::size_t max_code_points,
+                                   std::size_t n_threads, const std::function<void()>& on_pause = {}) const;
 
   // Contexts that an answer may come by.
   std::size_t n_contexts() const noexcept { return n_contexts_; }

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..suite import Suite
 
 ENGINES: Mapping[str, tuple[str, str]] = {
+    "ngram": (".ngram", "NgramEngine"),
     "openai": (".openai", "OpenaiEngine"),
     "replay": (".replay", "ReplayEngine"),
 }
