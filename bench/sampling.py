@@ -1,4 +1,4 @@
-"""Answers drawn by the n-gram sampler, on one thread: counting the references of all questions, then a second's worth."""
+"""Answers drawn by the n-gram sampler on one thread: first the references of all questions are counted."""
 
 from __future__ import annotations
 
