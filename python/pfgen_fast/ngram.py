@@ -20,6 +20,9 @@ from .errors import SuiteError
 from .index import checked_threads
 from .suite import Question, Suite, check_suite
 
+ORDER = 5
+"""The order of n-grams where none is given."""
+
 
 class NgramSampler:
     """Draws answers to the questions of one suite; thread-safe. A question is counted when it is first asked.
@@ -49,7 +52,7 @@ class NgramSampler:
         self,
         suite: Suite | str | Path,
         *,
-        order: int = 5,
+        order: int = ORDER,
         temperature: float = 1.0,
         top_p: float = 1.0,
         top_k: int | None = None,

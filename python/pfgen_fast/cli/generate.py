@@ -20,10 +20,18 @@ if TYPE_CHECKING:
 @app.command()
 def generate(
     engine: Annotated[
-        str, typer.Option("--engine", "-e", help="openai (any server that speaks its protocol), replay.")
+        str,
+        typer.Option(
+            "--engine", "-e", help="ngram (needs nothing), openai (any server that speaks its protocol), replay."
+        ),
     ],
-    model: options.Model,
     suite: options.NamedSuite,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", "-m", help="Name of the model; also that of the run's folder. Default for ngram: ngram/order-N."
+        ),
+    ] = None,
     trials: options.Trials = 10,
     mode: options.ModeOption = options.ModeChoice.completion,
     temperature: options.Temperature = 1.0,
@@ -33,6 +41,11 @@ def generate(
     examples: options.Examples = 20,
     seed: options.Seed = "",
     prefix: options.Prefix = "",
+    order: Annotated[int | None, typer.Option(help="ngram: code points of an n-gram. Default: 5.", metavar="N")] = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="ngram: reference set to take; may be given again. Default: all.", metavar="NAME"),
+    ] = None,
     base_url: Annotated[
         str | None,
         typer.Option(help="openai: address of the server, up to and with /v1. Default: $OPENAI_BASE_URL, or OpenAI."),
@@ -61,6 +74,8 @@ def generate(
 
     [bold]Examples[/bold]
 
+      pfgen-fast generate --engine ngram --order 5 --suite mini --trials 10
+
       pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
 
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --temperature 0.7
@@ -73,7 +88,11 @@ def generate(
     from ..prompts import STOP
     from ..suite import Suite
 
+    if model is None:
+        model = _default_model(engine, order)
     given = {
+        "order": order,
+        "sets": sets or None,
         "base_url": base_url,
         "key_env": key_env,
         "concurrency": concurrency,
@@ -113,6 +132,14 @@ def generate(
         quiet=quiet,
         as_json=as_json,
     )
+
+
+def _default_model(engine: str, order: int | None) -> str:
+    if engine != "ngram":
+        fail("--model is needed: the name of the model, which is also that of the run's folder")
+    from ..ngram import ORDER
+
+    return f"ngram/order-{order or ORDER}"
 
 
 def finish(

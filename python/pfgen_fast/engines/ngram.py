@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from ..errors import EngineError, PfgenError
-from ..ngram import NgramSampler
+from ..ngram import ORDER, NgramSampler
 from ..prompts import Mode, Task
 from ..suite import Suite
 from . import Sampling
@@ -41,7 +41,7 @@ class NgramEngine:
         model: str,
         mode: Mode,
         sampling: Sampling,
-        order: int = 5,
+        order: int = ORDER,
         sets: Sequence[str] | None = None,
     ) -> None:
         try:
