@@ -1,10 +1,17 @@
-"""Scores the packaged example answers of three pretend models against the packaged suite `mini`, and prints a table."""
+"""Scores answers against the packaged suite `mini`: those of three pretend models, and some that are generated here.
+
+The engine `ngram` draws answers from the n-grams of the suite's own reference answers; it stands in for a model.
+"""
 
 import json
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from pfgen_fast import Scorer, ScoreTable
+from pfgen_fast import Scorer, ScoreTable, Suite
+from pfgen_fast.engines import open_engine
+from pfgen_fast.generation import Setting, generate
+from pfgen_fast.trials import Trials
 
 ANSWERS = Path(__file__).with_name("demo_answers.jsonl")
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
@@ -19,6 +26,23 @@ def read_answers() -> dict[str, list[tuple[str, str]]]:
     return by_model
 
 
+def generate_answers(suite: Suite, order: int, trials: int = 3) -> list[tuple[str, str]]:
+    """Questions and answers of a run that is made, read and thrown away."""
+    model = f"ngram/order-{order}"
+    engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
+    with tempfile.TemporaryDirectory() as folder:
+        made = generate(suite, engine, Setting(model), trials=trials, output=folder)
+        run = Trials.read(made.folder / "trials.jsonl.xz")
+    return list(zip(run.questions, run.answers, strict=True))
+
+
+def print_table(tables: dict[str, ScoreTable]) -> None:
+    """One row per model, the best first."""
+    print(f"{'model':14}" + "".join(f"{metric:>14}" for metric in ("score", *METRICS[1:])) + f"{'answers':>10}")
+    for model, table in sorted(tables.items(), key=lambda item: -item[1].average.mean()):
+        print(f"{model:14}" + "".join(f"{table[metric].mean():14.4f}" for metric in METRICS) + f"{len(table):10}")
+
+
 def print_missing(table: ScoreTable) -> None:
     """Names the keywords that the worst answer lacks."""
     row = int(table.helpfulness.argmin())
@@ -27,15 +51,18 @@ def print_missing(table: ScoreTable) -> None:
 
 
 def main() -> None:
-    """Prints one row per model, the best first."""
+    """Scores the packaged answers, then generated ones."""
     scorer = Scorer("mini")
     tables = {model: scorer.score(*zip(*rows, strict=True)) for model, rows in read_answers().items()}
-    print(f"{'model':10}" + "".join(f"{metric:>14}" for metric in ("score", *METRICS[1:])) + f"{'answers':>10}")
-    for model, table in sorted(tables.items(), key=lambda item: -item[1].average.mean()):
-        print(f"{model:10}" + "".join(f"{table[metric].mean():14.4f}" for metric in METRICS) + f"{len(table):10}")
+    print_table(tables)
     worst = min(tables, key=lambda model: tables[model].helpfulness.mean())
     print(f"\n{worst}:")
     print_missing(tables[worst])
+    print("\nGenerated from the n-grams of the reference answers:")
+    generated = {order: generate_answers(scorer.suite, order) for order in (2, 4, 8)}
+    print_table({f"ngram/order-{n}": scorer.score(*zip(*rows, strict=True)) for n, rows in generated.items()})
+    for order, rows in generated.items():
+        print(f"  order {order}: {rows[0][1]}")
     print(f"\n{scorer.signature}")
 
 

@@ -126,4 +126,5 @@ def test_the_examples_of_the_readme_run():
 def test_the_demo_prints_its_table():
     run = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True)
     assert re.search(r"^careful +0\.\d{4}", run.stdout, flags=re.MULTILINE)
+    assert re.search(r"^ngram/order-4 +0\.\d{4}", run.stdout, flags=re.MULTILINE)
     assert pfgen_fast.__version__ in run.stdout
