@@ -119,7 +119,7 @@ def test_a_bad_option_is_named(mini, error, options, problem):
 
 
 def test_the_command_makes_a_run_and_names_its_model_by_the_order(tmp_path):
-    found = command("--order", 3, "--set", "B", "--trials", 2, "--json", "--output", tmp_path)
+    found = command("--order", 3, "--sets", "B", "--trials", 2, "--json", "--output", tmp_path)
     assert found.returncode == 0
     row = json.loads(found.stdout)
     config = json.loads((Path(row["run"]) / "config.json").read_text())

@@ -235,9 +235,8 @@ class Cutter {
 
  private:
   std::uint64_t weight_of(std::uint32_t count, std::uint32_t largest) const {
-    if (options_.temperature == 1.0) return count;
+    if (options_.temperature == 0.0 || options_.temperature == 1.0) return count;
     if (!weights_.empty() && count == last_count_) return weights_.back();
-    if (options_.temperature == 0.0) return 1;
     const double x = static_cast<double>(count) / static_cast<double>(largest);
     return static_cast<std::uint64_t>(power(x, 1.0 / options_.temperature) * kLargestWeight);
   }

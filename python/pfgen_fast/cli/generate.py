@@ -44,7 +44,9 @@ def generate(
     order: Annotated[int | None, typer.Option(help="ngram: code points of an n-gram. Default: 5.", metavar="N")] = None,
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", help="ngram: reference set to take; may be given again. Default: all.", metavar="NAME"),
+        typer.Option(
+            "--sets", help="ngram: a reference set to take; may be given again. Default: all.", metavar="NAME"
+        ),
     ] = None,
     base_url: Annotated[
         str | None,
