@@ -178,8 +178,9 @@ std::vector<std::shared_ptr<const LazyReferences>> compile(std::span<const Refer
                                                            std::size_t n_threads) {
   std::vector<std::shared_ptr<const LazyReferences>> compiled(questions.size());
   run_parallel(questions.size(), n_threads, {}, [&] {
-    return [&](std::size_t i) {
-      compiled[i] = std::make_shared<const LazyReferences>(std::make_shared<const References>(questions[i], profile));
+    return [&, builder = SectionBuilder()](std::size_t i) mutable {
+      compiled[i] = std::make_shared<const LazyReferences>(
+          std::make_shared<const References>(questions[i], profile, builder));
     };
   });
 #if defined(__GLIBC__)

@@ -62,13 +62,18 @@ class Placer {
 
   // Takes the places that a pilot gives the keys, if all are free.
   bool take(std::span<const std::uint64_t> keys, std::uint8_t pilot) {
+    bool is_any_taken = false;  // asked first of all at once, as it is mostly so
+    for (const std::uint64_t key : keys) is_any_taken |= is_taken(EdgeHash::slot_of(key, pilot, n_slots_));
+    if (is_any_taken) return false;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (flip(EdgeHash::slot_of(keys[i], pilot, n_slots_))) continue;
       for (std::size_t j = 0; j <= i; ++j) flip(EdgeHash::slot_of(keys[j], pilot, n_slots_));
-      return false;
+      return false;  // two want the same place
     }
     return true;
   }
+
+  bool is_taken(std::uint32_t slot) const { return (taken_[slot / 64] >> (slot % 64) & 1) != 0; }
 
   // Takes a free place or frees a taken one; returns whether it is taken now.
   bool flip(std::uint32_t slot) {

@@ -42,15 +42,9 @@ constexpr std::size_t kReadAhead = 8;
 template <std::size_t kWords>
 class IndexBuilder {
  public:
-  IndexBuilder(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile)
-      : alphabet_(alphabet), sets_(sets), n_sets_(sets.size()), profile_(profile) {
-    for (std::size_t set = 0; set < n_sets_; ++set) {
-      highest_levels_[set] = static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
-    }
-  }
-
   // The bytes of the index; none if it does not fit the form of states that is asked for.
-  std::optional<Section> build(bool is_wide) {
+  std::optional<Section> build(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+    begin(alphabet, sets, profile);
     collect_windows();
     sort_windows();
     make_nodes();
@@ -95,6 +89,22 @@ class IndexBuilder {
     StateId to;
   };
 
+  // Empties what was built before, and keeps its memory.
+  void begin(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile) {
+    alphabet_ = &alphabet;
+    sets_ = sets;
+    n_sets_ = sets.size();
+    profile_ = profile;
+    for (std::size_t set = 0; set < n_sets_; ++set) {
+      highest_levels_[set] = static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
+    }
+    seen_.clear();
+    position_windows_.clear();
+    nodes_.clear();
+    most_counted_ = 0;
+    edges_.clear();
+  }
+
   void collect_windows() {
     std::size_t n_positions = 0;
     for (const AnswerSet& set : sets_) {
@@ -116,7 +126,7 @@ class IndexBuilder {
     windows_.clear();
     Window<kWords> window;
     for (const char32_t code_point : answer) {
-      window.push(alphabet_.symbol_of(code_point));
+      window.push(alphabet_->symbol_of(code_point));
       windows_.push_back({window, window.hash()});
       prefetch(&slots_[windows_.back().hash & (slots_.size() - 1)]);
     }
@@ -398,7 +408,7 @@ class IndexBuilder {
 
   bool fits_compact() const {
     return states_.size() <= CompactStates::kMaxStates &&
-           alphabet_.size() <= CompactStates::kMaxSymbol && most_counted_ <= CompactStates::kMaxCount &&
+           alphabet_->size() <= CompactStates::kMaxSymbol && most_counted_ <= CompactStates::kMaxCount &&
            std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
   }
 
@@ -408,7 +418,7 @@ class IndexBuilder {
     keys.reserve(edges_.size());
     for (const NewEdge& edge : edges_) keys.push_back(States::key(edge.from, edge.symbol));
     const Placement placement = place_keys(keys);
-    const SectionHeader header{static_cast<std::uint32_t>(n_sets_), static_cast<std::uint32_t>(alphabet_.size()),
+    const SectionHeader header{static_cast<std::uint32_t>(n_sets_), static_cast<std::uint32_t>(alphabet_->size()),
                                static_cast<std::uint32_t>(states_.size()), std::is_same_v<States, WideStates> ? 1U : 0U,
                                static_cast<std::uint32_t>(placement.pilots.size()), placement.n_slots, placement.seed};
     const SectionShape shape(header);
@@ -416,7 +426,7 @@ class IndexBuilder {
     auto* bytes = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
     std::memcpy(bytes, &header, sizeof header);
     write_sets(bytes + shape.sets);
-    std::ranges::copy(std::as_bytes(alphabet_.code_points()), bytes + shape.code_points);  // none if all answers are empty
+    std::ranges::copy(std::as_bytes(alphabet_->code_points()), bytes + shape.code_points);  // none if all answers are empty
     std::memcpy(bytes + shape.pilots, placement.pilots.data(), placement.pilots.size());
     auto* states = reinterpret_cast<typename States::State*>(bytes + shape.states);
     for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id));
@@ -443,10 +453,10 @@ class IndexBuilder {
     return content;
   }
 
-  const Alphabet& alphabet_;
+  const Alphabet* alphabet_ = nullptr;
   std::span<const AnswerSet> sets_;
-  std::size_t n_sets_;
-  Profile profile_;
+  std::size_t n_sets_ = 0;
+  Profile profile_{};
   PerSet<std::uint32_t> highest_levels_{};  // from it on, a 3-gram's support is 1
   std::vector<Hashed> windows_;  // of one answer
   std::vector<Seen> seen_;
@@ -464,28 +474,37 @@ class IndexBuilder {
   std::vector<NewEdge> edges_;
 };
 
-std::optional<Section> build_index(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
-  const Alphabet alphabet(sets);
-  if (alphabet.size() <= Window<2>::kSymbolMask) return IndexBuilder<2>(alphabet, sets, profile).build(is_wide);
-  return IndexBuilder<4>(alphabet, sets, profile).build(is_wide);
-}
-
-// One index for each four sets; none if one of them does not fit the form.
-std::vector<Section> build_indexes(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
-  std::vector<Section> indexes;
-  for (; !sets.empty(); sets = sets.subspan(std::min(kSetsPerIndex, sets.size()))) {
-    std::optional<Section> index = build_index(sets.first(std::min(kSetsPerIndex, sets.size())), profile, is_wide);
-    if (!index) return {};
-    indexes.push_back(*std::move(index));
-  }
-  return indexes;
-}
-
 }  // namespace
 
-Section build_section(std::span<const AnswerSet> sets, Profile profile) {
-  std::vector<Section> indexes = build_indexes(sets, profile, false);
-  if (indexes.empty()) indexes = build_indexes(sets, profile, true);
+struct SectionBuilder::Builders {
+  IndexBuilder<2> of_few_symbols;
+  IndexBuilder<4> of_many_symbols;
+
+  std::optional<Section> build(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+    const Alphabet alphabet(sets);
+    if (alphabet.size() <= Window<2>::kSymbolMask) return of_few_symbols.build(alphabet, sets, profile, is_wide);
+    return of_many_symbols.build(alphabet, sets, profile, is_wide);
+  }
+
+  // One index for each four sets; none if one of them does not fit the form.
+  std::vector<Section> build_all(std::span<const AnswerSet> sets, Profile profile, bool is_wide) {
+    std::vector<Section> indexes;
+    for (; !sets.empty(); sets = sets.subspan(std::min(kSetsPerIndex, sets.size()))) {
+      std::optional<Section> index = build(sets.first(std::min(kSetsPerIndex, sets.size())), profile, is_wide);
+      if (!index) return {};
+      indexes.push_back(*std::move(index));
+    }
+    return indexes;
+  }
+};
+
+SectionBuilder::SectionBuilder() : builders_(std::make_unique<Builders>()) {}
+SectionBuilder::SectionBuilder(SectionBuilder&&) noexcept = default;
+SectionBuilder::~SectionBuilder() = default;
+
+Section SectionBuilder::build(std::span<const AnswerSet> sets, Profile profile) {
+  std::vector<Section> indexes = builders_->build_all(sets, profile, false);
+  if (indexes.empty()) indexes = builders_->build_all(sets, profile, true);
   if (indexes.size() == 1) return indexes[0];
   std::uint64_t n_bytes = 0;
   for (const Section& index : indexes) n_bytes += index.bytes.size();

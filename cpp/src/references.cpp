@@ -29,7 +29,10 @@ std::vector<AnswerSet> decode_sets(std::span<const std::vector<TextView>> sets, 
 }  // namespace
 
 References::References(std::span<const std::vector<TextView>> sets, Profile profile)
-    : References(build_section(decode_sets(sets, profile), profile), profile) {
+    : References(sets, profile, *std::make_unique<SectionBuilder>()) {}
+
+References::References(std::span<const std::vector<TextView>> sets, Profile profile, SectionBuilder& builder)
+    : References(builder.build(decode_sets(sets, profile), profile), profile) {
   for (std::size_t set = 0; set < n_sets(); ++set) {
     if (!(baseline(set) > 0.0)) throw CompileError("set " + std::to_string(set) + " has baseline 0");
   }

@@ -88,7 +88,7 @@ void check_index(Random& random, const Sets& sets, TextRef alphabet) {
       all.push_back(answer);
     }
   }
-  const Section section = build_section(answer_sets, Profile::kLeaderboard);
+  const Section section = SectionBuilder().build(answer_sets, Profile::kLeaderboard);
   const NgramIndex index(section.bytes);
   CHECK(index.n_bytes() == section.bytes.size());
   const Table table = count_documents(sets);

@@ -5,7 +5,7 @@
 // belongs to exactly one state. The longest n-gram of a state has `depth` symbols, the next shorter suffix
 // belongs to the state `link`. State 0 is the root (the empty n-gram).
 //
-// An index is a view of bytes that build_section() made, perhaps long ago in a file (docs/index_format.md). Immutable,
+// An index is a view of bytes that a SectionBuilder made, perhaps long ago in a file (docs/index_format.md). Immutable,
 // so any number of threads may read it.
 #pragma once
 
@@ -31,9 +31,21 @@ struct Section {
   std::shared_ptr<const void> owner;
 };
 
-// Indexes the reference sets of one question: the bytes of one index for each four of them, in their order, all with the
-// same form of states. Throws CompileError if there are more code points, states or n-grams than can be numbered.
-Section build_section(std::span<const AnswerSet> sets, Profile profile);
+// Builds indexes one after the other, and keeps the memory that it works in. For one thread.
+class SectionBuilder {
+ public:
+  SectionBuilder();
+  SectionBuilder(SectionBuilder&&) noexcept;
+  ~SectionBuilder();
+
+  // Indexes the reference sets of one question: the bytes of one index for each four of them, in their order, all with
+  // the same form of states. Throws CompileError if there are more code points, states or n-grams than can be numbered.
+  Section build(std::span<const AnswerSet> sets, Profile profile);
+
+ private:
+  struct Builders;
+  std::unique_ptr<Builders> builders_;
+};
 
 // More answers than any question has; it bounds the tables that are made of their number.
 inline constexpr std::uint64_t kMaxAnswers = std::uint64_t{1} << 30;
