@@ -1,12 +1,21 @@
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pfgen_fast import Scorer, Suite
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests of models are left out where torch is, unless they are asked for (make models)."""
+    is_there = importlib.util.find_spec("torch") is not None
+    if item.get_closest_marker("models") and not is_there and "PFGEN_MODELS_REQUIRED" not in os.environ:
+        pytest.skip("torch is not installed")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,6 +34,14 @@ def mini() -> Suite:
 @pytest.fixture(scope="session")
 def scorer(mini: Suite) -> Scorer:
     return Scorer(mini, threads=2)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
+    """Folder of a tiny model with random weights and a chat template."""
+    from tinymodel import write_tiny_model
+
+    return write_tiny_model(tmp_path_factory.mktemp("models") / "tiny", mini)
 
 
 @pytest.fixture

@@ -22,7 +22,10 @@ def generate(
     engine: Annotated[
         str,
         typer.Option(
-            "--engine", "-e", help="ngram (needs nothing), openai (any server that speaks its protocol), replay."
+            "--engine",
+            "-e",
+            help="ngram (needs nothing), openai (any server that speaks its protocol), transformers, vllm (local "
+            "weights), replay.",
         ),
     ],
     suite: options.NamedSuite,
@@ -64,6 +67,15 @@ def generate(
     ] = None,
     question_column: Annotated[str | None, typer.Option(help="replay: column of questions. Default: question.")] = None,
     answer_column: Annotated[str | None, typer.Option(help="replay: column of answers. Default: answer.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="transformers: such as cpu or cuda:0. Default: a GPU if there is one.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="transformers, vllm: such as bfloat16. Default: as the weights are stored.")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="transformers: answers drawn at once. Default: 16.")] = None,
+    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")] = None,
+    max_model_len: Annotated[int | None, typer.Option(help="vllm: most tokens of prompt and answer.")] = None,
     output: options.Root = Path("result"),
     no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
     quiet: Quiet = False,
@@ -81,6 +93,8 @@ def generate(
       pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
 
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --temperature 0.7
+
+      pfgen-fast generate --engine transformers --model checkpoints/step-100 --mode qa --suite mini --trials 10
 
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini --trials 1
     """
@@ -103,6 +117,11 @@ def generate(
         "input": input,
         "question_column": question_column,
         "answer_column": answer_column,
+        "device": device,
+        "dtype": dtype,
+        "batch_size": batch_size,
+        "tensor_parallel": tensor_parallel,
+        "max_model_len": max_model_len,
     }
     engine_options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     loaded = Suite.load(suite)

@@ -22,6 +22,8 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "ngram": (".ngram", "NgramEngine"),
     "openai": (".openai", "OpenaiEngine"),
     "replay": (".replay", "ReplayEngine"),
+    "transformers": (".transformers", "TransformersEngine"),
+    "vllm": (".vllm", "VllmEngine"),
 }
 """The engines by name: module and class. The class is called as `open_engine` says."""
 
@@ -96,6 +98,16 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Gives back what the engine holds; it is not used afterwards."""
+
+
+def first_part(answer: str, stop: Sequence[str]) -> str:
+    """What comes before the first of the stop strings.
+
+    Example:
+        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
+        'It '
+    """
+    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
 
 
 def open_engine(

@@ -13,7 +13,7 @@ from ..errors import EngineError, PfgenError
 from ..ngram import ORDER, NgramSampler
 from ..prompts import Mode, Task
 from ..suite import Suite
-from . import Sampling
+from . import Sampling, first_part
 
 
 class NgramEngine:
@@ -75,11 +75,7 @@ class NgramEngine:
             seeds = [tasks[index].seed for index in indices]
             drawn = await asyncio.to_thread(self._sampler.sample, question, seeds)
             for index, answer in zip(indices, drawn, strict=True):
-                yield index, self._stopped(answer)
+                yield index, first_part(answer, self._stop)
 
     async def close(self) -> None:
         """Nothing is held."""
-
-    def _stopped(self, answer: str) -> str:
-        """What comes before the first stop string."""
-        return min((answer.partition(stop)[0] for stop in self._stop), key=len, default=answer)
