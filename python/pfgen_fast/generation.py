@@ -17,7 +17,7 @@ from .errors import EngineError
 from .prompts import NUM_EXAMPLES, STOP, Mode, Task, cleaned, is_encodable, make_tasks
 from .run_writer import RunWriter, run_folder, writing_run
 from .suite import Instructions, Suite
-from .trials import RunFolder
+from .trials import RunFolder, Trials
 
 MAX_ROUNDS = 10
 """How often a question is asked until its trial fails."""
@@ -98,6 +98,7 @@ def generate(
     *,
     trials: int,
     output: str | Path = "result",
+    until: Callable[[Trials], bool] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Generated:
     """Lets an engine answer every question of a suite in every trial, and packs the trials.
@@ -108,6 +109,8 @@ def generate(
         setting: The parameters of the run.
         trials: Trials 1 to this number are there at the end, but for those that failed.
         output: The run's folder is made below this one.
+        until: Is given every complete trial in its order, those that were there too, and says whether they are
+            enough. Then trials are asked one after another, not several at a time.
         on_progress: Is told how many answers are there, and of how many.
 
     Raises:
@@ -125,7 +128,7 @@ def generate(
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(writing_run(folder, config, suite))
             generation = _Generation(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None))
-            return await generation.run()
+            return await generation.run(until)
 
     return asyncio.run(run())
 
@@ -147,15 +150,28 @@ class _Generation:
         self._n_new = 0
         self._failed: dict[int, str] = {}
 
-    async def run(self) -> Generated:
+    async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
         self._on_progress(self._n_there, self._total)
+        if until is None:
+            await self._fill(missing)
+        else:
+            await self._fill_until(missing, until)
+        return Generated(self._writer.pack(), self._writer.folder, self._n_new, self._failed)
+
+    async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
             for task in await self._ask(group):
                 self._failed.setdefault(task.trial, self._failure(task))
-        return Generated(self._writer.pack(), self._writer.folder, self._n_new, self._failed)
+
+    async def _fill_until(self, missing: Mapping[int, set[str]], until: Callable[[Trials], bool]) -> None:
+        for trial, questions in missing.items():
+            await self._fill({trial: questions})
+            finished = self._writer.finished(trial)
+            if finished is not None and until(finished):
+                break
 
     def _groups(self, missing: Mapping[int, set[str]]) -> Iterator[list[Task]]:
         """The tasks that have no answer yet, those of some trials at a time."""

@@ -151,7 +151,7 @@ def _cells(entry: Entry) -> list[str]:
     return [
         "N/A" if entry.rank is None else str(entry.rank),
         f"{result['score']:.4f} (±{result['score_std']:.4f}/√{result['num_trials']})",
-        f"{entry.mark} {_harmless(_shortened(entry.model))}",
+        f"{entry.mark} {markdown_cell(_shortened(entry.model))}",
         f"{result['length']:.1f} (±{result['length_std']:.1f})",
         f"{entry.part('fluency'):.3f}",
         f"{entry.part('truthfulness'):.3f}",
@@ -163,8 +163,8 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _MAX_NAME else name[: _MAX_NAME - 3] + "..."
 
 
-def _harmless(text: str) -> str:
-    """Names come from strangers: nothing in them may be HTML, a link or a cell border."""
+def markdown_cell(text: str) -> str:
+    """A text for a cell: names come from strangers, so nothing in them may be HTML, a link or a cell border."""
     escaped = html.escape(" ".join(text.split()))
     return escaped.translate({ord(character): f"&#{ord(character)};" for character in "[]|`<>*\\"})
 
@@ -230,11 +230,12 @@ def to_csv(entries: Sequence[Entry]) -> str:
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({key: _csv_value(value) for key, value in row.items()})
+        writer.writerow({key: csv_value(value) for key, value in row.items()})
     return text.getvalue()
 
 
-def _csv_value(value: Any) -> Any:
+def csv_value(value: Any) -> Any:
+    """A value for a cell of a CSV file: numbers stay, texts run nowhere, anything else is JSON."""
     if isinstance(value, str):
         # A spreadsheet would run a text that begins like a formula.
         return f"'{value}" if value[:1] in "=+-@\t\r" and value else value

@@ -126,6 +126,11 @@ class RunWriter:
         known = self._answers.get(trial, {})
         return [question for question in self._questions if question not in known]
 
+    def finished(self, trial: int) -> Trials | None:
+        """A trial that has all of its answers; None where some are missing, or where only the packed file is left."""
+        path = self._trial_path(trial)
+        return Trials.read(path) if self._packed is None and self._is_finished(trial) else None
+
     def add(self, trial: int, question: str, answer: str) -> None:
         """Keeps an answer; the last one of a trial makes the trial's file."""
         moment = timestamp()

@@ -1,3 +1,3 @@
 """Imports every subcommand, which registers it; in the order in which `--help` lists them."""
 
-from . import compare, explain, generate, import_batch, leaderboard, prompts, report, score, suite, verify  # noqa: F401
+from . import compare, explain, generate, import_batch, leaderboard, prompts, report, score, suite, sweep, verify  # noqa: F401

@@ -98,14 +98,12 @@ def generate(
 
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini --trials 1
     """
-    from ..engines import Sampling, open_engine
+    from ..engines import Sampling, default_model, open_engine
     from ..generation import Setting
     from ..generation import generate as generate_run
     from ..prompts import STOP
     from ..suite import Suite
 
-    if model is None:
-        model = _default_model(engine, order)
     given = {
         "order": order,
         "sets": sets or None,
@@ -124,6 +122,8 @@ def generate(
         "max_model_len": max_model_len,
     }
     engine_options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if model is None:
+        model = default_model(engine, engine_options)
     loaded = Suite.load(suite)
     sampling = Sampling(max_tokens=max_tokens, temperature=temperature, top_p=top_p, top_k=top_k, stop=STOP[mode.value])
     setting = Setting(model, mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
@@ -153,14 +153,6 @@ def generate(
         quiet=quiet,
         as_json=as_json,
     )
-
-
-def _default_model(engine: str, order: int | None) -> str:
-    if engine != "ngram":
-        fail("--model is needed: the name of the model, which is also that of the run's folder")
-    from ..ngram import ORDER
-
-    return f"ngram/order-{order or ORDER}"
 
 
 def finish(

@@ -13,6 +13,7 @@ from . import options
 from .app import Exit, Quiet, app, fail, shown, stdout, track, warn
 
 if TYPE_CHECKING:
+    from ..report import ReportRun
     from ..suite import Suite
 
 
@@ -28,7 +29,8 @@ def report(
 ) -> None:
     """Makes a page of runs: leaderboard, plots, and every question's sample answers.
 
-    The page is one file and needs no network. Reads the result.json files that 'pfgen-fast score' has written.
+    The page is one file and needs no network. Reads the result.json files that 'pfgen-fast score' has written. Runs
+    that differ in a few parameters, as those of a sweep, are plotted against each of them.
 
     [bold]Examples[/bold]
 
@@ -58,12 +60,36 @@ def report(
         for path, run in track(runs, len(runs), "runs", quiet=quiet):
             write_readme(run, of_runs, path.with_name("README.md"))
     else:
-        write_report([run for _, run in runs], of_runs, output)
+        write_report(_with_intervals(runs, of_runs), of_runs, output)
     if not quiet:
         written = "a README.md beside each" if output is None else f"{output} ({output.stat().st_size / 1e6:.1f} MB)"
         stdout().print(f"{len(runs)} runs: {shown(written)}")
     if n_failed:
         raise SystemExit(Exit.PARTIAL)
+
+
+def _with_intervals(runs: list[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
+    """The runs; where they are a sweep, with what only their trials tell."""
+    from dataclasses import replace
+
+    from ..report.sweeps import swept_values
+
+    if swept_values([run.result.get("config") for _, run in runs]) is None:
+        return [run for _, run in runs]
+    from ..precision import TrialScores
+    from ..scoring import Scorer
+    from ..trials import RunFolder
+
+    scorer = Scorer(suite)
+    found = []
+    for path, run in runs:
+        try:
+            scores = TrialScores.of(RunFolder(path.parent, None), scorer)
+        except PfgenError:  # results can be reported without their trials
+            scores = TrialScores(scorer)
+        known = scores.n_trials > 0
+        found.append(replace(run, intervals=scores.intervals() if known else {}, curve=scores.curve()))
+    return found
 
 
 def _name(result: Path) -> str:

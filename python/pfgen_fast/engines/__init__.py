@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +26,8 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "vllm": (".vllm", "VllmEngine"),
 }
 """The engines by name: module and class. The class is called as `open_engine` says."""
+
+_OF_EVERY_ENGINE = ("suite", "model", "mode", "sampling")
 
 
 @dataclass(frozen=True)
@@ -129,16 +131,45 @@ def open_engine(
     """
     check_mode(mode)
     make = _engine_class(name)
-    known = _options_of(make)
-    for option in options:
-        if option not in known:
-            owners = [other for other in ENGINES if option in _options_of(_engine_class(other))]
-            flag = f"--{option.replace('_', '-')}"
-            raise EngineError(f"{flag} is an option of {' and '.join(owners) or 'no engine'}, not of {name}")
+    refuse_unknown_options(name, options)
     engine: Engine = make(
         suite=suite, model=model, mode=mode, sampling=sampling or Sampling(stop=STOP[mode]), **options
     )
     return engine
+
+
+def default_model(engine: str, options: Mapping[str, Any]) -> str:
+    """The name of the model where none is given: only answers without a model have one.
+
+    Raises:
+        EngineError: The engine asks a model, which needs a name.
+    """
+    if engine != "ngram":
+        raise EngineError("--model is needed: the name of the model, which is also that of the run's folder")
+    from ..ngram import ORDER
+
+    return f"ngram/order-{options.get('order') or ORDER}"
+
+
+def engine_options(name: str) -> dict[str, str]:
+    """What an engine takes besides, with the types as its class annotates them.
+
+    Example:
+        >>> engine_options("ngram")
+        {'order': 'int', 'sets': 'Sequence[str] | None'}
+    """
+    parameters = inspect.signature(_engine_class(name)).parameters
+    return {key: parameter.annotation for key, parameter in parameters.items() if key not in _OF_EVERY_ENGINE}
+
+
+def refuse_unknown_options(engine: str, options: Iterable[str]) -> None:
+    """Raises EngineError for an option that the engine does not have, and names those engines that do."""
+    known = engine_options(engine)
+    for option in options:
+        if option not in known:
+            owners = [other for other in ENGINES if option in engine_options(other)]
+            flag = f"--{option.replace('_', '-')}"
+            raise EngineError(f"{flag} is an option of {' and '.join(owners) or 'no engine'}, not of {engine}")
 
 
 def _engine_class(name: str) -> Any:
@@ -146,7 +177,3 @@ def _engine_class(name: str) -> Any:
         raise EngineError(f"unknown engine {name!r}; expected one of {', '.join(ENGINES)}")
     module, kind = ENGINES[name]
     return getattr(import_module(module, __name__), kind)
-
-
-def _options_of(make: Any) -> set[str]:
-    return set(inspect.signature(make).parameters) - {"suite", "model", "mode", "sampling"}

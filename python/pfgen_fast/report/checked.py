@@ -10,13 +10,16 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..foreign import in_one_line
 from ..leaderboard import is_system
 from ..suite import Suite
+
+if TYPE_CHECKING:
+    from ..precision import Interval
 
 N_SHOWN = 400
 """How many code points of an answer are shown at most."""
@@ -37,11 +40,15 @@ class ReportRun:
         name: What the report calls it, such as `"openai/gpt-4o/5e1e9f4"`; one below `system/` has a medal for a rank.
         link: Address of its folder, relative to the report, or None.
         result: What its result.json holds.
+        intervals: The intervals of its scores, by metric, where they are to be shown; result.json has none.
+        curve: Its score after 1, 2, 3, ... trials, likewise.
     """
 
     name: str
     link: str | None
     result: Mapping[str, Any]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    curve: Sequence[Interval] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,7 @@ class CheckedRun:
     figures: Figures
     by_set: Mapping[str, tuple[float | None, float | None]]
     questions: tuple[QuestionResult, ...]
+    source: ReportRun
 
     @property
     def mode(self) -> str:
@@ -137,6 +145,7 @@ def _checked(run: ReportRun, name: str, suite: Suite) -> CheckedRun:
             for key in list(sets)[:_MAX_ENTRIES]
         },
         questions=tuple(_question(name, key, value, suite) for key, value in result["questions"].items()),
+        source=run,
     )
 
 

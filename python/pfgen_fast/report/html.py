@@ -16,9 +16,10 @@ from typing import Any
 from .. import __version__
 from ..errors import TrialsError
 from ..files import writing_whole
-from ..foreign import harmless, harmless_with_tints
+from ..foreign import harmless, harmless_with_tints, in_one_line
 from ..suite import Suite
 from .checked import N_SHOWN, CheckedRun, Figures, QuestionResult, ReportRun, Sample, by_score, check_run, ranks
+from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
 from .templating import library, source, template
 from .tinting import LEVELS, tints
 
@@ -49,7 +50,8 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
     markup = library("markupsafe").Markup
     runs = by_score(check_run(entry, suite) for entry in entries)
     plotly = _script_text(library("plotly.offline").get_plotlyjs())
-    overview = _json_text(_overview(runs, suite))
+    overview_of_runs = _overview(runs, suite)
+    overview = _json_text(overview_of_runs)
     # Rows of the table are some 1,200 bytes each.
     room = MAX_BYTES - len(plotly.encode()) - len(overview.encode()) - 1_500 * len(runs) - 100_000
     n_shown, details = _details_that_fit(runs, _tints_of_runs(runs, suite), suite, room)
@@ -61,6 +63,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
         levels=list(enumerate(LEVELS)),
         n_shown=n_shown,
         overview=markup(overview),
+        sweep=overview_of_runs["sweep"],
         details=[markup(detail) for detail in details],
         style=markup(source("report.css")),
         early_script=markup(source("theme.js")),
@@ -92,7 +95,38 @@ def _json_text(value: Any) -> str:
 def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """What the plots show."""
     questions = [{"id": harmless(question.question_id), "text": harmless(question.question)} for question in suite]
-    return {"questions": questions, "runs": [_points(run, suite) for run in runs]}
+    return {"questions": questions, "runs": [_points(run, suite) for run in runs], "sweep": _sweep(runs)}
+
+
+def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
+    """The lines over each parameter in which the runs differ; None where that is no sweep."""
+    swept = swept_values([run.source.result.get("config") for run in runs])
+    if swept is None:
+        return None
+    points = [plain_values(values) for values in swept]
+    return {
+        "parameters": [
+            {
+                "name": in_one_line(parameter),
+                "values": axis(points, parameter),
+                "points": [values[parameter] for values in points],
+                "lines": [_line(line) for line in lines(points, parameter)],
+            }
+            for parameter in swept[0]
+        ],
+        "names": [point_name(values) for values in points],
+        "intervals": [
+            {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
+        ],
+        "curves": [
+            [[step.n_trials, step.value, step.half_width] for step in run.source.curve if step.half_width is not None]
+            for run in runs
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {"name": line.name, "runs": line.points}
 
 
 def _points(run: CheckedRun, suite: Suite) -> dict[str, Any]:

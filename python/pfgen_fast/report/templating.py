@@ -1,4 +1,4 @@
-"""The templates of the reports, and the libraries of the extra `report`, which are imported only when needed."""
+"""The templates of the reports, and the libraries of the extras, which are imported only when needed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..errors import PfgenError
 FOLDER = Path(__file__).parent / "templates"
 
 
-def library(name: str) -> Any:
-    """A module of the extra `report`.
+def library(name: str, *, extra: str = "report") -> Any:
+    """A module of an extra.
 
     Raises:
         PfgenError: It is not installed; the message says how to install it.
@@ -20,7 +20,8 @@ def library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise PfgenError(f"reports need {name} ({error}); install it with: pip install 'pfgen-fast[report]'") from None
+        what = "reports need" if extra == "report" else "pictures need"
+        raise PfgenError(f"{what} {name} ({error}); install it with: pip install 'pfgen-fast[{extra}]'") from None
 
 
 def template(name: str, **filters: Any) -> Any:

@@ -1,0 +1,214 @@
+"""`pfgen-fast sweep`: a grid of runs, each as `generate` makes it, with a table and a picture of the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, warn
+
+if TYPE_CHECKING:
+    from ..suite import Suite
+    from ..sweep import Measured, Point
+
+_TABLES = (".md", ".csv", ".json")
+_AGAIN = "May be given again."
+
+
+@app.command()
+def sweep(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="A TOML file with the same names as the flags, which win over it.", metavar="[GRID.toml]"),
+    ] = None,
+    engine: Annotated[str | None, typer.Option("--engine", "-e", help="As for generate.")] = None,
+    suite: Annotated[str | None, typer.Option("--suite", "-s", help="As for generate.", metavar="FOLDER")] = None,
+    trials: Annotated[
+        int | None, typer.Option("--trials", "-n", help="How often each question is asked, at most. Default: 10.")
+    ] = None,
+    until_interval: Annotated[
+        float | None,
+        typer.Option(help="Enough trials, when the score is known to this much either way (0.005: ±0.005, 95 %)."),
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
+    mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,
+    temperature: Annotated[list[float] | None, typer.Option(help=_AGAIN)] = None,
+    top_p: Annotated[list[float] | None, typer.Option(help=_AGAIN)] = None,
+    top_k: Annotated[list[int] | None, typer.Option(help=_AGAIN)] = None,
+    max_tokens: Annotated[list[int] | None, typer.Option(help=_AGAIN)] = None,
+    examples: Annotated[list[int] | None, typer.Option(help=f"Sample answers in a prompt. {_AGAIN}")] = None,
+    seed: Annotated[list[str] | None, typer.Option(help=_AGAIN)] = None,
+    prefix: Annotated[list[str] | None, typer.Option(help=_AGAIN)] = None,
+    order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points of an n-gram. {_AGAIN}")] = None,
+    sets: Annotated[
+        list[str] | None, typer.Option(help="ngram: as for generate; a file can sweep over it.", metavar="NAME")
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="openai: as for generate.")] = None,
+    key_env: Annotated[str | None, typer.Option(help="openai: as for generate.", metavar="NAME")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="openai: as for generate.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="openai: as for generate.")] = None,
+    retries: Annotated[int | None, typer.Option(help="openai: as for generate.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The runs' folders are made below this one. Default: result."),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help=f"Write the table to a file ({', '.join(_TABLES)}).", metavar="FILE")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw scores against parameters, intervals against trials (.png, .svg).", metavar="FILE"),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the points and their folders.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Makes and scores a run at every point of a grid: every combination of the values given.
+
+    A run is the one that generate makes with the same parameters: what is there is not asked again, and the same
+    command goes on where it was stopped.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast sweep -e ngram -s mini --order 3 --order 5 --temperature 0.5 --temperature 1 --plot sweep.png
+
+      pfgen-fast sweep -e ngram -s mini --trials 1000 --until-interval 0.005
+
+      pfgen-fast sweep grid.toml --dry-run
+    """
+    from ..suite import Suite
+    from ..sweep import grid, read_file
+    from ..sweep import sweep as sweep_over
+
+    given = {
+        "engine": engine,
+        "suite": suite,
+        "trials": trials,
+        "until_interval": until_interval,
+        "output": None if output is None else str(output),
+        "model": model,
+        "mode": [choice.value for choice in mode or ()],
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "max_tokens": max_tokens,
+        "examples": examples,
+        "seed": seed,
+        "prefix": prefix,
+        "order": order,
+        "sets": sets,
+        "base_url": base_url,
+        "key_env": key_env,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "retries": retries,
+    }
+    wanted: dict[str, Any] = {} if file is None else read_file(file)
+    wanted.update((name, value) for name, value in given.items() if value not in (None, []))
+    named_engine, named_suite = (wanted.pop(name, None) or fail(f"--{name} is needed") for name in ("engine", "suite"))
+    n_trials, until = wanted.pop("trials", 10), wanted.pop("until_interval", None)
+    root = Path(wanted.pop("output", "result"))
+    points = grid(named_engine, wanted)
+    _check_files(table, plot)
+    loaded = Suite.load(named_suite)
+    if dry_run:
+        _list(points, loaded, root, as_json=as_json)
+        return
+    measured: list[Measured] = []
+    try:
+        with counting("answers", quiet=quiet or as_json, with_speed=True) as count:
+            found = sweep_over(loaded, points, trials=n_trials, until_interval=until, output=root, on_progress=count)
+            for point in _printed(found, points, until, quiet=quiet or as_json):
+                measured.append(point)
+    except KeyboardInterrupt:
+        fail(f"stopped after {len(measured)} of {len(points)} points; the same command goes on", Exit.STOPPED)
+    _write(measured, table, plot, until)
+    if as_json:
+        _print_json(measured)
+    if any(point.problems for point in measured):
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _check_files(table: Path | None, plot: Path | None) -> None:
+    """What cannot be written is said before hours of work, not after them."""
+    if table is not None and table.suffix not in _TABLES:
+        fail(f"--table {table}: expected a name that ends in {', '.join(_TABLES)}")
+    if plot is not None:
+        from ..report.pictures import check_picture
+
+        check_picture(plot)
+
+
+def _list(points: Sequence[Point], suite: Suite, root: Path, *, as_json: bool) -> None:
+    from ..errors import PfgenError
+
+    rows = []
+    for point in points:
+        folder, problem = None, None
+        try:
+            folder = str(point.folder(suite, root))
+        except PfgenError as error:
+            problem = f"{point.name}: {error}"
+            warn(problem)
+        rows.append({**point.values, "run": folder, "problem": problem})
+        if folder and not as_json:
+            stdout().print(f"{shown(point.name)}: {shown(folder)}")
+    if as_json:
+        print_json(rows)
+    if any(row["problem"] for row in rows):
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _printed(
+    measured: Iterable[Measured], points: Sequence[Point], until: float | None, *, quiet: bool
+) -> Iterable[Measured]:
+    """The points as they come, each with its line of the table."""
+    from ..precision import METRICS
+    from ..sweep import USUAL_HALF_WIDTH, interval_text, value_text
+
+    swept = list(points[0].values)
+    widths = [max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in swept]
+    heads = [key.rjust(width) for key, width in zip(swept, widths, strict=True)]
+    heads += [f"{metric:>15}" for metric in METRICS] + [
+        f"{'trials':>6}",
+        f"{f'for ±{until or USUAL_HALF_WIDTH:g}':>10}",
+    ]
+    if not quiet:
+        stdout().print(f"[bold]{'  '.join([*heads, 'run'])}[/bold]")
+    for point in measured:
+        for problem in point.problems:
+            warn(problem)
+        if point.intervals and not quiet:
+            cells = [
+                shown(value_text(point.point.values[key])).rjust(width)
+                for key, width in zip(swept, widths, strict=True)
+            ]
+            cells += [f"{interval_text(point.intervals[metric]):>15}" for metric in METRICS]
+            needed = "–" if point.trials_for is None else f"{point.trials_for:,}"
+            stdout().print("  ".join([*cells, f"{point.n_trials:6}", f"{needed:>10}", shown(str(point.folder))]))
+        yield point
+
+
+def _write(measured: Sequence[Measured], table: Path | None, plot: Path | None, until: float | None) -> None:
+    from .. import sweep as library
+    from ..files import write_whole
+
+    if table is not None:
+        forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
+        write_whole(table, forms[table.suffix](measured).encode())
+    if plot is not None:
+        from ..report.pictures import write_picture
+
+        write_picture(measured, plot, until_interval=until)
+
+
+def _print_json(measured: Sequence[Measured]) -> None:
+    import json
+
+    from ..sweep import to_json
+
+    print_json(json.loads(to_json(measured)))

@@ -1,0 +1,131 @@
+"""The picture of a sweep as PNG or SVG, with matplotlib (the extra `plots`)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError
+from ..files import write_whole
+from ..precision import METRICS
+from .sweeps import axis, lines, plain_values, point_name
+from .templating import library
+
+if TYPE_CHECKING:
+    from ..sweep import Measured
+
+FORMATS = (".png", ".svg")
+_MAX_NAMED = 12
+_STYLE = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
+
+
+def check_picture(path: Path) -> None:
+    """Raises PfgenError unless a picture of this name can be drawn: before hours of work, not after them."""
+    if path.suffix not in FORMATS:
+        raise PfgenError(f"{path}: expected a picture's name that ends in {' or '.join(FORMATS)}")
+    library("matplotlib", extra="plots")
+
+
+def write_picture(measured: Sequence[Measured], path: Path, *, until_interval: float | None = None) -> None:
+    """Draws every score against every swept parameter with its interval, and the interval against the trials.
+
+    Args:
+        measured: The points; those without scores are left out.
+        path: The picture to write, `.png` or `.svg`.
+        until_interval: Drawn as a line, where it is given.
+
+    Raises:
+        PfgenError: Matplotlib is not installed, no point has scores, or the picture cannot be written.
+    """
+    check_picture(path)
+    shown = [point for point in measured if point.intervals]
+    if not shown:
+        raise PfgenError(f"{path}: not drawn, because no point has scores")
+    with library("matplotlib", extra="plots").rc_context(_STYLE):
+        figure = _figure(shown, until_interval)
+        stored = io.BytesIO()
+        figure.savefig(
+            stored, format=path.suffix[1:], dpi=110, metadata={"Date": None} if path.suffix == ".svg" else {}
+        )
+    write_whole(path, stored.getvalue())
+
+
+def _figure(shown: Sequence[Measured], until_interval: float | None) -> Any:
+    parameters = list(shown[0].point.values)
+    make = library("matplotlib.figure", extra="plots").Figure
+    figure = make(figsize=(13, 3.3 * (len(parameters) + 1)), layout="constrained")
+    parts = figure.subfigures(len(parameters) + 1, 1, squeeze=False)[:, 0]
+    for parameter, part in zip(parameters, parts[:-1], strict=True):
+        _draw_parameter(part, shown, parameter)
+    _draw_trials(parts[-1], shown, until_interval)
+    return figure
+
+
+def _draw_parameter(part: Any, shown: Sequence[Measured], parameter: str) -> None:
+    points = [plain_values(point.point.values) for point in shown]
+    values = axis(points, parameter)
+    in_numbers = all(isinstance(value, float) for value in values)
+    places: dict[float | str, Any] = {value: value if in_numbers else place for place, value in enumerate(values)}
+    drawn = lines(points, parameter)
+    for axes, metric in zip(part.subplots(1, len(METRICS)), METRICS, strict=True):
+        for number, line in enumerate(drawn):
+            intervals = [shown[point].intervals[metric] for point in line.points]
+            axes.errorbar(
+                [places[points[point][parameter]] for point in line.points],
+                [interval.value for interval in intervals],
+                yerr=[interval.half_width or 0 for interval in intervals],
+                label=_plain_text(line.name),
+                **_look(number, len(drawn)),
+            )
+        if not in_numbers:
+            axes.set_xticks(range(len(values)), [_plain_text(point_name({"": value}).strip()) for value in values])
+        elif len(values) <= _MAX_NAMED:
+            axes.set_xticks(values)
+        axes.set(title=metric, xlabel=_plain_text(parameter))
+    _name(part, drawn[0].name != "" and len(drawn) <= _MAX_NAMED)
+
+
+def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | None) -> None:
+    of_score, of_interval = part.subplots(1, 2)
+    drawn = [point for point in shown if len(point.curve) > 1]
+    for number, point in enumerate(drawn):
+        known = [step for step in point.curve if step.half_width is not None]
+        trials, look = [step.n_trials for step in known], _look(number, len(drawn))
+        means, halves = [step.value for step in known], [step.half_width or 0 for step in known]
+        of_score.plot(trials, means, color=look["color"])
+        low = [mean - half for mean, half in zip(means, halves, strict=True)]
+        high = [mean + half for mean, half in zip(means, halves, strict=True)]
+        of_score.fill_between(trials, low, high, color=look["color"], alpha=0.2, linewidth=0)
+        of_interval.plot(trials, halves, color=look["color"], label=_plain_text(point.point.name))
+    if until_interval is not None:
+        of_interval.axhline(until_interval, color="crimson", linestyle="--", linewidth=1)
+    of_score.set(title="score with its 95 % interval", xlabel="trials", xscale="log")
+    logarithmic = any(step.half_width for point in drawn for step in point.curve)
+    scale = "log" if logarithmic else "linear"
+    wanted = "" if until_interval is None else f"; dashed: ±{until_interval:g}"
+    of_interval.set(title=f"half of the interval{wanted}", xlabel="trials", xscale="log", yscale=scale)
+    plain = library("matplotlib.ticker", extra="plots").FuncFormatter(lambda value, _: f"{value:g}")
+    for axes in (of_score, of_interval):
+        axes.xaxis.set_major_formatter(plain)
+    if logarithmic:
+        of_interval.yaxis.set_major_formatter(plain)
+    _name(part, 1 < len(drawn) <= _MAX_NAMED)
+
+
+def _look(number: int, count: int) -> dict[str, Any]:
+    colors = library("matplotlib", extra="plots").colormaps["viridis"]
+    color = colors(0.9 * number / max(1, count - 1))
+    return {"color": color, "marker": "osD^vX"[number % 6], "markersize": 4, "capsize": 3, "linewidth": 1.2}
+
+
+def _name(part: Any, wanted: bool) -> None:
+    if wanted:
+        handles, labels = part.axes[-1].get_legend_handles_labels()
+        part.legend(handles, labels, loc="outside right center")
+
+
+def _plain_text(text: str) -> str:
+    """Text that matplotlib shall not read as a formula."""
+    return text.replace("$", r"\$")

@@ -1,0 +1,101 @@
+"""What the plots of a sweep show: runs that differ in a few parameters, as lines over each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..foreign import in_one_line
+
+MAX_PARAMETERS = 4
+MAX_VALUES = 30
+MAX_RUNS = 500
+
+# They follow from other parameters where those alone were chosen: the default name of a model, the usual stop texts.
+_MAY_FOLLOW = ("model", "stop")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points that differ in one parameter alone, ordered by it.
+
+    Attributes:
+        name: The other parameters.
+        points: Numbers of the points.
+    """
+
+    name: str
+    points: tuple[int, ...]
+
+
+def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]] | None:
+    """What the parameters are in which runs differ, for each run; None where that is no sweep.
+
+    Example:
+        >>> swept_values([{"model": "m", "top_p": 0.9}, {"model": "m", "top_p": 1.0}])
+        [{'top_p': 0.9}, {'top_p': 1.0}]
+    """
+    known = [config for config in configs if isinstance(config, Mapping)]
+    if len(known) < len(configs) or not 2 <= len(configs) <= MAX_RUNS:
+        return None
+    columns = {
+        key: [_plain(config.get(key)) for config in known] for key in dict.fromkeys(key for c in known for key in c)
+    }
+    differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
+    for key in _MAY_FOLLOW:
+        others = [values for other, values in differing.items() if other != key]
+        if key in differing and any(_follows(differing[key], values) for values in others):
+            del differing[key]
+    if not 1 <= len(differing) <= MAX_PARAMETERS or any(len(set(v)) > MAX_VALUES for v in differing.values()):
+        return None
+    return [dict(zip(differing, values, strict=True)) for values in zip(*differing.values(), strict=True)]
+
+
+def _follows(values: Sequence[Any], others: Sequence[Any]) -> bool:
+    return len(set(zip(others, values, strict=True))) == len(set(others))
+
+
+def _plain(value: object) -> float | str:
+    """A parameter as a number where it is one, otherwise as a bounded text; one that is not there is a dash."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:
+        return float(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return in_one_line("+".join(value), 60)
+    return "–" if value is None else in_one_line(value, 60) or "(empty)"
+
+
+def plain_values(values: Mapping[str, Any]) -> dict[str, float | str]:
+    """The swept parameters of one point, as numbers and bounded texts."""
+    return {key: _plain(value) for key, value in values.items()}
+
+
+def lines(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[Line]:
+    """The points as lines over one parameter, one for each combination of the others.
+
+    Example:
+        >>> points = [{"t": 1.0, "mode": "qa"}, {"t": 0.5, "mode": "qa"}, {"t": 1.0, "mode": "chat"}]
+        >>> [(line.name, line.points) for line in lines(points, "t")]
+        [('mode qa', (1, 0)), ('mode chat', (2,))]
+    """
+    grouped: dict[str, list[int]] = {}
+    for number, values in enumerate(points):
+        others = {key: value for key, value in values.items() if key != parameter}
+        grouped.setdefault(point_name(others), []).append(number)
+    places = {value: place for place, value in enumerate(axis(points, parameter))}
+    return [
+        Line(name, tuple(sorted(numbers, key=lambda number: places[points[number][parameter]])))
+        for name, numbers in grouped.items()
+    ]
+
+
+def axis(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[float | str]:
+    """The values of a parameter, as they stand along an axis: numbers by size, others as they come, after them."""
+    values = list(dict.fromkeys(point[parameter] for point in points))
+    numbers = sorted(value for value in values if isinstance(value, float))
+    return [*numbers, *(value for value in values if isinstance(value, str))]
+
+
+def point_name(values: Mapping[str, float | str]) -> str:
+    """Parameters in one line."""
+    return ", ".join(f"{key} {f'{value:.12g}' if isinstance(value, float) else value}" for key, value in values.items())
