@@ -14,6 +14,7 @@ MAX_RUNS = 500
 
 # They follow from other parameters where those alone were chosen: the default name of a model, the usual stop texts.
 _MAY_FOLLOW = ("model", "stop")
+_NOT_THERE = "–"
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,15 @@ def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, 
         >>> swept_values([{"model": "m", "top_p": 0.9}, {"model": "m", "top_p": 1.0}])
         [{'top_p': 0.9}, {'top_p': 1.0}]
     """
-    known = [config for config in configs if isinstance(config, Mapping)]
+    known = [
+        {in_one_line(key): _plain(value) for key, value in config.items()}
+        for config in configs
+        if isinstance(config, Mapping)
+    ]
     if len(known) < len(configs) or not 2 <= len(configs) <= MAX_RUNS:
         return None
     columns = {
-        key: [_plain(config.get(key)) for config in known] for key in dict.fromkeys(key for c in known for key in c)
+        key: [config.get(key, _NOT_THERE) for config in known] for key in dict.fromkeys(key for c in known for key in c)
     }
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
     for key in _MAY_FOLLOW:
@@ -62,7 +67,10 @@ def _plain(value: object) -> float | str:
         return float(value)
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return in_one_line("+".join(value), 60)
-    return "–" if value is None else in_one_line(value, 60) or "(empty)"
+    try:
+        return _NOT_THERE if value is None else in_one_line(value, 60) or "(empty)"
+    except RecursionError:
+        return "(nested)"
 
 
 def plain_values(values: Mapping[str, Any]) -> dict[str, float | str]:
@@ -78,15 +86,17 @@ def lines(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[L
         >>> [(line.name, line.points) for line in lines(points, "t")]
         [('mode qa', (1, 0)), ('mode chat', (2,))]
     """
+    places = {key: {value: place for place, value in enumerate(axis(points, key))} for key in points[0]}
+
+    def place(number: int) -> tuple[list[int], int]:
+        values = points[number]
+        return [places[key][values[key]] for key in values if key != parameter], places[parameter][values[parameter]]
+
     grouped: dict[str, list[int]] = {}
-    for number, values in enumerate(points):
-        others = {key: value for key, value in values.items() if key != parameter}
+    for number in sorted(range(len(points)), key=place):
+        others = {key: value for key, value in points[number].items() if key != parameter}
         grouped.setdefault(point_name(others), []).append(number)
-    places = {value: place for place, value in enumerate(axis(points, parameter))}
-    return [
-        Line(name, tuple(sorted(numbers, key=lambda number: places[points[number][parameter]])))
-        for name, numbers in grouped.items()
-    ]
+    return [Line(name, tuple(numbers)) for name, numbers in grouped.items()]
 
 
 def axis(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[float | str]:
