@@ -157,7 +157,7 @@ def _half_width(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> flo
     total = float(parts.sum())
     if not total > 0:
         return 0.0
-    degrees = total**2 / float((parts**2 / (counts - 1)).sum())
+    degrees = 1 / float(((parts / total) ** 2 / (counts - 1)).sum())
     return _quantile(degrees) * math.sqrt(total) / len(parts)
 
 

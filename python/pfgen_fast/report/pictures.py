@@ -111,6 +111,7 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
         axes.xaxis.set_major_formatter(plain)
     if logarithmic:
         of_interval.yaxis.set_major_formatter(plain)
+        of_interval.yaxis.set_minor_formatter(plain)
     _name(part, 1 < len(drawn) <= _MAX_NAMED)
 
 
