@@ -84,7 +84,7 @@ def test_a_run_of_each_mode(mini, server, tiny_model, tmp_path, mode):
 @pytest.mark.parametrize("mode", ["completion", "chat"])
 def test_the_server_sees_the_prompt_that_the_engine_transformers_makes(mini, server, tiny_model, tmp_path, mode):
     """The likeliest answer to the same prompt is the same, whoever asks the model for it."""
-    sampling = Sampling(max_tokens=12, top_p=1e-9, stop=())  # the likeliest; this server takes no temperature 0
+    sampling = Sampling(max_tokens=12, top_p=1e-9, stop=("Q:",))  # the likeliest; the server knows no other way
     setting = Setting("tiny", mode, sampling, num_examples=3)
     engine = open_engine(
         "transformers", suite=mini, model=str(tiny_model), mode=mode, sampling=sampling, device="cpu", batch_size=1

@@ -36,11 +36,11 @@ def write_tiny_model(folder: Path, suite: Suite, *, chat_template: str | None = 
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
-        hidden_size=32,
+        hidden_size=64,
         intermediate_size=64,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
         max_position_embeddings=8192,
         initializer_range=0.3,  # the usual 0.02 makes all tokens nearly as likely, whatever the prompt
         bos_token_id=None,
