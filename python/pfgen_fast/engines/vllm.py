@@ -6,6 +6,7 @@ Every request carries the seed of its task. Rules: docs/generation.md.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ class VllmEngine:
         tensor_parallel: int = 1,
         max_model_len: int | None = None,
     ) -> None:
+        os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # read at the import; the terminal is the caller's
         try:
             import vllm
         except ImportError as error:
