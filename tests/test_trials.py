@@ -7,7 +7,9 @@ import lzma
 
 import pytest
 import zstandard
-from pfgen_fast import TrialsError, files
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import TrialsError, _core, files
 from pfgen_fast.trials import RunFolder, Trials, find_runs, pack_trials
 
 LINES = b'{"question": "q", "answer": "a\\u0085b\xe2\x80\xa8c", "n": 1}\n\n{"question": "r", "answer": ""}'
@@ -148,3 +150,39 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(files.PfgenError, match="cannot be written"):
         files.write_whole(tmp_path / "file" / "result.json", b"")
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(), children, max_size=3),
+    max_leaves=5,
+)
+TRIALS = st.dictionaries(st.sampled_from(["question", "answer", "n", "時"]) | st.text(), JSON_VALUES, max_size=3).map(
+    lambda extra: {**extra, "question": "水は？", "answer": extra.get("answer", "あ\n😀")}
+)
+
+
+@given(trial=TRIALS, ascii_only=st.booleans(), damage=st.none() | st.tuples(st.integers(0, 400), st.integers(0, 255)))
+def test_the_core_reads_what_json_reads_or_leaves_it_alone(trial, ascii_only, damage):
+    line = json.dumps(trial, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    if damage is not None and damage[1] != 0x0A:
+        place = damage[0] % len(line)
+        line = line[:place] + bytes([damage[1]]) + line[place + 1 :]
+    left = []
+    read = _core.TrialLines(line, lambda number, content: left.append(content) or ("", ""))
+    if left:
+        assert left == [line]
+        return
+    expected = json.loads(line)
+    assert (read.questions[0], read.answers[0]) == (expected["question"], expected["answer"])
+    assert read.lengths == [len(expected["answer"])]
+
+
+def test_odd_and_plain_lines_of_one_question_belong_together(tmp_path):
+    path = tmp_path / "trials.jsonl"
+    lines = ['{"question": "水", "answer": "a"}', '{"question": "水", "answer": "\\udc00", "n": NaN}']
+    path.write_text("\n\n".join([*lines, lines[0]]))
+    trials = Trials.read(path)
+    assert trials.rows_by_question == {"水": [0, 1, 2]}
+    assert trials.answers == ["a", "\udc00", "a"]
+    assert [trials.line_number(row) for row in range(3)] == [1, 3, 5]

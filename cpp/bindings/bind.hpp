@@ -21,5 +21,6 @@ void bind_keywords(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
 void bind_sampler(pybind11::module_& module);
 void bind_aggregate(pybind11::module_& module);
+void bind_trial_lines(pybind11::module_& module);
 
 }  // namespace pfgen

@@ -65,4 +65,5 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_batch(module);
   pfgen::bind_sampler(module);
   pfgen::bind_aggregate(module);
+  pfgen::bind_trial_lines(module);
 }

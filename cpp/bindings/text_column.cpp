@@ -11,30 +11,6 @@ namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
-// Keeps a Python object alive from C++ code that may let go of it without the GIL.
-std::shared_ptr<void> keep_alive(py::object object) {
-  return {object.release().ptr(), [](void* pointer) {
-            const py::gil_scoped_acquire gil;
-            Py_DECREF(static_cast<PyObject*>(pointer));
-          }};
-}
-
-TextView view_of_str(PyObject* value) {
-#if PY_VERSION_HEX < 0x030C0000
-  if (PyUnicode_READY(value) != 0) throw py::error_already_set();
-#endif
-  const auto n = static_cast<std::size_t>(PyUnicode_GET_LENGTH(value));
-  const void* data = PyUnicode_DATA(value);
-  switch (PyUnicode_KIND(value)) {
-    case PyUnicode_1BYTE_KIND:
-      return {data, n, Encoding::kLatin1};
-    case PyUnicode_2BYTE_KIND:
-      return {data, n, Encoding::kUcs2};
-    default:
-      return {data, n, Encoding::kUcs4};
-  }
-}
-
 // None, NaN, and what pandas has for a missing value.
 bool is_missing(PyObject* value) {
   return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) ||
@@ -69,6 +45,29 @@ py::tuple as_tuple(py::handle source, const std::string& column) {
 
 }  // namespace
 
+std::shared_ptr<void> keep_alive(py::object object) {
+  return {object.release().ptr(), [](void* pointer) {
+            const py::gil_scoped_acquire gil;
+            Py_DECREF(static_cast<PyObject*>(pointer));
+          }};
+}
+
+TextView view_of_str(PyObject* value) {
+#if PY_VERSION_HEX < 0x030C0000
+  if (PyUnicode_READY(value) != 0) throw py::error_already_set();
+#endif
+  const auto n = static_cast<std::size_t>(PyUnicode_GET_LENGTH(value));
+  const void* data = PyUnicode_DATA(value);
+  switch (PyUnicode_KIND(value)) {
+    case PyUnicode_1BYTE_KIND:
+      return {data, n, Encoding::kLatin1};
+    case PyUnicode_2BYTE_KIND:
+      return {data, n, Encoding::kUcs2};
+    default:
+      return {data, n, Encoding::kUcs4};
+  }
+}
+
 py::object to_str(const TextView& text) {
   const auto n = static_cast<Py_ssize_t>(text.n_units);
   PyObject* value = nullptr;
@@ -95,6 +94,12 @@ py::object to_str(const TextView& text) {
 }
 
 TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) : name_(std::move(name)) {
+  if (py::isinstance<TextColumn>(source)) {
+    const auto& column = source.cast<const TextColumn&>();
+    texts_ = column.texts_;
+    owners_ = column.owners_;
+    return;
+  }
   if (!PyList_Check(source.ptr()) && !PyTuple_Check(source.ptr()) && exports_arrow(source) && take_arrow(source)) {
     for (std::size_t row = 0; !nulls_allowed && row < texts_.size(); ++row) {
       if (texts_[row].is_null) throw BadRow{name_, row, "a null; expected a text"};
@@ -131,6 +136,15 @@ void TextColumn::take_sequence(const py::tuple& values, bool nulls_allowed) {
       throw BadRow{name_, row, "expected a str, not " + type_name(value)};
     }
   }
+}
+
+TextColumn TextColumn::joined(std::string name, const std::vector<const TextColumn*>& columns) {
+  TextColumn all(std::move(name), {}, {});
+  for (const TextColumn* column : columns) {
+    all.texts_.insert(all.texts_.end(), column->texts_.begin(), column->texts_.end());
+    all.owners_.insert(all.owners_.end(), column->owners_.begin(), column->owners_.end());
+  }
+  return all;
 }
 
 py::object TextColumn::item(std::size_t row) const {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pfgen/text.hpp"
@@ -29,7 +30,14 @@ struct BadColumn {
 class TextColumn {
  public:
   // `name` is what errors call the column. Without `nulls_allowed` a missing value is a BadRow.
+  // A source that is a TextColumn already is taken as it is.
   TextColumn(pybind11::handle source, std::string name, bool nulls_allowed);
+  // `owners` keep alive what `texts` are views of.
+  TextColumn(std::string name, std::vector<TextView> texts, std::vector<std::shared_ptr<void>> owners)
+      : name_(std::move(name)), texts_(std::move(texts)), owners_(std::move(owners)) {}
+
+  // The texts of several columns, one after the other.
+  static TextColumn joined(std::string name, const std::vector<const TextColumn*>& columns);
 
   const std::string& name() const noexcept { return name_; }
   std::size_t size() const noexcept { return texts_.size(); }
@@ -46,6 +54,12 @@ class TextColumn {
   std::vector<TextView> texts_;
   std::vector<std::shared_ptr<void>> owners_;
 };
+
+// A view of a str, which the caller keeps alive.
+TextView view_of_str(PyObject* value);
+
+// Keeps a Python object alive from C++ code that may let go of it without the GIL.
+std::shared_ptr<void> keep_alive(pybind11::object object);
 
 // The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
 pybind11::object to_str(const TextView& text);

@@ -4,17 +4,8 @@
 #include <cstring>
 
 namespace pfgen {
-namespace {
 
-template <class Unit>
-void widen(const void* data, std::size_t n, std::vector<char32_t>& out) {
-  const Unit* units = static_cast<const Unit*>(data);
-  out.assign(units, units + n);
-}
-
-// Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
-// surrogates and what lies beyond U+10FFFF.
-std::size_t sequence_length(const unsigned char* p, std::size_t left) {
+std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left) {
   const auto is_continuation = [&](std::size_t i) { return i < left && (p[i] & 0xC0) == 0x80; };
   if (p[0] < 0x80) return 1;
   if (p[0] < 0xC2) return 0;
@@ -29,6 +20,14 @@ std::size_t sequence_length(const unsigned char* p, std::size_t left) {
   if (p[0] == 0xF0 && p[1] < 0x90) return 0;
   if (p[0] == 0xF4 && p[1] >= 0x90) return 0;
   return 4;
+}
+
+namespace {
+
+template <class Unit>
+void widen(const void* data, std::size_t n, std::vector<char32_t>& out) {
+  const Unit* units = static_cast<const Unit*>(data);
+  out.assign(units, units + n);
 }
 
 char32_t code_point_at(const unsigned char* p, std::size_t length) {
@@ -56,7 +55,7 @@ std::size_t decode_utf8(const unsigned char* bytes, std::size_t n, std::size_t l
   std::size_t at = 0;
   std::size_t count = 0;
   while (at < n && count < limit) {
-    const std::size_t length = sequence_length(bytes + at, n - at);
+    const std::size_t length = utf8_sequence_length(bytes + at, n - at);
     if (length == 0) return at;
     out[count++] = code_point_at(bytes + at, length);
     at += length;
@@ -67,7 +66,7 @@ std::size_t decode_utf8(const unsigned char* bytes, std::size_t n, std::size_t l
       at += 8;
       continue;
     }
-    const std::size_t length = sequence_length(bytes + at, n - at);
+    const std::size_t length = utf8_sequence_length(bytes + at, n - at);
     if (length == 0) return at;
     at += length;
   }

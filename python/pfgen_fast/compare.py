@@ -116,9 +116,9 @@ def _scores(run: RunFolder, scorer: Scorer) -> dict[str, dict[str, NDArray[np.fl
     if run.trials_path is None:
         raise TrialsError(f"{run.folder}: the trials are not packed yet; 'pfgen-fast score' packs them")
     trials = Trials.read(run.trials_path)
-    table = scorer.score(trials.questions, trials.answers)
+    table = scorer.score(trials.lines.questions, trials.lines.answers)
     columns = {metric: table[metric] for metric in METRICS if metric != "length"}
-    columns["length"] = np.array([len(answer) for answer in trials.answers], dtype=np.float64)
+    columns["length"] = np.array(trials.lines.lengths, dtype=np.float64)
     return {
         question: {metric: column[rows] for metric, column in columns.items()}
         for question, rows in trials.rows_by_question.items()

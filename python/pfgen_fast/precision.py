@@ -83,7 +83,7 @@ class TrialScores:
 
     def add(self, trials: Trials) -> None:
         """Scores more trials, mostly one."""
-        table = self._scorer.score(trials.questions, trials.answers)
+        table = self._scorer.score(trials.lines.questions, trials.lines.answers)
         places = [self._place[question] for question in trials.questions]
         for metric, by_question in self._values.items():
             for place, value in zip(places, table[_COLUMNS.get(metric, metric)].tolist(), strict=True):

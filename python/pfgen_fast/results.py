@@ -46,7 +46,7 @@ def evaluate(run: RunFolder, scorer: Scorer) -> Result:
         raise TrialsError(f"{run.folder}: the trials are not packed yet; see pack_trials")
     trials = Trials.read(run.trials_path)
     check_questions(trials, scorer.suite)
-    return aggregate(trials, scorer.score(trials.questions, trials.answers), run.config())
+    return aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), run.config())
 
 
 def check_questions(trials: Trials, suite: Suite) -> None:
@@ -70,7 +70,7 @@ def aggregate(trials: Trials, table: ScoreTable, config: dict[str, Any] | None) 
     num_trials, score, length, figures = _core.aggregate(
         [trials.rows_by_question[question.question] for question in questions],
         table.average,
-        list(map(len, trials.answers)),
+        trials.lines.lengths,
         [table[name] for name in columns],
         getattr(_core.FloatSum, table.scorer.float_sum),
     )

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from ._native import _core
 from .errors import PfgenError, SuiteError
 from .files import input_hash
 from .index import default_threads
@@ -193,8 +194,8 @@ def _score_batch(
 
 def _score_together(jobs: Sequence[_Job], scorer: Scorer) -> Iterator[ScoreTable]:
     """The tables of several runs, from one batch: the index of each question comes into the cache once."""
-    questions = [question for job in jobs for question in job.trials.questions]
-    table = scorer.score(questions, [answer for job in jobs for answer in job.trials.answers])
+    questions = _core.TextColumn.joined("questions", [job.trials.lines.questions for job in jobs])
+    table = scorer.score(questions, _core.TextColumn.joined("answers", [job.trials.lines.answers for job in jobs]))
     first = 0
     for job in jobs:
         yield table.rows(first, first + len(job.trials))

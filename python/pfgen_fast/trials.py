@@ -10,12 +10,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from ._native import _core
 from .errors import TrialsError
 from .files import decompress, read_stored, write_whole
 
@@ -55,17 +54,13 @@ class Trials:
 
     Attributes:
         path: The file.
-        questions: The question of each trial.
-        answers: The answer of each trial.
         input_hash: SHA-1 of the file as stored.
+        lines: What the core has read of it; its columns can be scored as they are.
     """
 
     path: Path
-    questions: list[str]
-    answers: list[str]
     input_hash: str
-    _lines: list[bytes] = field(repr=False)  # of the whole file
-    _numbers: list[int] = field(repr=False)  # of the line of each trial, from 0
+    lines: _core.TrialLines = field(repr=False)
 
     @classmethod
     def read(cls, path: str | Path) -> Trials:
@@ -76,74 +71,63 @@ class Trials:
         """
         path = Path(path)
         stored = read_stored(path)
-        lines = _lines(decompress(stored, path))
-        numbers = [number for number, line in enumerate(lines) if line and not line.isspace()]
-        questions: list[str] = []
-        answers: list[str] = []
-        same: dict[str, str] = {}  # one object for each question, which comes again and again
-        try:
-            for number in numbers:
-                trial = _parse(lines[number])
-                question, answer = trial["question"], trial["answer"]
-                if not (isinstance(question, str) and isinstance(answer, str)):
-                    raise TypeError
-                questions.append(same.setdefault(question, question))
-                answers.append(answer)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise _bad_line(path, number + 1, lines[number]) from None
-        return cls(path, questions, answers, hashlib.sha1(stored).hexdigest(), lines, numbers)
+        lines = _core.TrialLines(decompress(stored, path), partial(_parse, path))
+        return cls(path, hashlib.sha1(stored).hexdigest(), lines)
 
     def __len__(self) -> int:
-        return len(self.answers)
+        return len(self.lines)
+
+    @cached_property
+    def questions(self) -> list[str]:
+        """The question of each trial."""
+        return self.lines.questions.tolist()
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The answer of each trial."""
+        return self.lines.answers.tolist()
 
     def trial(self, row: int) -> dict[str, Any]:
         """All keys of one trial, in their order."""
-        trial: dict[str, Any] = json.loads(self._lines[self._numbers[row]])
+        trial: dict[str, Any] = json.loads(self.lines.line(row))
         return trial
 
     def line_number(self, row: int) -> int:
         """Where a trial stands in the file, from 1."""
-        return self._numbers[row] + 1
+        return self.lines.number(row) + 1
 
     @cached_property
     def rows_by_question(self) -> dict[str, list[int]]:
         """The rows of each question, in the order of the file."""
-        rows: dict[str, list[int]] = {}
-        for row, question in enumerate(self.questions):
-            rows.setdefault(question, []).append(row)
-        return rows
+        return self.lines.rows_by_question
 
 
-def _parse(line: bytes) -> Any:
-    """Parses one line; orjson where it can, the standard library for what it refuses (such as lone surrogates)."""
+def _parse(path: Path, number: int, line: bytes) -> tuple[str, str]:
+    """Question and answer of a line that the core leaves to us: an odd one (lone surrogates, NaN), or a bad one."""
+    where = f"{path}, line {number + 1}"
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return json.loads(line)
+        trial = json.loads(line.removesuffix(b"\r"))
+    except UnicodeDecodeError as error:
+        raise TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)") from None
+    except json.JSONDecodeError as error:
+        raise TrialsError(f"{where}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise TrialsError(f"{where}: JSON nested too deeply") from None
+    except ValueError as error:
+        raise TrialsError(f"{where}: not JSON that can be read: {error}") from None
+    if not isinstance(trial, dict):
+        raise TrialsError(f"{where}: expected an object with 'question' and 'answer', not {type(trial).__name__}")
+    for key in ("question", "answer"):
+        if key not in trial:
+            raise TrialsError(f"{where}: the key {key!r} is missing")
+        if not isinstance(trial[key], str):
+            raise TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
+    return trial["question"], trial["answer"]
 
 
 def _lines(content: bytes) -> list[bytes]:
     """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
     return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-
-
-def _bad_line(path: Path, number: int, line: bytes) -> TrialsError:
-    where = f"{path}, line {number}"
-    try:
-        trial = json.loads(line.removesuffix(b"\r"))
-    except UnicodeDecodeError as error:
-        return TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)")
-    except json.JSONDecodeError as error:
-        return TrialsError(f"{where}, column {error.colno}: not JSON: {error.msg}")
-    except RecursionError:
-        return TrialsError(f"{where}: JSON nested too deeply")
-    if not isinstance(trial, dict):
-        return TrialsError(f"{where}: expected an object with 'question' and 'answer', not {type(trial).__name__}")
-    for key in ("question", "answer"):
-        if key not in trial:
-            return TrialsError(f"{where}: the key {key!r} is missing")
-    key = "question" if not isinstance(trial["question"], str) else "answer"
-    return TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:

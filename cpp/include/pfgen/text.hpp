@@ -28,6 +28,10 @@ struct TextView {
 
 inline constexpr std::size_t kNoError = static_cast<std::size_t>(-1);
 
+// Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
+// surrogates and what lies beyond U+10FFFF.
+std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left);
+
 // Replaces `code_points` with the first `limit` code points of `text`. UTF-8 is validated to its end, also
 // past the limit. Returns kNoError, or the byte offset of the first invalid UTF-8 sequence.
 std::size_t decode(const TextView& text, std::size_t limit, std::vector<char32_t>& code_points);

@@ -1,0 +1,116 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bind.hpp"
+#include "pfgen/trial_lines.hpp"
+#include "text_column.hpp"
+
+namespace py = pybind11;
+
+namespace pfgen {
+namespace {
+
+std::string_view view(const py::bytes& content) {
+  char* data = nullptr;
+  Py_ssize_t n = 0;
+  if (PyBytes_AsStringAndSize(content.ptr(), &data, &n) != 0) throw py::error_already_set();
+  return {data, static_cast<std::size_t>(n)};
+}
+
+// The trials of a file as Python sees them; keeps the content of the file alive.
+class Trials {
+ public:
+  // `parse` gets the number and the bytes of a line that is no plain JSON and returns its (question, answer).
+  Trials(const py::bytes& content, const py::function& parse) : owners_{keep_alive(content)} {
+    const std::string_view bytes = view(content);
+    {
+      const py::gil_scoped_release no_gil;
+      lines_ = std::make_shared<TrialLines>(bytes);
+    }
+    owners_.push_back(lines_);
+    for (TrialLine& line : lines_->lines) {
+      if (!line.is_read) take(line, parse(line.number, py::bytes(line.content.data(), line.content.size())));
+    }
+  }
+
+  std::size_t size() const { return lines_->lines.size(); }
+
+  TextColumn questions() const { return column("questions", &TrialLine::question); }
+  TextColumn answers() const { return column("answers", &TrialLine::answer); }
+
+  std::vector<std::size_t> lengths() const {
+    std::vector<std::size_t> lengths;
+    for (const TrialLine& line : lines_->lines) lengths.push_back(line.answer_length);
+    return lengths;
+  }
+
+  py::dict rows_by_question() const {
+    std::unordered_map<std::string_view, py::list> known;  // by bytes; the same text may have several encodings
+    py::dict rows;
+    for (std::size_t row = 0; row < size(); ++row) {
+      const TextView& text = lines_->lines[row].question;
+      const std::string_view bytes(static_cast<const char*>(text.data), text.n_units * unit_size(text.encoding));
+      auto found = text.encoding == Encoding::kUtf8 ? known.find(bytes) : known.end();
+      if (found != known.end()) {
+        found->second.append(row);
+        continue;
+      }
+      py::list of_question = rows.attr("setdefault")(to_str(text), py::list());
+      of_question.append(row);
+      if (text.encoding == Encoding::kUtf8) known.emplace(bytes, of_question);
+    }
+    return rows;
+  }
+
+  const TrialLine& line(std::size_t row) const {
+    if (row >= size()) throw py::index_error();
+    return lines_->lines[row];
+  }
+
+ private:
+  void take(TrialLine& line, const py::object& parsed) {
+    const auto [question, answer] = parsed.cast<std::pair<py::str, py::str>>();
+    line.question = view_of_str(question.ptr());
+    line.answer = view_of_str(answer.ptr());
+    line.answer_length = line.answer.n_units;
+    owners_.push_back(keep_alive(parsed));
+  }
+
+  TextColumn column(const char* name, TextView TrialLine::* text) const {
+    std::vector<TextView> texts;
+    texts.reserve(size());
+    for (const TrialLine& line : lines_->lines) texts.push_back(line.*text);
+    return {name, std::move(texts), owners_};
+  }
+
+  std::vector<std::shared_ptr<void>> owners_;
+  std::shared_ptr<TrialLines> lines_;
+};
+
+}  // namespace
+
+void bind_trial_lines(py::module_& module) {
+  py::class_<Trials>(module, "TrialLines", "The trials of a file: one for each line that is not blank.")
+      .def(py::init<const py::bytes&, const py::function&>(), py::arg("content"), py::arg("parse"))
+      .def("__len__", &Trials::size)
+      .def_property_readonly("questions", &Trials::questions)
+      .def_property_readonly("answers", &Trials::answers)
+      .def_property_readonly("lengths", &Trials::lengths)
+      .def_property_readonly("rows_by_question", &Trials::rows_by_question)
+      .def("number", [](const Trials& self, std::size_t row) { return self.line(row).number; }, py::arg("row"))
+      .def(
+          "line",
+          [](const Trials& self, std::size_t row) {
+            const std::string_view content = self.line(row).content;
+            return py::bytes(content.data(), content.size());
+          },
+          py::arg("row"));
+}
+
+}  // namespace pfgen
