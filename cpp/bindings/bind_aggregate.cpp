@@ -1,4 +1,3 @@
-#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -6,39 +5,36 @@
 #include <span>
 #include <vector>
 
-#include "arrow_export.hpp"
 #include "bind.hpp"
 #include "pfgen/aggregate.hpp"
+#include "scores.hpp"
 
 namespace py = pybind11;
 
 namespace pfgen {
 namespace {
 
-std::span<const double> view(const Column& column) {
-  return {column.data(), static_cast<std::size_t>(column.size())};
-}
-
 py::tuple pair(const Figures& figures) { return py::make_tuple(figures.mean, figures.deviation); }
 
-void check(const std::vector<std::vector<std::size_t>>& rows, const ScoredAnswers& answers) {
-  const std::size_t n = answers.score.size();
-  const auto differs = [&](std::span<const double> column) { return column.size() != n; };
-  const auto is_bad = [&](const std::vector<std::size_t>& of_question) {
-    return of_question.empty() || std::ranges::max(of_question) >= n;
-  };
-  if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("each question needs rows of the table");
-  if (differs(answers.length) || std::ranges::any_of(answers.columns, differs)) {
-    throw py::value_error("columns differ in length");
+// The rows of the batch from `first` on are those of the run; there is one for each length.
+ScoredAnswers answers_of(const Scores& scores, std::size_t first, std::span<const double> lengths) {
+  if (first > scores.size() || lengths.size() > scores.size() - first) {
+    throw py::value_error("the run has more answers than the batch");
   }
+  const auto part = [&](std::size_t column) { return scores.column(column).subspan(first, lengths.size()); };
+  ScoredAnswers answers{part(Scores::kAverage), lengths, {}};
+  for (std::size_t column = 0; column < scores.n_columns(); ++column) answers.columns.push_back(part(column));
+  return answers;
 }
 
 // Returns (number of trials, score, length, [(order, score, length, means), ...]).
-py::tuple aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const Column& score,
-                        const std::vector<double>& length, const std::vector<Column>& columns, FloatSum float_sum) {
-  ScoredAnswers answers{view(score), length, {}};
-  for (const Column& column : columns) answers.columns.push_back(view(column));
-  check(rows, answers);
+py::tuple aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const Scores& scores, std::size_t first,
+                        const std::vector<double>& lengths, FloatSum float_sum) {
+  const ScoredAnswers answers = answers_of(scores, first, lengths);
+  const auto is_bad = [&](const std::vector<std::size_t>& of_question) {
+    return of_question.empty() || std::ranges::max(of_question) >= lengths.size();
+  };
+  if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("each question needs rows of the run");
   const RunFigures run = [&] {
     const py::gil_scoped_release no_gil;
     return aggregate(rows, answers, float_sum);
@@ -53,8 +49,8 @@ py::tuple aggregate_run(const std::vector<std::vector<std::size_t>>& rows, const
 }  // namespace
 
 void bind_aggregate(py::module_& module) {
-  module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("score"), py::arg("length"), py::arg("columns"),
-             py::arg("float_sum"), "The figures of one run, unrounded.");
+  module.def("aggregate", &aggregate_run, py::arg("rows"), py::arg("scores"), py::arg("first"),
+             py::arg("lengths"), py::arg("float_sum"), "The figures of one run, unrounded.");
 }
 
 }  // namespace pfgen

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -12,14 +11,13 @@
 #include "arrow_export.hpp"
 #include "bind.hpp"
 #include "pfgen/batch.hpp"
+#include "scores.hpp"
 #include "text_column.hpp"
 
 namespace py = pybind11;
 
 namespace pfgen {
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // The batch scorer as Python sees it: questions by key, and the functions that apply regexes.
 class Scorer {
@@ -33,20 +31,11 @@ class Scorer {
     for (const auto& question : questions) searchers_.push_back(std::get<3>(question));
   }
 
-  // Returns (codes, fluency, truthfulness, helpfulness, average, per-set fluency, per-set truthfulness).
-  py::tuple score(py::handle questions, const TextColumn& answers, std::size_t n_threads) const {
-    const auto n = static_cast<py::ssize_t>(answers.size());
-    py::array_t<std::int32_t> codes(n);
-    resolve(questions, {codes.mutable_data(), answers.size()});
-    const auto n_sets = static_cast<py::ssize_t>(n_set_columns_);
-    py::array_t<double> fluency(n), truthfulness(n), helpfulness(n), average(n);
-    py::array_t<double> set_fluency({n_sets, n}), set_truthfulness({n_sets, n});
-    std::fill_n(set_fluency.mutable_data(), set_fluency.size(), kNaN);
-    std::fill_n(set_truthfulness.mutable_data(), set_truthfulness.size(), kNaN);
-    run({codes.data(), answers.size()}, answers, n_threads,
-        {fluency.mutable_data(), truthfulness.mutable_data(), helpfulness.mutable_data(), average.mutable_data(),
-         set_fluency.mutable_data(), set_truthfulness.mutable_data()});
-    return py::make_tuple(codes, fluency, truthfulness, helpfulness, average, set_fluency, set_truthfulness);
+  Scores score(py::handle questions, const TextColumn& answers, std::size_t n_threads) const {
+    Scores scores(answers.size(), n_set_columns_);
+    resolve(questions, scores.codes());
+    run(scores.codes(), answers, n_threads, scores.columns());
+    return scores;
   }
 
   py::array_t<double> reward(py::handle questions, py::handle answers, std::size_t n_threads) const {
@@ -161,12 +150,34 @@ class Scorer {
   std::vector<std::vector<py::object>> searchers_;  // per question
 };
 
+py::tuple row_of(const Scores& scores, std::size_t row) {
+  if (row >= scores.size()) throw py::index_error();
+  py::tuple values(scores.n_columns());
+  for (std::size_t i = 0; i < scores.n_columns(); ++i) values[i] = scores.column(i)[row];
+  return py::make_tuple(scores.codes()[row], values);
+}
+
 }  // namespace
 
 void bind_batch(py::module_& module) {
   py::enum_<FloatSum>(module, "FloatSum", "How rounded parts are added up.")
       .value("compensated", FloatSum::kCompensated)
       .value("naive", FloatSum::kNaive);
+  py::class_<Scores>(module, "Scores", "The scores of a batch.")
+      .def("__len__", &Scores::size)
+      .def_property_readonly("codes",
+                             [](const py::object& self) {
+                               return read_only_view(self.cast<const Scores&>().codes(), self);
+                             })
+      .def(
+          "column",
+          [](const py::object& self, std::size_t i) {
+            const auto& scores = self.cast<const Scores&>();
+            if (i >= scores.n_columns()) throw py::index_error();
+            return read_only_view(scores.column(i), self);
+          },
+          py::arg("i"))
+      .def("row", &row_of, py::arg("row"), "The code of its question, and its value in each column.");
   py::class_<Scorer>(module, "Scorer", "Scores batches of answers to known questions.")
       .def(py::init<const std::vector<Scorer::QuestionTuple>&, py::dict, std::size_t, FloatSum>(),
            py::arg("questions"), py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))

@@ -4,24 +4,6 @@
 #include <cstring>
 
 namespace pfgen {
-
-std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left) {
-  const auto is_continuation = [&](std::size_t i) { return i < left && (p[i] & 0xC0) == 0x80; };
-  if (p[0] < 0x80) return 1;
-  if (p[0] < 0xC2) return 0;
-  if (p[0] < 0xE0) return is_continuation(1) ? 2 : 0;
-  if (!is_continuation(1) || !is_continuation(2)) return 0;
-  if (p[0] < 0xF0) {
-    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;
-    if (p[0] == 0xED && p[1] >= 0xA0) return 0;
-    return 3;
-  }
-  if (p[0] > 0xF4 || !is_continuation(3)) return 0;
-  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
-  if (p[0] == 0xF4 && p[1] >= 0x90) return 0;
-  return 4;
-}
-
 namespace {
 
 template <class Unit>

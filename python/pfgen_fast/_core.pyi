@@ -72,6 +72,13 @@ def index_file_head(profile: Profile, metadata_hash: str, details: bytes, questi
 class KeywordRules:
     def __init__(self, nodes: Sequence[tuple[str, int, str | None, bool, float]]) -> None: ...
 
+class Scores:
+    def __len__(self) -> int: ...
+    @property
+    def codes(self) -> NDArray[np.int32]: ...
+    def column(self, i: int) -> NDArray[np.float64]: ...
+    def row(self, row: int) -> tuple[int, tuple[float, ...]]: ...
+
 class Scorer:
     def __init__(
         self,
@@ -80,17 +87,7 @@ class Scorer:
         n_set_columns: int,
         float_sum: FloatSum,
     ) -> None: ...
-    def score(
-        self, questions: Any, answers: TextColumn, n_threads: int
-    ) -> tuple[
-        NDArray[np.int32],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-        NDArray[np.float64],
-    ]: ...
+    def score(self, questions: Any, answers: TextColumn, n_threads: int) -> Scores: ...
     def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
     def details(self, code: int, answers: TextColumn, row: int) -> tuple[int, float, list[tuple[int, int]]]: ...
 
@@ -104,9 +101,9 @@ class NgramSampler:
 
 def aggregate(
     rows: Sequence[Sequence[int]],
-    score: NDArray[np.float64],
-    length: Sequence[float],
-    columns: Sequence[NDArray[np.float64]],
+    scores: Scores,
+    first: int,
+    lengths: Sequence[float],
     float_sum: FloatSum,
 ) -> tuple[
     int,

@@ -67,11 +67,12 @@ def aggregate(trials: Trials, table: ScoreTable, config: dict[str, Any] | None) 
     suite = table.scorer.suite
     questions = sorted(suite, key=lambda question: question.question_id)
     columns = table.columns[1:]  # behind question_id
+    scores, first = table.part
     num_trials, score, length, figures = _core.aggregate(
         [trials.rows_by_question[question.question] for question in questions],
-        table.average,
+        scores,
+        first,
         trials.lines.lengths,
-        [table[name] for name in columns],
         getattr(_core.FloatSum, table.scorer.float_sum),
     )
     details = {

@@ -97,7 +97,7 @@ class RunScorer:
             try:
                 batches = _batches(items)
                 ahead = read(next(batches, []))
-                from .scoring import Scorer  # imports NumPy, which takes as long as reading these runs
+                from .scoring import Scorer
 
                 @cache
                 def scorer_of(suite: Suite) -> Scorer:

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ._native import _core
 from .errors import IndexFormatError, TrialsError
@@ -22,8 +20,15 @@ from .index_file import Profile
 from .keywords import flatten, regex_searchers
 from .suite import Question, Suite
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 FloatSum = Literal["compensated", "naive"]
-Floats = NDArray[np.float64]
+_PARTS = ("fluency", "truthfulness", "helpfulness", "average")
+_AVERAGE = _PARTS.index("average")
 
 
 class Scorer:
@@ -133,7 +138,7 @@ class Scorer:
         _check_choice("nulls", nulls, ("error", "null"))
         try:
             column = _core.TextColumn(answers, "answers", nulls == "null")
-            return ScoreTable(self, column, *self._core.score(questions, column, self._threads))
+            return ScoreTable(self, column, self._core.score(questions, column, self._threads))
         except _core.IndexFormatError as error:
             self._renew(error)
             return self.score(questions, answers, nulls=nulls)
@@ -167,13 +172,13 @@ class Scorer:
         return self.score(question, (answer,)).details(0)
 
     def _details(self, table: ScoreTable, row: int) -> dict[str, Any]:
-        code = int(table._codes[row])
-        question = self.suite.questions[code]
         answer_row = table._first + row
+        code, scores = table._scores.row(answer_row)
+        values = dict(zip(table.columns[1:], scores, strict=True))
+        question = self.suite.questions[code]
         truncation, score, positions = self._core.details(code, table._answers, answer_row)
         is_paper = self.profile == "paper"
         fluency_discount = max(0.0, _discount(len(table._answers[answer_row]))) if is_paper else 1.0
-        values = {name: column.item(row) for name, column in table._floats.items()}
         return {
             "fluency": {name: values[f"fluency_{name}"] for name in question.answers},
             "fluency_discount": fluency_discount,
@@ -211,44 +216,39 @@ class ScoreTable:
 'truthfulness_A', 'truthfulness_B'))
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        answers: _core.TextColumn,
-        codes: NDArray[np.int32],
-        fluency: Floats,
-        truthfulness: Floats,
-        helpfulness: Floats,
-        average: Floats,
-        set_fluency: Floats,
-        set_truthfulness: Floats,
-    ) -> None:
+    def __init__(self, scorer: Scorer, answers: _core.TextColumn, scores: _core.Scores) -> None:
         """Tables come from `Scorer.score`."""
         self.scorer = scorer
-        self._answers = answers
-        self._first = 0  # the row of `answers` that is row 0 here
-        self._codes = codes
-        self._floats = {
-            "fluency": fluency,
-            "truthfulness": truthfulness,
-            "helpfulness": helpfulness,
-            "average": average,
-        }
-        for metric, by_set in (("fluency", set_fluency), ("truthfulness", set_truthfulness)):
-            for name, column in zip(scorer.suite.set_names, by_set, strict=True):
-                self._floats[f"{metric}_{name}"] = column
-        codes.flags.writeable = False
-        for column in self._floats.values():
-            column.flags.writeable = False
+        self._answers, self._scores = answers, scores
+        self._first, self._size = 0, len(scores)  # the rows of `scores` that are the rows here
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
-        return ("question_id", *self._floats)
+        by_set = (f"{metric}_{name}" for metric in _PARTS[:2] for name in self.scorer.suite.set_names)
+        return ("question_id", *_PARTS, *by_set)
+
+    @property
+    def part(self) -> tuple[_core.Scores, int]:
+        """Where the core has the scores: all of a batch, and the row in it that is the first here."""
+        return self._scores, self._first
+
+    def _own_rows(self, column: NDArray[Any]) -> NDArray[Any]:
+        return column[self._first : self._first + self._size]
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int32]:
+        return self._own_rows(self._scores.codes)
+
+    @cached_property
+    def _floats(self) -> dict[str, Floats]:
+        return {name: self._own_rows(self._scores.column(i)) for i, name in enumerate(self.columns[1:])}
 
     @property
     def question_id(self) -> NDArray[np.str_]:
         """Ids of the questions."""
+        import numpy as np
+
         return np.array([question.question_id for question in self.scorer.suite])[self._codes]
 
     @property
@@ -286,13 +286,12 @@ class ScoreTable:
 
     def __getattr__(self, name: str) -> Floats:
         # Only asked for what is no ordinary attribute: the columns of the sets.
-        try:
-            return self.__dict__["_floats"][name]  # type: ignore[no-any-return]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
+        if not name.startswith("_") and name in self.columns:
+            return self._floats[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __len__(self) -> int:
-        return len(self._codes)
+        return self._size
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Rows as dictionaries from column to value."""
@@ -308,13 +307,12 @@ class ScoreTable:
         """
         start, stop, _ = slice(start, stop).indices(len(self))
         part = ScoreTable.__new__(ScoreTable)
-        part.scorer, part._answers, part._first = self.scorer, self._answers, self._first + start
-        part._codes = self._codes[start:stop]
-        part._floats = {name: column[start:stop] for name, column in self._floats.items()}
+        part.scorer, part._answers, part._scores = self.scorer, self._answers, self._scores
+        part._first, part._size = self._first + start, max(stop - start, 0)
         return part
 
     def __repr__(self) -> str:
-        scored = ~np.isnan(self.average)
+        scored = self.average == self.average  # false for NaN
         if not scored.any():
             return f"ScoreTable({len(self)} answers, none scored)"
         means = ", ".join(f"{name} {self[name][scored].mean():.4f}" for name in list(self._floats)[:4])
@@ -332,7 +330,7 @@ class ScoreTable:
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {row} of a table of {len(self)}")
         index %= len(self)
-        if math.isnan(self.average.item(index)):
+        if math.isnan(self._scores.row(self._first + index)[1][_AVERAGE]):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
         return self.scorer._details(self, index)
 

@@ -30,7 +30,22 @@ inline constexpr std::size_t kNoError = static_cast<std::size_t>(-1);
 
 // Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
 // surrogates and what lies beyond U+10FFFF.
-std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left);
+inline std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left) {
+  const auto is_continuation = [&](std::size_t i) { return i < left && (p[i] & 0xC0) == 0x80; };
+  if (p[0] < 0x80) return 1;
+  if (p[0] < 0xC2) return 0;
+  if (p[0] < 0xE0) return is_continuation(1) ? 2 : 0;
+  if (!is_continuation(1) || !is_continuation(2)) return 0;
+  if (p[0] < 0xF0) {
+    if (p[0] == 0xE0 && p[1] < 0xA0) return 0;
+    if (p[0] == 0xED && p[1] >= 0xA0) return 0;
+    return 3;
+  }
+  if (p[0] > 0xF4 || !is_continuation(3)) return 0;
+  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+  if (p[0] == 0xF4 && p[1] >= 0x90) return 0;
+  return 4;
+}
 
 // Replaces `code_points` with the first `limit` code points of `text`. UTF-8 is validated to its end, also
 // past the limit. Returns kNoError, or the byte offset of the first invalid UTF-8 sequence.

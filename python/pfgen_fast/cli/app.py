@@ -103,11 +103,16 @@ def warn(message: str) -> None:
     stderr().print(f"[red]error:[/red] {shown(message)}")
 
 
-def shown(text: str) -> str:
+def one_line(text: str) -> str:
     """Foreign text for a line on the terminal."""
+    return harmless(text).replace("\n", "\\n")
+
+
+def shown(text: str) -> str:
+    """Foreign text for a line that rich prints."""
     from rich.markup import escape
 
-    return escape(harmless(text).replace("\n", "\\n"))
+    return escape(one_line(text))
 
 
 def print_json(value: Any) -> None:
@@ -135,7 +140,7 @@ def counting(
 
     Nothing is shown where stderr is no terminal.
     """
-    if quiet or not stderr().is_terminal:
+    if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, track, warn
+from .app import Exit, Json, Quiet, app, counting, fail, one_line, print_json, shown, stdout, track, warn
 
 if TYPE_CHECKING:
     from ..runs import Outcome
@@ -90,27 +90,30 @@ def score(
 
 
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:
-    """Prints the scores of runs, and why others failed, as they come."""
+    """Prints the scores of runs, and why others failed, as they come.
+
+    Without rich, which takes as long to import as some runs take to score.
+    """
     done: list[Outcome] = []
     for outcome in outcomes:
         if outcome.error:
             warn(outcome.error)
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
-                stdout().print(f"[bold]{_HEADER}[/bold]")
-            stdout().print(_row(outcome))
+                typer.secho(_HEADER, bold=True)
+            typer.echo(_row(outcome))
         done.append(outcome)
     return done
 
 
 def _row(outcome: Outcome) -> str:
-    name = shown(str(outcome.run.folder))
+    name = one_line(str(outcome.run.folder))
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary["scores"]
     fluency, truthfulness = sum(scores["fluency"].values()), sum(scores["truthfulness"].values())
     parts = f"{fluency:8.3f} {truthfulness:8.3f} {scores['helpfulness']:8.3f} {result['length']:7.1f}"
-    note = "  [dim](up to date)[/dim]" if outcome.status == "current" else ""
+    note = typer.style("  (up to date)", dim=True) if outcome.status == "current" else ""
     return f"{result['score']:7.4f} ±{result['score_std']:.4f}  {parts}  {name}{note}"
 
 
