@@ -19,16 +19,28 @@ namespace py = pybind11;
 namespace pfgen {
 namespace {
 
-// The batch scorer as Python sees it: questions by key, and the functions that apply regexes.
+// What Python makes of an answer before it is scored: its text, spelled in tokens where these are the units of its
+// question, and the positions of the regexes (in tokens, of all patterns). Keeps alive what `answer` points to.
+struct Prepared {
+  Answer answer;
+  std::vector<std::uint32_t> positions;
+  py::object spelled;
+};
+
+// The batch scorer as Python sees it: questions by key, and the functions that apply regexes or spell in tokens.
 class Scorer {
  public:
-  // `questions[q]` is (references, rules, columns of its sets, one function per regex: text to position).
+  // `questions[q]` is (references, rules, columns of its sets, one function per regex: text to position, None). Where
+  // the units are tokens there are no such functions, but one in place of None: text to (spelled text, positions).
   using QuestionTuple = std::tuple<std::shared_ptr<LazyReferences>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
-                                   std::vector<py::object>>;
+                                   std::vector<py::object>, py::object>;
 
   Scorer(const std::vector<QuestionTuple>& questions, py::dict codes, std::size_t n_set_columns, FloatSum float_sum)
       : codes_(std::move(codes)), n_set_columns_(n_set_columns), scorer_(take(questions), float_sum) {
-    for (const auto& question : questions) searchers_.push_back(std::get<3>(question));
+    for (const auto& question : questions) {
+      searchers_.push_back(std::get<3>(question));
+      token_readers_.push_back(std::get<4>(question));
+    }
   }
 
   Scores score(py::handle questions, const TextColumn& answers, std::size_t n_threads) const {
@@ -52,8 +64,8 @@ class Scorer {
 
   // Returns (truncation, score there, [(position, node that names the rule), ...]).
   py::tuple details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
-    const std::vector<std::uint32_t> positions = regex_positions(code, answers[row]);
-    const HelpfulnessDetails found = scorer_.details({answers[row], code, positions.data()});
+    const Prepared prepared = prepare(code, answers[row]);
+    const HelpfulnessDetails found = scorer_.details(prepared.answer);
     py::list rules;
     for (const RulePosition& rule : found.rules) rules.append(py::make_tuple(rule.position, rule.named_by));
     return py::make_tuple(found.truncation, found.score, rules);
@@ -62,8 +74,10 @@ class Scorer {
  private:
   static std::vector<Question> take(const std::vector<QuestionTuple>& questions) {
     std::vector<Question> taken;
-    for (const auto& [references, rules, set_columns, searchers] : questions) {
-      if (searchers.size() != rules->n_regexes()) throw py::value_error("one function per regex is needed");
+    for (const auto& [references, rules, set_columns, searchers, token_reader] : questions) {
+      if (searchers.size() != (token_reader.is_none() ? rules->n_regexes() : 0)) {
+        throw py::value_error("one function per regex is needed");
+      }
       taken.push_back({references, rules, set_columns});
     }
     return taken;
@@ -102,6 +116,27 @@ class Scorer {
     }
   }
 
+  bool is_plain(std::uint32_t code) const { return searchers_[code].empty() && token_readers_[code].is_none(); }
+
+  Prepared prepare(std::uint32_t code, const TextView& text) const {
+    if (token_readers_[code].is_none() || text.is_null) {
+      Prepared prepared{{text, code, nullptr}, regex_positions(code, text), {}};
+      prepared.answer.regex_positions = prepared.positions.data();
+      return prepared;
+    }
+    const py::object answer = to_str(text);
+    if (!answer) return {{text, code, nullptr}, {}, {}};  // the scorer names the row
+    auto [spelled, positions] =
+        token_readers_[code](answer).template cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+    if (positions.size() != scorer_.questions()[code].rules->n_regexes()) {
+      throw py::value_error("one position per pattern is needed");
+    }
+    const TextView view = view_of_str(spelled.ptr());
+    Prepared prepared{{view, code, nullptr}, std::move(positions), std::move(spelled)};
+    prepared.answer.regex_positions = prepared.positions.data();
+    return prepared;
+  }
+
   std::vector<std::uint32_t> regex_positions(std::uint32_t code, const TextView& answer) const {
     std::vector<std::uint32_t> positions(searchers_[code].size(), kNotFound);
     if (positions.empty() || answer.is_null) return positions;
@@ -121,12 +156,14 @@ class Scorer {
   void run(std::span<const std::int32_t> codes, const TextColumn& texts, std::size_t n_threads,
            const Columns& columns) const {
     std::vector<Answer> answers(texts.size());
-    std::vector<std::vector<std::uint32_t>> positions;
+    std::vector<Prepared> prepared;  // whose vectors stay where they are when it grows
     for (std::size_t row = 0; row < answers.size(); ++row) {
       const auto code = static_cast<std::uint32_t>(codes[row]);
-      answers[row] = {texts[row], code, nullptr};
-      if (searchers_[code].empty()) continue;
-      answers[row].regex_positions = positions.emplace_back(regex_positions(code, texts[row])).data();
+      if (is_plain(code)) {
+        answers[row] = {texts[row], code, nullptr};
+      } else {
+        answers[row] = prepared.emplace_back(prepare(code, texts[row])).answer;
+      }
     }
     if (is_brief(answers)) {
       scorer_.score(answers, 1, columns, nullptr);
@@ -148,6 +185,7 @@ class Scorer {
   std::size_t n_set_columns_;
   BatchScorer scorer_;
   std::vector<std::vector<py::object>> searchers_;  // per question
+  std::vector<py::object> token_readers_;           // per question; None where its units are characters
 };
 
 py::tuple row_of(const Scores& scores, std::size_t row) {

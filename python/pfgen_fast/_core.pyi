@@ -82,7 +82,15 @@ class Scores:
 class Scorer:
     def __init__(
         self,
-        questions: Sequence[tuple[References, KeywordRules, list[int], list[Callable[[str], int]]]],
+        questions: Sequence[
+            tuple[
+                References,
+                KeywordRules,
+                list[int],
+                list[Callable[[str], int]],
+                Callable[[str], tuple[str, list[int]]] | None,
+            ]
+        ],
         codes: dict[str, int],
         n_set_columns: int,
         float_sum: FloatSum,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .oracle import Oracle, Table, discount, position_and_name
+from .oracle import NGram, Oracle, Reading, Table, Units, discount, marked, position_and_name
 from .suite import Question, Suite
 
 RARE = 0.005
@@ -28,7 +28,7 @@ class SetExplanation:
         baseline: What the set's own answers reach on average.
         by_order: Sum of document frequencies of the prefix's distinct n-grams, for orders 1 to 10.
         known_by_order: How many of these n-grams the set knows, and how many there are.
-        cover: For each code point of the answer, the share of reference answers that hold a 3-gram over it.
+        cover: For each unit of the answer, the share of reference answers that hold a 3-gram over it.
     """
 
     name: str
@@ -64,7 +64,15 @@ class Explanation:
     @property
     def cover(self) -> list[float]:
         """For each code point that is looked at: the mean over the sets of how common the 3-grams over it are."""
-        return [sum(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
+        of_units = [sum(values) / len(values) for values in zip(*(part.cover for part in self.sets), strict=True)]
+        if self.question.spelling is None:
+            return of_units
+        spelled = self.question.spelling.read(self.answer)
+        return spelled.by_character(of_units, 0.0)[: len(spelled.cut(len(of_units)))]
+
+    def n_characters(self, n_units: int) -> int:
+        """The length in code points of the answer's first units."""
+        return len(Reading(self.question, self.answer).cut(n_units)) if n_units else 0
 
 
 def explain(suite: Suite, question: str, answer: str) -> Explanation:
@@ -77,8 +85,9 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
     """
     oracle = Oracle(suite)
     found = suite[question]
-    sets = tuple(_explain_set(name, table, answer) for name, table in oracle.tables(found).items())
-    rules = [(rule, *position_and_name(rule, answer[:200])) for rule in found.keywords]
+    reading = Reading(found, answer)
+    sets = tuple(_explain_set(name, table, reading.units) for name, table in oracle.tables(found).items())
+    rules = [(rule, *position_and_name(rule, reading.cut(200), reading.position)) for rule in found.keywords]
     keywords = tuple(
         KeywordExplanation(name, None if position > 200 else position, 1 - rule.importance)
         for rule, position, name in rules
@@ -86,7 +95,7 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
     return Explanation(found, answer, oracle.score_one(question, answer), sets, keywords)
 
 
-def _explain_set(name: str, table: Table, answer: str) -> SetExplanation:
+def _explain_set(name: str, table: Table, answer: Units) -> SetExplanation:
     text = answer[:200]
     n, fluency = _best_prefix(table, text)
     ngrams = [{text[i : i + order] for i in range(n - order + 1)} for order in range(1, 11)]
@@ -100,12 +109,12 @@ def _explain_set(name: str, table: Table, answer: str) -> SetExplanation:
         baseline=table.baseline,
         by_order=tuple(sum(frequency.get(ngram, 0) for ngram in of_order) for of_order in ngrams),
         known_by_order=tuple((sum(ngram in frequency for ngram in of_order), len(of_order)) for of_order in ngrams),
-        cover=tuple(_cover(table, f"^{text}$", j) / table.n_answers for j in range(1, len(text) + 1)),
+        cover=tuple(_cover(table, marked(text), j) / table.n_answers for j in range(1, len(text) + 1)),
     )
 
 
-def _best_prefix(table: Table, text: str) -> tuple[int, float]:
-    seen: set[str] = set()
+def _best_prefix(table: Table, text: Units) -> tuple[int, float]:
+    seen: set[NGram] = set()
     raw, best, best_n = 0, 0.0, 0
     for n in range(1, len(text) + 1):
         for start in range(max(n - 10, 0), n):
@@ -119,6 +128,6 @@ def _best_prefix(table: Table, text: str) -> tuple[int, float]:
     return best_n, best
 
 
-def _cover(table: Table, marked: str, j: int) -> int:
-    starts = range(max(j - 2, 0), min(j, len(marked) - 3) + 1)
-    return max((table.document_frequency.get(marked[i : i + 3], 0) for i in starts), default=0)
+def _cover(table: Table, text: Units, j: int) -> int:
+    starts = range(max(j - 2, 0), min(j, len(text) - 3) + 1)
+    return max((table.document_frequency.get(text[i : i + 3], 0) for i in starts), default=0)

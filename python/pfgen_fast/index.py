@@ -6,14 +6,14 @@ import operator
 import os
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from ._native import _core
 from .errors import IndexFormatError, PfgenError, SuiteError
 from .index_file import Profile, building, cached_path, open_index, write_index
-from .suite import Suite, check_suite, describe_questions
+from .suite import Question, Suite, check_suite, describe_questions
 
 _MAX_THREADS = 1024
 
@@ -156,8 +156,26 @@ def _built(suite: Suite, profile: Profile, threads: int) -> References:
     if not suite.is_loaded:
         check_suite(suite)
     _check_baselines(suite, profile)
-    sets = [list(question.answers.values()) for question in suite]
+    sets = [list(spelled_sets(suite, question).values()) for question in suite]
     return _core.compile(sets, getattr(_core.Profile, profile), threads)
+
+
+def spelled_sets(suite: Suite, question: Question) -> Mapping[str, Sequence[str]]:
+    """The reference sets of a question in its units: one code point for each.
+
+    Raises:
+        SuiteError: No answer of a set holds a token.
+    """
+    if question.spelling is None:
+        return question.answers
+    spelled = {name: question.spelling.spelled(answers) for name, answers in question.answers.items()}
+    for name, answers in spelled.items():
+        if not any(answers):
+            raise SuiteError(
+                f"suite {suite.name}, question {question.question_id}: no answer of the set {name!r} holds a token, so "
+                "its baseline would be 0"
+            )
+    return spelled
 
 
 def _check_baselines(suite: Suite, profile: Profile) -> None:
@@ -165,9 +183,10 @@ def _check_baselines(suite: Suite, profile: Profile) -> None:
     if profile == "leaderboard":
         return  # checked when the suite was loaded
     for question in suite:
-        for name, answers in question.answers.items():
+        for name, answers in spelled_sets(suite, question).items():
             if all(not answer or len(answer) >= 150 for answer in answers):
+                unit = "code points" if question.tokenizer is None else "tokens"
                 raise SuiteError(
                     f"suite {suite.name}, question {question.question_id}: in profile paper the set {name!r} has "
-                    "baseline 0, because all its answers are empty or have 150 code points and more"
+                    f"baseline 0, because all its answers are empty or have 150 {unit} and more"
                 )

@@ -10,9 +10,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .errors import SuiteError
+
+if TYPE_CHECKING:
+    from .units import Spelling
 
 NOT_FOUND = 9999
 """The position of a pattern that does not match (a number, because the rules compare it)."""
@@ -162,19 +165,44 @@ def _searcher(pattern: str) -> Callable[[str], int]:
     return position
 
 
-def flatten(rules: tuple[Rule, ...]) -> tuple[list[tuple[Any, ...]], list[str | None]]:
+def token_reader(
+    rules: tuple[Rule, ...], spelling: Spelling, limit: int | None
+) -> Callable[[str], tuple[str, list[int]]]:
+    """A function that spells an answer in tokens and finds where, in tokens, each pattern of the rules is met.
+
+    Args:
+        rules: The rules of one question, as `flatten` takes them with `in_tokens`.
+        spelling: How the question's texts are spelled.
+        limit: How many tokens of an answer the patterns are applied to; None for all.
+    """
+    searches = [re.compile(leaf.pattern).search for rule in rules for leaf in rule.leaves()]
+
+    def read(text: str) -> tuple[str, list[int]]:
+        spelled = spelling.read(text)
+        cut = text if limit is None else spelled.cut(limit)
+        matches = [search(cut) for search in searches]
+        return spelled.symbols, [spelled.position(match.end()) if match else NOT_FOUND for match in matches]
+
+    return read
+
+
+def flatten(rules: tuple[Rule, ...], *, in_tokens: bool = False) -> tuple[list[tuple[Any, ...]], list[str | None]]:
     """The rules as the native core takes them: nodes in depth-first order, and what each is called.
+
+    Args:
+        rules: The rules of one question.
+        in_tokens: Whether the answers come spelled in tokens, so that the core can search none of the patterns itself.
 
     Returns:
         nodes: `(form, n_parts, pattern or None, is_named, importance)`; a pattern of None stands for
-            the next of `regex_searchers`.
+            the next of `regex_searchers` or of what `token_reader` finds.
         names: For every node its own name, else its pattern; None where the deciding part names it.
     """
     nodes: list[tuple[Any, ...]] = []
     names: list[str | None] = []
 
     def add(rule: Rule) -> None:
-        text = rule.pattern if rule.form == "t" and rule.is_plain_text else None
+        text = rule.pattern if rule.form == "t" and rule.is_plain_text and not in_tokens else None
         nodes.append((rule.form, len(rule.parts), text, rule.name is not None, rule.importance))
         names.append(rule.name if rule.name is not None else rule.pattern if rule.form == "t" else None)
         for part in rule.parts:

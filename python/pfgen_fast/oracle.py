@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .keywords import Rule
@@ -19,8 +19,10 @@ _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
 
+Units = Any
+"""What n-grams are made of: the characters of a str, or a tuple of tokens."""
 NGram = Any
-"""A str, or `(starts, str, ends)` for an n-gram that holds a begin or end mark (profile paper)."""
+"""A slice of units, or `(starts, slice, ends)` for an n-gram that holds a begin or end mark (profile paper)."""
 
 
 class Oracle:
@@ -44,7 +46,10 @@ class Oracle:
         """The reference tables of a question by set, made at the first call and kept."""
         if question.question_id not in self._tables:
             sets = question.answers.items()
-            self._tables[question.question_id] = {name: Table(answers, self._rules) for name, answers in sets}
+            self._tables[question.question_id] = {
+                name: Table([Reading(question, answer).units for answer in answers], self._rules)
+                for name, answers in sets
+            }
         return self._tables[question.question_id]
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
@@ -52,12 +57,14 @@ class Oracle:
         found = self._suite[question]
         tables = self.tables(found)
         k = len(tables)
-        fluency = {name: round(self._rules.fluency(answer, table) / k, 6) for name, table in tables.items()}
-        truthfulness = {name: round(self._rules.truthfulness(answer, table) / k, 6) for name, table in tables.items()}
-        helpfulness, details = self._rules.helpfulness(answer, found.keywords)
+        reading = Reading(found, answer)
+        units = reading.units
+        fluency = {name: round(self._rules.fluency(units, table) / k, 6) for name, table in tables.items()}
+        truthfulness = {name: round(self._rules.truthfulness(units, table) / k, 6) for name, table in tables.items()}
+        helpfulness, details = self._rules.helpfulness(reading, found.keywords)
         scores = {
             "fluency": fluency,
-            "fluency_discount": self._rules.fluency_discount(len(answer)),
+            "fluency_discount": self._rules.fluency_discount(len(units)),
             "truthfulness": truthfulness,
             "helpfulness": round(helpfulness, 5),
             "helpfulness_results": details,
@@ -65,10 +72,36 @@ class Oracle:
         return {**scores, "average": average(scores, self._float_sum)}
 
 
+class Reading:
+    """An answer in the units of its question (section 8); `units` can be sliced, and keeps what is skipped apart."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self.text = text
+        self.units: Units = text
+        self._tokens = None
+        if question.tokenizer is not None:
+            (self._tokens,) = question.tokenizer.tokens([text])
+            self.units = tuple(self._unit(key, text[start:end].strip()) for key, start, end in self._tokens)
+
+    @staticmethod
+    def _unit(key: str | int, written: str) -> str | int:
+        return written if written in _SKIPPED else key
+
+    def cut(self, n: int) -> str:
+        """The text of the first `n` units."""
+        if self._tokens is None:
+            return self.text[:n]
+        return self.text if len(self._tokens) <= n else self.text[: self._tokens[n - 1].end]
+
+    def position(self, end: int) -> int:
+        """How many units begin before a place in the text."""
+        return end if self._tokens is None else sum(token.start < end for token in self._tokens)
+
+
 class Table:
     """Document frequencies of one reference set, and its baseline."""
 
-    def __init__(self, answers: tuple[str, ...], rules: _Leaderboard) -> None:
+    def __init__(self, answers: list[Units], rules: _Leaderboard) -> None:
         self.rules = rules
         self.n_answers = len(answers)
         self.document_frequency: Counter[NGram] = Counter()
@@ -81,7 +114,7 @@ class Table:
 class _Leaderboard:
     """Sections 2 to 4: what the published leaderboard does."""
 
-    def ngrams(self, text: str) -> Iterator[NGram]:
+    def ngrams(self, text: Units) -> Iterator[NGram]:
         for n in _ORDERS:
             for start in range(len(text) - n + 1):
                 yield text[start : start + n]
@@ -89,9 +122,9 @@ class _Leaderboard:
     def fluency_discount(self, n_code_points: int) -> float:
         return 1.0
 
-    def fluency(self, answer: str, table: Table) -> float:
+    def fluency(self, answer: Units, table: Table) -> float:
         df = table.document_frequency
-        seen: set[str] = set()
+        seen: set[NGram] = set()
         raw, best = 0, 0.0
         text = answer[:200]
         for n in range(1, len(text) + 1):
@@ -103,8 +136,8 @@ class _Leaderboard:
             best = max(best, raw * discount(n) / table.baseline)
         return best
 
-    def truthfulness(self, answer: str, table: Table) -> float:
-        text = f"^{answer}$"[:202]
+    def truthfulness(self, answer: Units, table: Table) -> float:
+        text = marked(answer)[:202]
         frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
         total, count, score, best = 0.0, 0, 0.0, 0.0
         for j, character in enumerate(text):
@@ -118,11 +151,11 @@ class _Leaderboard:
                 best = max(best, score)
         return max(best, score)
 
-    def helpfulness(self, answer: str, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        text = answer[:200]
-        positions = [position_and_name(rule, text) for rule in rules]
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        text = reading.cut(200)
+        positions = [position_and_name(rule, text, reading.position) for rule in rules]
         scores = {}
-        for i in range(len(text) + 1):
+        for i in range(len(reading.units[:200]) + 1):
             if discount(i) >= 0:
                 scores[i] = discount(i)
                 for rule, (position, _) in zip(rules, positions, strict=True):
@@ -134,7 +167,7 @@ class _Leaderboard:
 class _Paper(_Leaderboard):
     """Section 7: the formulas as printed in the paper."""
 
-    def ngrams(self, text: str) -> Iterator[NGram]:
+    def ngrams(self, text: Units) -> Iterator[NGram]:
         last = len(text) + 1
         for n in _ORDERS:
             for start in range(last + 1 - n + 1):
@@ -145,13 +178,13 @@ class _Paper(_Leaderboard):
     def fluency_discount(self, n_code_points: int) -> float:
         return max(0.0, discount(n_code_points))
 
-    def fluency(self, answer: str, table: Table) -> float:
+    def fluency(self, answer: Units, table: Table) -> float:
         if not answer:
             return 0.0
         raw = sum(table.document_frequency.get(ngram, 0) for ngram in self.ngrams(answer))
         return raw / table.n_answers * self.fluency_discount(len(answer)) / table.baseline
 
-    def truthfulness(self, answer: str, table: Table) -> float:
+    def truthfulness(self, answer: Units, table: Table) -> float:
         df, last = table.document_frequency, len(answer) + 1
         frequencies = []
         for start in range(last - 1):
@@ -169,11 +202,12 @@ class _Paper(_Leaderboard):
                 best = max(best, self.fluency_discount(j) * mean)
         return best
 
-    def helpfulness(self, answer: str, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        positions = [position_and_name(rule, answer) for rule in rules]
+    def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
+        positions = [position_and_name(rule, reading.text, reading.position) for rule in rules]
+        length = len(reading.units)
         whole = naive_sum(rule.importance for rule in rules)
         scores = {}
-        for i in range(min(100, len(answer)), len(answer) + 1):
+        for i in range(min(100, length), length + 1):
             met = naive_sum(
                 rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
             )
@@ -189,19 +223,25 @@ def average(scores: dict[str, Any], float_sum: str) -> float:
     return round((total(fluency) + total(truthfulness) + helpfulness) / 3, 5)
 
 
+def marked(answer: Units) -> Units:
+    """The answer between `^` and `$`."""
+    return f"^{answer}$" if isinstance(answer, str) else ("^", *answer, "$")
+
+
 def discount(n: int) -> float:
-    """What is left of a score at a length of `n` code points; negative past 150."""
+    """What is left of a score at a length of `n` units; negative past 150."""
     return 1 - max(n - 100, 0) / 50
 
 
-def position_and_name(rule: Rule, text: str) -> tuple[int, str]:
-    """Where a rule is met first, and what to call it when it is not."""
+def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
+    """Where a rule is met first, in units, and what to call it when it is not."""
     if rule.form == "t":
         match = re.search(rule.pattern, text)
-        position, name = (match.end() if match else _MISSING), rule.pattern
+        position, name = (position_of(match.end()) if match else _MISSING), rule.pattern
     else:
         choose = max if rule.form == "and" else min
-        position, name = choose((position_and_name(part, text) for part in rule.parts), key=lambda found: found[0])
+        found = (position_and_name(part, text, position_of) for part in rule.parts)
+        position, name = choose(found, key=lambda one: one[0])
     return position, name if rule.name is None else rule.name
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -17,7 +17,7 @@ from ._native import _core
 from .errors import IndexFormatError, TrialsError
 from .index import checked_threads, open_references, references, renewed_references
 from .index_file import Profile
-from .keywords import flatten, regex_searchers
+from .keywords import flatten, regex_searchers, token_reader
 from .suite import Question, Suite
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FloatSum = Literal["compensated", "naive"]
+TokenReader = Callable[[str], tuple[str, list[int]]]
 _PARTS = ("fluency", "truthfulness", "helpfulness", "average")
 _AVERAGE = _PARTS.index("average")
 
@@ -94,14 +95,20 @@ class Scorer:
         questions, rule_names = [], []
         codes: dict[str, int] = {}
         for code, question in enumerate(self.suite):
-            nodes, names = flatten(question.keywords)
+            nodes, names = flatten(question.keywords, in_tokens=question.spelling is not None)
             columns = [column_of_set[name] for name in question.answers]
             rules = _core.KeywordRules(nodes)
-            questions.append((indexed[code], rules, columns, regex_searchers(question.keywords)))
+            questions.append((indexed[code], rules, columns, *self._python_parts(question)))
             rule_names.append(names)
             codes[question.question_id] = codes[question.question] = code
         core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
         return core, rule_names
+
+    def _python_parts(self, question: Question) -> tuple[list[Callable[[str], int]], TokenReader | None]:
+        """What the core asks Python for: positions of regexes in characters, or an answer in tokens."""
+        if question.spelling is None:
+            return regex_searchers(question.keywords), None
+        return [], token_reader(question.keywords, question.spelling, 200 if self.profile == "leaderboard" else None)
 
     @property
     def signature(self) -> str:
@@ -178,7 +185,7 @@ class Scorer:
         question = self.suite.questions[code]
         truncation, score, positions = self._core.details(code, table._answers, answer_row)
         is_paper = self.profile == "paper"
-        fluency_discount = max(0.0, _discount(len(table._answers[answer_row]))) if is_paper else 1.0
+        fluency_discount = max(0.0, _discount(_length(question, table._answers[answer_row]))) if is_paper else 1.0
         return {
             "fluency": {name: values[f"fluency_{name}"] for name in question.answers},
             "fluency_discount": fluency_discount,
@@ -346,6 +353,11 @@ def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int, i
 
 def _discount(n_code_points: int) -> float:
     return 1 - max(n_code_points - 100, 0) / 50
+
+
+def _length(question: Question, answer: str) -> int:
+    """In the units of the question."""
+    return len(answer) if question.spelling is None else len(question.spelling.read(answer).symbols)
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

@@ -22,11 +22,12 @@ from typing import Any
 from .errors import IndexFormatError, SuiteError, TrialsError
 from .index_file import PROFILES, cached_path, open_index
 from .keywords import Rule, freeze_rule, rule_faults, rule_source
+from .units import FileTokenizer, Spelling, Tokenizer, freeze_tokenizer, tokenizer_faults
 
 _BLOCK_BYTES = 1 << 18
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
-_OPTIONAL = ("category", "note", "keywords")
+_OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
 _SAMPLES_FILE = "questions.jsonl"
 _SETTINGS_FILE = "suite.json"
 
@@ -42,6 +43,7 @@ class Question:
         keywords: Top-level keyword rules, in the order of the file.
         category: Free text.
         note: Free text.
+        tokenizer: What cuts texts into the units of n-grams; None where these are characters.
     """
 
     question_id: str
@@ -50,10 +52,19 @@ class Question:
     keywords: tuple[Rule, ...] = field(default=(), repr=False)
     category: str = field(default="", repr=False)
     note: str = field(default="", repr=False)
+    tokenizer: Tokenizer | None = field(default=None, repr=False)
+
+    @cached_property
+    def spelling(self) -> Spelling | None:
+        """How texts are spelled in tokens, one code point for each; None where the units are characters."""
+        if self.tokenizer is None:
+            return None
+        return Spelling.learned(self.tokenizer, [answer for answers in self.answers.values() for answer in answers])
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only mapping does not pickle by itself.
-        return _question, (self.question_id, self.question, dict(self.answers), self.keywords, self.category, self.note)
+        rest = (self.keywords, self.category, self.note, self.tokenizer)
+        return _question, (self.question_id, self.question, dict(self.answers), *rest)
 
 
 def _question(question_id: str, question: str, answers: dict[str, tuple[str, ...]], *rest: Any) -> Question:
@@ -224,7 +235,7 @@ def _parsed(paths: list[Path], contents: list[bytes]) -> tuple[Question, ...]:
     questions = []
     taken: dict[str, str] = {}
     for path, content in zip(paths, contents, strict=True):
-        question = parse_question(content, str(path))
+        question = parse_question(content, path)
         for fault in _key_faults(taken, question.question_id, question.question, path):
             raise SuiteError(fault)
         questions.append(question)
@@ -238,10 +249,18 @@ def describe_questions(suite: Suite) -> bytes:
             **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
             "keywords": [rule_source(rule) for rule in question.keywords],
             "sets": list(question.answers),
+            **_describe_unit(question),
         }
         for question in suite
     ]
     return json.dumps(described, separators=(",", ":")).encode()  # orjson refuses lone surrogates
+
+
+def _describe_unit(question: Question) -> dict[str, Any]:
+    """The tokenizer and the words that it was found to need; nothing for characters."""
+    if question.tokenizer is None or question.spelling is None:
+        return {}
+    return {**question.tokenizer.source, "vocabulary": question.spelling.vocabulary}
 
 
 def _remembered(metadata_hash: str, paths: list[Path], digests: list[str]) -> tuple[Question, ...] | None:
@@ -258,17 +277,23 @@ def _remembered(metadata_hash: str, paths: list[Path], digests: list[str]) -> tu
 
 
 def _described(details: bytes, paths: list[Path], digests: list[str]) -> tuple[Question, ...]:
-    return tuple(
-        Question(
-            question_id=source["question_id"],
-            question=source["question"],
-            answers=_StoredAnswers(path, digest, source["sets"]),
-            keywords=tuple(map(freeze_rule, source["keywords"])),
-            category=source["category"],
-            note=source["note"],
-        )
-        for path, digest, source in zip(paths, digests, json.loads(details), strict=True)
+    sources = json.loads(details)
+    return tuple(_described_question(*item) for item in zip(paths, digests, sources, strict=True))
+
+
+def _described_question(path: Path, digest: str, source: Mapping[str, Any]) -> Question:
+    question = Question(
+        question_id=source["question_id"],
+        question=source["question"],
+        answers=_StoredAnswers(path, digest, source["sets"]),
+        keywords=tuple(map(freeze_rule, source["keywords"])),
+        category=source["category"],
+        note=source["note"],
+        tokenizer=freeze_tokenizer(source, path.parent),
     )
+    if question.tokenizer is not None:  # so that nobody reads the references to learn it
+        question.__dict__["spelling"] = Spelling(question.tokenizer, source["vocabulary"])
+    return question
 
 
 class _StoredAnswers(Mapping[str, tuple[str, ...]]):
@@ -282,7 +307,7 @@ class _StoredAnswers(Mapping[str, tuple[str, ...]]):
         content = _read_bytes(self._path)
         if hashlib.sha1(content).hexdigest() != self._digest:
             raise SuiteError(f"{self._path}: the file has changed since the suite was loaded; load it again")
-        return parse_question(content, str(self._path)).answers
+        return parse_question(content, self._path).answers
 
     def __getitem__(self, name: str) -> tuple[str, ...]:
         return self._sets[name]
@@ -297,15 +322,15 @@ class _StoredAnswers(Mapping[str, tuple[str, ...]]):
         return name in self._names
 
 
-def parse_question(content: bytes, where: str) -> Question:
-    """Decodes and checks the bytes of one question file; `where` names it in errors.
+def parse_question(content: bytes, path: Path) -> Question:
+    """Decodes and checks the bytes of one question file; `path` names it in errors.
 
     Raises:
         SuiteError: The file breaks the rules; the message is the first of its faults.
     """
-    source = _parse_json(content, where)
-    for fault in _question_faults(source):
-        raise SuiteError(f"{where}: {fault}")
+    source = _parse_json(content, str(path))
+    for fault in _question_faults(source, path.parent):
+        raise SuiteError(f"{path}: {fault}")
     return Question(
         question_id=source["question_id"],
         question=source["question"],
@@ -313,10 +338,11 @@ def parse_question(content: bytes, where: str) -> Question:
         keywords=tuple(map(freeze_rule, source.get("keywords", []))),
         category=source.get("category", ""),
         note=source.get("note", ""),
+        tokenizer=freeze_tokenizer(source, path.parent),
     )
 
 
-def _question_faults(source: object) -> Iterator[str]:
+def _question_faults(source: object, folder: Path | None = None) -> Iterator[str]:
     """Every fault of one decoded question file, a sentence each."""
     if not isinstance(source, dict):
         yield f"a question file holds one JSON object, not {type(source).__name__}"
@@ -340,6 +366,7 @@ def _question_faults(source: object) -> Iterator[str]:
             yield from rule_faults(rule, f"keywords[{i}]")
     else:
         yield f"'keywords' is a list of rules, not {type(keywords).__name__}"
+    yield from tokenizer_faults(source, folder)
     if "answers" in source:
         yield from _answers_faults(source["answers"])
 
@@ -379,8 +406,13 @@ def check_suite(suite: Suite) -> None:
             **{key: getattr(question, key) for key in ("question_id", "question", "category", "note")},
             "answers": {name: _as_list(answers) for name, answers in question.answers.items()},
             "keywords": [rule_source(rule) for rule in question.keywords],
+            **({} if question.tokenizer is None else question.tokenizer.source),
         }
-        for fault in (*_question_faults(source), *_key_faults(taken, question.question_id, question.question, where)):
+        folder = question.tokenizer.path.parent if isinstance(question.tokenizer, FileTokenizer) else None
+        for fault in (
+            *_question_faults(source, folder),
+            *_key_faults(taken, question.question_id, question.question, where),
+        ):
             raise SuiteError(f"{where}: {fault}" if not fault.startswith(where) else fault)
     if not taken:
         raise SuiteError(f"suite {suite.name}: a suite holds at least one question")
@@ -400,11 +432,11 @@ def find_faults(source: str | Path) -> list[str]:
     taken: dict[str, str] = {}
     for path in _question_files(_suite_folder(source)):
         try:
-            decoded = _parse_json(_read_bytes(path), str(path))
+            decoded: Any = _parse_json(_read_bytes(path), str(path))
         except SuiteError as error:
             faults.append(str(error))
             continue
-        of_file = [f"{path}: {fault}" for fault in _question_faults(decoded)]
+        of_file = [f"{path}: {fault}" for fault in _question_faults(decoded, path.parent)]
         faults.extend(of_file)
         if not of_file:
             faults.extend(_key_faults(taken, decoded["question_id"], decoded["question"], path))

@@ -62,7 +62,7 @@ def _print_answer(found: Explanation) -> None:
     from ..explain import RARE
 
     text = Text()
-    cut = max((part.best_prefix for part in found.sets), default=0)
+    cut = found.n_characters(max((part.best_prefix for part in found.sets), default=0))
     for i, (character, cover) in enumerate(zip(found.answer, found.cover, strict=False)):
         if i == cut and cut < len(found.answer):
             text.append("┊", style="bold")
@@ -79,6 +79,10 @@ def _print_answer(found: Explanation) -> None:
     )
 
 
+def _units(found: Explanation) -> str:
+    return "code points" if found.question.tokenizer is None else "tokens"
+
+
 def _print_scores(found: Explanation) -> None:
     scores = found.scores
     fluency, truthfulness = sum(scores["fluency"].values()), sum(scores["truthfulness"].values())
@@ -93,7 +97,8 @@ def _print_sets(found: Explanation) -> None:
     for part in found.sets:
         stdout().print(
             f"[bold]set {shown(part.name)}[/bold]  fluency {part.fluency:.6f}, truthfulness {part.truthfulness:.6f}; "
-            f"best prefix {part.best_prefix} code points, discount {part.discount:.2f}, baseline {part.baseline:.2f}"
+            f"best prefix {part.best_prefix} {_units(found)}, discount {part.discount:.2f}, "
+            f"baseline {part.baseline:.2f}"
         )
         known = "".join(f"{f'{known}/{n}':>8}" for known, n in part.known_by_order)
         sums = "".join(f"{value:8}" for value in part.by_order)

@@ -49,6 +49,7 @@ def _describe(question: Question) -> dict[str, Any]:
         "question": question.question,
         "category": question.category,
         "n_rules": len(question.keywords),
+        "unit": "character" if question.tokenizer is None else question.tokenizer.source["tokenizer"],
         "sets": sets,
     }
 

@@ -45,12 +45,22 @@ def tints(question: Question, answers: Sequence[str]) -> list[str]:
         >>> tints(Suite.load("mini")["Q07"], ["Ice floats qqq"])
         ['55555555555000']
     """
+    spelling = question.spelling
+    if spelling is None:
+        return _unit_tints(list(question.answers.values()), answers)
+    sets = [spelling.spelled(references) for references in question.answers.values()]
+    of_tokens = _unit_tints(sets, spelling.spelled(answers))
+    of_answers = zip(answers, of_tokens, strict=True)
+    return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+
+
+def _unit_tints(sets: Sequence[Sequence[str]], answers: Sequence[str]) -> list[str]:
     points, owners = _code_points(answers)
     keys, starts = _three_grams(points, owners)
     frequency = np.zeros(len(points))
-    for references in question.answers.values():
+    for references in sets:
         frequency += _cover(_shares(references, keys), starts, len(points))
-    digits = (_levels(frequency / len(question.answers)) + ord("0")).astype(np.uint8).tobytes().decode("ascii")
+    digits = (_levels(frequency / len(sets)) + ord("0")).astype(np.uint8).tobytes().decode("ascii")
     ends = np.cumsum([len(answer) for answer in answers], dtype=np.int64).tolist()
     return [digits[end - len(answer) : end] for answer, end in zip(answers, ends, strict=True)]
 
