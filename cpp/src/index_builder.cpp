@@ -5,10 +5,11 @@
 // suffixes of a window are its prefixes in the trie, and a link leads to the parent. What repeats in the
 // references (most of it) is hashed away before anything is sorted.
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -25,12 +26,14 @@ namespace {
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-// Memory for a section, zeroed.
+// Memory for a section, zeroed. What calloc has fresh from the system is zero already.
 Section allocate(std::uint64_t n_bytes) {
-  constexpr std::align_val_t kAlignment{Section::kAlignment};
-  auto* bytes = static_cast<std::byte*>(::operator new(n_bytes, kAlignment));
-  std::memset(bytes, 0, n_bytes);
-  return {{bytes, n_bytes}, std::shared_ptr<void>(bytes, [](void* p) { ::operator delete(p, kAlignment); })};
+  std::size_t space = n_bytes + Section::kAlignment;
+  void* memory = std::calloc(space, 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  const std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
+  const auto* bytes = static_cast<const std::byte*>(std::align(Section::kAlignment, n_bytes, memory, space));
+  return {{bytes, n_bytes}, owner};
 }
 
 // Bits of a window that are sorted by counting; and occurrences of a state, below that number.
@@ -196,20 +199,25 @@ class IndexBuilder {
       node_of_window_[sorted.number] = leaf;
       path.push_back(leaf);
     }
+    part_at(0, path);
+    nodes_[kRoot].n_occurrences = kNone;
   }
 
-  // Shortens the path to the depth `shared`, with a new node there if the trie has none yet.
+  // Shortens the path to the depth `shared`, with a new node there if the trie has none yet. What leaves the path is
+  // complete: its parent gets its occurrences.
   void part_at(std::uint32_t shared, std::vector<std::uint32_t>& path) {
-    std::uint32_t below = kNone;
     while (nodes_[path.back()].depth > shared) {
-      below = path.back();
+      Node& below = nodes_[path.back()];
       path.pop_back();
+      if (nodes_[path.back()].depth < shared) {
+        const Node parting{path.back(), shared, below.n_occurrences};
+        below.parent = static_cast<std::uint32_t>(nodes_.size());
+        path.push_back(below.parent);
+        nodes_.push_back(parting);
+      } else {
+        nodes_[path.back()].n_occurrences += below.n_occurrences;
+      }
     }
-    if (nodes_[path.back()].depth == shared) return;
-    const auto parting = static_cast<std::uint32_t>(nodes_.size());
-    nodes_.push_back({path.back(), shared, 0});
-    nodes_[below].parent = parting;
-    path.push_back(parting);
   }
 
   static std::uint32_t depth_of(const Window<kWords>& window) {
@@ -221,15 +229,6 @@ class IndexBuilder {
   // States are the nodes, most frequent first. A parent occurs more often than each of its children,
   // so its number is smaller.
   void number_states() {
-    std::array<std::vector<std::uint32_t>, kMaxOrder + 1> by_depth;
-    for (std::uint32_t node = 1; node < nodes_.size(); ++node) by_depth[nodes_[node].depth].push_back(node);
-    for (std::size_t depth = kMaxOrder; depth > 0; --depth) {
-      for (const std::uint32_t node : by_depth[depth]) {
-        nodes_[nodes_[node].parent].n_occurrences += nodes_[node].n_occurrences;
-      }
-    }
-    nodes_[kRoot].n_occurrences = kNone;
-
     const std::vector<std::uint32_t> order = by_falling_occurrences();
     std::vector<StateId> state_of_node(nodes_.size());
     for (StateId state = 0; state < order.size(); ++state) state_of_node[order[state]] = state;
