@@ -1,0 +1,69 @@
+"""What the tasks of this folder are made of: documents, prompts and scores for lm-evaluation-harness.
+
+A document is one question of one trial, so that every trial has examples of its own, as in `pfgen-fast generate`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.prompts import NUM_EXAMPLES, Mode, cleaned, make_tasks
+
+if TYPE_CHECKING:
+    from datasets import DatasetDict
+
+
+def documents(
+    suite: str = "mini",
+    mode: Mode = "completion",
+    trials: int = 10,
+    examples: int = NUM_EXAMPLES,
+    seed: str = "",
+    **others: object,
+) -> DatasetDict:
+    """The documents of a task, trial by trial.
+
+    Args:
+        suite: Folder of a suite, or `mini`. This and the following come from `--metadata` of lm-evaluation-harness.
+        mode: `completion`, or `qa` with `--apply_chat_template`.
+        trials: How often each question is asked.
+        examples: How many sample answers a prompt shows.
+        seed: Any text; another one chooses other examples.
+        others: What lm-evaluation-harness puts into the metadata besides.
+    """
+    from datasets import Dataset, DatasetDict
+
+    loaded = Suite.load(suite)
+    tasks = [
+        task
+        for trial in range(1, trials + 1)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=examples, seed=seed)
+    ]
+    rows = [
+        {
+            "suite": suite,
+            "mode": mode,
+            "trial": task.trial,
+            "question_id": task.question_id,
+            "question": task.question,
+            "prompt": task.prompt.text if task.prompt.messages is None else task.prompt.messages[-1]["content"],
+        }
+        for task in tasks
+    ]
+    return DatasetDict({"test": Dataset.from_list(rows)})
+
+
+def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:
+    """The scores of the one answer to a document."""
+    answer = cleaned(results[0], document["mode"])
+    table = scorer_of(document["suite"]).score(document["question_id"], [answer])
+    metrics = {"score": table.average, "fluency": table.fluency, "truthfulness": table.truthfulness}
+    return {name: float(column[0]) for name, column in {**metrics, "helpfulness": table.helpfulness}.items()}
+
+
+@lru_cache(maxsize=4)
+def scorer_of(suite: str) -> Scorer:
+    """The scorer of a suite, made once."""
+    return Scorer(suite)
