@@ -7,8 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp python -name '*.[chp]pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.json*')
 PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
+# What `make models` gets torch by. Its usual build brings CUDA; one for CPUs alone is smaller, see CONTRIBUTING.md.
+TORCH ?= torch
 
-.PHONY: help demo test core parity lint bench sanitize clean
+.PHONY: help demo test core parity models lint bench sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -17,13 +19,16 @@ demo: $(VENV)/installed ## score the packaged example answers and print a table
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
-	$(BIN)/python -m pytest -m "not parity" -n auto
+	$(BIN)/python -m pytest -m "not parity and not models" -n auto
 
 core: $(VENV)/with-tools ## the core's own tests, and how much work building and scoring take
 	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release
 
 parity: $(VENV)/with-tools ## every answer of the published runs, core against oracle; needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m parity -n auto
+
+models: $(VENV)/with-models ## engines for local models and the training examples, with tiny models; installs torch (TORCH=...)
+	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
 lint: $(VENV)/with-tools ## style and types
 	$(BIN)/ruff check .
@@ -53,6 +58,12 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 $(VENV)/with-tools: $(BIN)/python $(SOURCES)
 	$(PIP) ".[test,lint]"
 	@touch $(VENV)/installed $@
+
+# The package is there already, so that only what its extras need is installed.
+$(VENV)/with-models: $(VENV)/with-tools
+	$(PIP) "$(TORCH)"
+	$(PIP) "pfgen-fast[openai,transformers,examples]"
+	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.
 $(VENV)/with-peers: $(BIN)/python $(SOURCES)
