@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -85,9 +86,31 @@ def test_trials_are_the_same_whether_made_at_once_or_one_after_another(mini, tmp
 
 def test_an_empty_answer_is_drawn_again(tmp_path):
     suite = Suite("made", (Question("Q", "why?", {"P": ("", " \n", "a", "a")}),), "0" * 40)
-    made = make_run(suite, tmp_path, trials=40, setting={"num_examples": 0})
+    made = make_run(suite, tmp_path, trials=40)
     assert made.failed == {}
     assert answers_of(made) == [("why?", "a")] * 40
+
+
+def test_a_suite_without_sample_answers_will_do(make_suite, tmp_path):
+    """No prompt is read, so none is made."""
+    folder = make_suite({}, {})
+    assert not (folder / "questions.jsonl").exists()
+    made = make_run(Suite.load(folder), tmp_path / "result", trials=2)
+    assert len(answers_of(made)) == 4
+    with pytest.raises(SuiteError, match=r"questions\.jsonl"):
+        generate(Suite.load(folder), PromptReader(), Setting("m"), trials=1, output=tmp_path / "result")
+
+
+class PromptReader:
+    name = "reader"
+    parameters = MappingProxyType({})
+
+    async def answers(self, tasks):
+        for index, _ in enumerate(tasks):
+            yield index, "an answer"
+
+    async def close(self) -> None:
+        pass
 
 
 def test_an_answer_ends_at_the_first_stop_string():

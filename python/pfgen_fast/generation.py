@@ -115,11 +115,13 @@ def generate(
 
     Raises:
         EngineError: Something is wrong that concerns all tasks. What was answered before is kept.
-        SuiteError: The suite has no sample answers.
+        SuiteError: The suite has no sample answers, and the engine reads prompts.
     """
     if trials < 1:
         raise EngineError(f"trials: expected at least 1, not {trials}")
     config = setting.config(suite, engine.name, engine.parameters)
+    if config["num_examples"] is None:
+        setting = replace(setting, num_examples=0)  # an engine that reads no prompt needs no sample answers
     setting.tasks(suite, 1)  # whatever is wrong with the suite comes up before a folder is made
     folder = run_folder(Path(output), config)
 

@@ -106,13 +106,17 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
     scale = "log" if logarithmic else "linear"
     wanted = "" if until_interval is None else f"; dashed: ±{until_interval:g}"
     of_interval.set(title=f"half of the interval{wanted}", xlabel="trials", xscale="log", yscale=scale)
-    plain = library("matplotlib.ticker", extra="plots").FuncFormatter(lambda value, _: f"{value:g}")
-    for axes in (of_score, of_interval):
-        axes.xaxis.set_major_formatter(plain)
-    if logarithmic:
-        of_interval.yaxis.set_major_formatter(plain)
-        of_interval.yaxis.set_minor_formatter(plain)
+    for scaled in (of_score.xaxis, of_interval.xaxis, *([of_interval.yaxis] if logarithmic else [])):
+        _name_plainly(scaled)
     _name(part, 1 < len(drawn) <= _MAX_NAMED)
+
+
+def _name_plainly(scaled: Any) -> None:
+    """Along a logarithmic axis: 1, 2, 5, 10, 20, ..."""
+    ticker = library("matplotlib.ticker", extra="plots")
+    scaled.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    scaled.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    scaled.set_minor_formatter(ticker.NullFormatter())
 
 
 def _look(number: int, count: int) -> dict[str, Any]:
