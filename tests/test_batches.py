@@ -96,6 +96,24 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
     ]
 
 
+def test_a_batch_for_models_with_another_name_for_the_length_is_another_run(mini, tmp_path):
+    options = ["prompts", "-s", "mini", "--mode", "chat", "--format", "openai-batch", "-m", "gpt", "-o"]
+    name = "max_completion_tokens"
+    assert call(*options, tmp_path / "usual.jsonl") == 0
+    assert call(*options, tmp_path / "named.jsonl", "--max-tokens-name", name) == 0
+    usual, named = (
+        json.loads((tmp_path / file).read_text().splitlines()[0]) for file in ("usual.jsonl", "named.jsonl")
+    )
+    assert usual["custom_id"] != named["custom_id"]
+    assert named["body"] == {name if key == "max_tokens" else key: value for key, value in usual["body"].items()}
+    assert read_config(tmp_path / "named.config.json")["max_tokens_name"] == name
+    answers = write(tmp_path / "out.jsonl", [reply(named["custom_id"], "an answer")])
+    config = read_config(tmp_path / "named.config.json")
+    assert import_batch([answers], mini, config, output=tmp_path).n_new == 1
+    assert call(*options, tmp_path / "wrong.jsonl", "--max-tokens-name", "n") == 2
+    assert not (tmp_path / "wrong.jsonl").exists()
+
+
 def custom_ids(mini):
     return [line["custom_id"] for line in batch_lines(mini, SETTING, trials=1)]
 

@@ -75,6 +75,20 @@ def test_top_k_is_sent_only_when_given(mini, tmp_path):
     assert {request.body["top_k"] for request in server.requests} == {7}
 
 
+def test_a_server_may_call_the_greatest_length_otherwise(mini, tmp_path):
+    with serving(echo) as server:
+        usual = run(mini, server, tmp_path, "chat")
+        n_usual = len(server.requests)
+        named = run(mini, server, tmp_path, "chat", max_tokens_name="max_completion_tokens")
+    assert all("max_tokens" not in request.body for request in server.requests[n_usual:])
+    assert {request.body["max_completion_tokens"] for request in server.requests[n_usual:]} == {300}
+    configs = [json.loads((made.folder / "config.json").read_text()) for made in (usual, named)]
+    assert configs[1] == {**configs[0], "max_tokens_name": "max_completion_tokens"}
+    assert "max_tokens_name" not in configs[0]
+    with pytest.raises(EngineError, match="max_completion_tokens is known to chat models only"):
+        make_engine(mini, server, "completion", max_tokens_name="max_completion_tokens")
+
+
 def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
     lock, now, most = threading.Lock(), 0, 0
 
@@ -298,6 +312,7 @@ def test_the_key_goes_nowhere_but_into_the_header(mini, tmp_path, monkeypatch, c
         ({"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"}, "the variable NO_SUCH_KEY holds no key; set it"),
         ({"base_url": "http://x/v1", "concurrency": 0}, "concurrency: expected at least 1, not 0"),
         ({"base_url": "http://x/v1", "timeout": 0}, "timeout: expected at least 0.001, not 0"),
+        ({"base_url": "http://x/v1", "max_tokens_name": "n"}, "expected max_tokens or max_completion_tokens, not n"),
         ({"base_url": "http://x/v1", "retries": -1}, "retries: expected at least 0, not -1"),
     ],
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .engines import Sampling
-from .engines.openai import answer_in, request
+from .engines.openai import MAX_TOKENS_NAMES, answer_in, request, request_parameters
 from .errors import EngineError, TrialsError
 from .files import read_stored
 from .foreign import in_one_line
@@ -28,7 +28,14 @@ ENGINE = "openai"
 """The engine of such a run, so that `generate` can complete it."""
 
 
-def batch_lines(suite: Suite, setting: Setting, *, trials: int) -> Iterator[dict[str, Any]]:
+def batch_config(suite: Suite, setting: Setting, *, max_tokens_name: str = MAX_TOKENS_NAMES[0]) -> dict[str, Any]:
+    """The parameters of the run that a batch becomes, as the engine `openai` would record them."""
+    return setting.config(suite, ENGINE, request_parameters(setting.mode, max_tokens_name))
+
+
+def batch_lines(
+    suite: Suite, setting: Setting, *, trials: int, max_tokens_name: str = MAX_TOKENS_NAMES[0]
+) -> Iterator[dict[str, Any]]:
     """The lines of a batch input file that asks every question in trials 1 to `trials`.
 
     Example:
@@ -37,10 +44,10 @@ def batch_lines(suite: Suite, setting: Setting, *, trials: int) -> Iterator[dict
         ('/v1/chat/completions', ['body', 'custom_id', 'method', 'url'], '-trial_001-Q01')
     """
     sampling = setting.sampling or Sampling(stop=STOP[setting.mode])
-    digits = config_hash(setting.config(suite, ENGINE))
+    digits = config_hash(batch_config(suite, setting, max_tokens_name=max_tokens_name))
     for trial in range(1, trials + 1):
         for task in setting.tasks(suite, trial):
-            path, body = request(task, model=setting.model, sampling=sampling)
+            path, body = request(task, model=setting.model, sampling=sampling, max_tokens_name=max_tokens_name)
             custom_id = f"{digits}-trial_{trial:03}-{task.question_id}"
             yield {"custom_id": custom_id, "method": "POST", "url": f"/v1{path}", "body": body}
 

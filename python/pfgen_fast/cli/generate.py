@@ -61,6 +61,10 @@ def generate(
     concurrency: Annotated[int | None, typer.Option(help="openai: requests under way at once. Default: 16.")] = None,
     timeout: Annotated[float | None, typer.Option(help="openai: seconds a request may take. Default: 120.")] = None,
     retries: Annotated[int | None, typer.Option(help="openai: how often a request is tried again. Default: 5.")] = None,
+    max_tokens_name: Annotated[
+        str | None,
+        typer.Option(help="openai: max_completion_tokens for models that refuse max_tokens.", metavar="NAME"),
+    ] = None,
     input: Annotated[
         Path | None,
         typer.Option(help="replay: table (.jsonl, .csv, .parquet), run folder, or samples_*.jsonl.", metavar="PATH"),
@@ -112,6 +116,7 @@ def generate(
         "concurrency": concurrency,
         "timeout": timeout,
         "retries": retries,
+        "max_tokens_name": max_tokens_name,
         "input": input,
         "question_column": question_column,
         "answer_column": answer_column,

@@ -42,6 +42,9 @@ def prompts(
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
     max_tokens: options.MaxTokens = 300,
+    max_tokens_name: Annotated[
+        str, typer.Option(help="Batch: max_completion_tokens for models that need it.", metavar="NAME")
+    ] = "max_tokens",
     output: options.OutputFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -68,7 +71,7 @@ def prompts(
     setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
     loaded = Suite.load(suite)
     if is_batch and output:
-        _write_batch(loaded, setting, trials, output)
+        _write_batch(loaded, setting, trials, max_tokens_name, output)
     else:
         with _opened(output) as file:
             _write_lines(file, (_line(task) for trial in range(1, trials + 1) for task in setting.tasks(loaded, trial)))
@@ -76,14 +79,15 @@ def prompts(
         stdout().print(f"{trials * len(loaded)} prompts written: {shown(str(output))}")
 
 
-def _write_batch(suite: Suite, setting: Setting, trials: int, output: Path) -> None:
-    from ..batches import ENGINE, batch_lines
+def _write_batch(suite: Suite, setting: Setting, trials: int, max_tokens_name: str, output: Path) -> None:
+    from ..batches import batch_config, batch_lines
     from ..files import write_whole, writing_whole
     from ..run_writer import config_line
 
+    config = batch_config(suite, setting, max_tokens_name=max_tokens_name)
     with writing_whole(output) as file:
-        _write_lines(file, batch_lines(suite, setting, trials=trials))
-    write_whole(output.with_suffix(".config.json"), f"{config_line(setting.config(suite, ENGINE))}\n".encode())
+        _write_lines(file, batch_lines(suite, setting, trials=trials, max_tokens_name=max_tokens_name))
+    write_whole(output.with_suffix(".config.json"), f"{config_line(config)}\n".encode())
 
 
 def _line(task: Any) -> dict[str, Any]:

@@ -52,6 +52,12 @@ def sweep(
     concurrency: Annotated[int | None, typer.Option(help="openai: as for generate.")] = None,
     timeout: Annotated[float | None, typer.Option(help="openai: as for generate.")] = None,
     retries: Annotated[int | None, typer.Option(help="openai: as for generate.")] = None,
+    max_tokens_name: Annotated[str | None, typer.Option(help="openai: as for generate.", metavar="NAME")] = None,
+    device: Annotated[str | None, typer.Option(help="transformers: as for generate.")] = None,
+    dtype: Annotated[str | None, typer.Option(help="transformers, vllm: as for generate.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="transformers: as for generate.")] = None,
+    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: as for generate.")] = None,
+    max_model_len: Annotated[int | None, typer.Option(help="vllm: as for generate.")] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The runs' folders are made below this one. Default: result."),
@@ -106,6 +112,12 @@ def sweep(
         "concurrency": concurrency,
         "timeout": timeout,
         "retries": retries,
+        "max_tokens_name": max_tokens_name,
+        "device": device,
+        "dtype": dtype,
+        "batch_size": batch_size,
+        "tensor_parallel": tensor_parallel,
+        "max_model_len": max_model_len,
     }
     wanted: dict[str, Any] = {} if file is None else read_file(file)
     wanted.update((name, value) for name, value in given.items() if value not in (None, []))

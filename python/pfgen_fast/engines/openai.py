@@ -24,6 +24,9 @@ from . import Sampling
 if TYPE_CHECKING:
     import httpx
 
+MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
+"""How servers call the greatest length of an answer; the first is usual, newer models of OpenAI need the second."""
+
 _USUAL_URL = "https://api.openai.com/v1"
 _MAX_REPLY_BYTES = 1 << 24
 _CONNECT_SECONDS = 10.0
@@ -33,7 +36,9 @@ _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
 _WORTH_ANOTHER_TRY = {408, 409, 425, 429}
 
 
-def request(task: Task, *, model: str, sampling: Sampling) -> tuple[str, dict[str, Any]]:
+def request(
+    task: Task, *, model: str, sampling: Sampling, max_tokens_name: str = MAX_TOKENS_NAMES[0]
+) -> tuple[str, dict[str, Any]]:
     """The path below the base URL, and the body, of the request that asks a task."""
     prompt: tuple[str, Any] = ("prompt", task.prompt.text)
     path = "/completions"
@@ -44,7 +49,7 @@ def request(task: Task, *, model: str, sampling: Sampling) -> tuple[str, dict[st
         (
             ("model", model),
             prompt,
-            ("max_tokens", sampling.max_tokens),
+            (max_tokens_name, sampling.max_tokens),
             ("temperature", sampling.temperature),
             ("top_p", sampling.top_p),
             ("stop", list(sampling.stop)),
@@ -54,6 +59,22 @@ def request(task: Task, *, model: str, sampling: Sampling) -> tuple[str, dict[st
     if sampling.top_k is not None:
         body["top_k"] = sampling.top_k  # no part of the protocol, but most local servers know it
     return path, body
+
+
+def request_parameters(mode: Mode, max_tokens_name: str) -> dict[str, Any]:
+    """What config.json records of how requests are made: nothing where they are as usual.
+
+    Raises:
+        EngineError: There is no such name, or requests of this mode do not know it.
+    """
+    if max_tokens_name not in MAX_TOKENS_NAMES:
+        raise EngineError(
+            f"max_tokens_name: expected {' or '.join(MAX_TOKENS_NAMES)}, not {in_one_line(max_tokens_name)}"
+        )
+    is_usual = max_tokens_name == MAX_TOKENS_NAMES[0]
+    if mode == "completion" and not is_usual:
+        raise EngineError(f"{max_tokens_name} is known to chat models only; try --mode qa or --mode chat")
+    return {"max_tokens_name": None if is_usual else max_tokens_name}
 
 
 def answer_in(reply: Any) -> str | None:
@@ -79,6 +100,7 @@ class OpenaiEngine:
         timeout: Seconds until a request without its whole reply counts as failed.
         retries: How often a request is tried again that failed for a reason that may pass.
         key_env: The variable of the environment that holds the key; by default OPENAI_API_KEY.
+        max_tokens_name: How the server calls the greatest length of an answer, one of `MAX_TOKENS_NAMES`.
         backoff: Seconds before the first retry; doubles with each.
 
     Attributes:
@@ -102,6 +124,7 @@ class OpenaiEngine:
         timeout: float = 120.0,
         retries: int = 5,
         key_env: str | None = None,
+        max_tokens_name: str = MAX_TOKENS_NAMES[0],
         backoff: float = 0.5,
     ) -> None:
         for option, value, least in (
@@ -111,7 +134,8 @@ class OpenaiEngine:
         ):
             if value < least:
                 raise EngineError(f"{option}: expected at least {least}, not {value}")
-        self.parameters: Mapping[str, Any] = {}
+        self.parameters: Mapping[str, Any] = request_parameters(mode, max_tokens_name)
+        self._max_tokens_name = max_tokens_name
         self.trouble = ""
         self._model, self._mode, self._sampling = model, mode, sampling
         self._url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or _USUAL_URL)
@@ -155,7 +179,7 @@ class OpenaiEngine:
 
     async def _answer(self, task: Task) -> str:
         """The answer to one task, `""` where none can be had."""
-        path, body = request(task, model=self._model, sampling=self._sampling)
+        path, body = request(task, model=self._model, sampling=self._sampling, max_tokens_name=self._max_tokens_name)
         for attempt in range(self._retries + 1):
             await self._pause()
             wait = min(self._backoff * 2**attempt, _LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
