@@ -264,6 +264,13 @@ def test_an_option_of_another_engine_is_refused_with_its_owner(mini):
         open_engine("oracle", suite=mini, model="m", mode="qa")
 
 
+def test_an_unknown_engine_is_told_before_a_missing_model(capsys):
+    assert call("generate", "--engine", "ngarm", "--suite", "mini") == 2
+    assert capsys.readouterr().err.startswith("error: unknown engine 'ngarm'; expected one of ngram, ")
+    assert call("generate", "--engine", "openai", "--suite", "mini") == 2
+    assert capsys.readouterr().err.startswith("error: --model is needed")
+
+
 # The command.
 
 

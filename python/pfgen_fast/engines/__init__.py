@@ -142,8 +142,9 @@ def default_model(engine: str, options: Mapping[str, Any]) -> str:
     """The name of the model where none is given: only answers without a model have one.
 
     Raises:
-        EngineError: The engine asks a model, which needs a name.
+        EngineError: There is no such engine, or it asks a model, which needs a name.
     """
+    _check_engine(engine)
     if engine != "ngram":
         raise EngineError("--model is needed: the name of the model, which is also that of the run's folder")
     from ..ngram import ORDER
@@ -172,8 +173,12 @@ def refuse_unknown_options(engine: str, options: Iterable[str]) -> None:
             raise EngineError(f"{flag} is an option of {' and '.join(owners) or 'no engine'}, not of {engine}")
 
 
-def _engine_class(name: str) -> Any:
+def _check_engine(name: str) -> None:
     if name not in ENGINES:
         raise EngineError(f"unknown engine {name!r}; expected one of {', '.join(ENGINES)}")
+
+
+def _engine_class(name: str) -> Any:
+    _check_engine(name)
     module, kind = ENGINES[name]
     return getattr(import_module(module, __name__), kind)
