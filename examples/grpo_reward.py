@@ -128,6 +128,8 @@ def main() -> None:
         log = train(parser().parse_args())
     except PfgenError as error:
         raise SystemExit(f"error: {error}") from None
+    except ModuleNotFoundError as error:
+        raise SystemExit(f"error: {error.name} is not installed: pip install 'pfgen-fast[examples]'") from None
     rewards = [entry["reward"] for entry in log if "reward" in entry]
     print("mean reward by step: " + " ".join(f"{reward:.4f}" for reward in rewards))
 

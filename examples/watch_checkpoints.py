@@ -195,6 +195,8 @@ def main() -> None:
         print(f"{'step':>8} {'score':>12}{'fluency':>14}{'truthfulness':>14}{'helpfulness':>14}", flush=True)
         for checkpoint, result in watch(options.folder, watching, seconds=None if options.once else options.every):
             print_line(checkpoint, result)
+        if options.once and not complete_checkpoints(options.folder):
+            raise PfgenError(f"{options.folder}: no complete checkpoint-N of a Trainer here")
     except PfgenError as error:
         raise SystemExit(f"error: {error}") from None
     except KeyboardInterrupt:

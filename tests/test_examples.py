@@ -207,9 +207,20 @@ def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_
     assert [line.split()[0] for line in lines] == ["20", "100"]
     results = [json.loads(path.read_text())["score"] for path in (tmp_path / "result").rglob("result.json")]
     assert sorted(float(line.split()[1]) for line in lines) == sorted(results)
+
+
+def test_what_the_programs_cannot_do_is_one_line(tmp_path, monkeypatch):
+    watcher, grpo = example("watch_checkpoints"), example("grpo_reward")
     monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path), "--suite", str(tmp_path / "none")])
-    with pytest.raises(SystemExit, match=r"error: .*none"):
+    with pytest.raises(SystemExit, match=r"error: .*none: no such folder"):
         watcher.main()
+    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", str(tmp_path), "--once"])
+    with pytest.raises(SystemExit, match=r"error: .*: no complete checkpoint-N"):
+        watcher.main()
+    monkeypatch.setattr(sys, "argv", ["grpo_reward.py", "m"])
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SystemExit, match=r"error: torch is not installed: pip install 'pfgen-fast\[examples\]'"):
+        grpo.main()
 
 
 @pytest.fixture(scope="module", params=["pfgen", "pfgen_qa"])
