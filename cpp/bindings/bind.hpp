@@ -19,6 +19,7 @@ void bind_text_column(pybind11::module_& module);
 void bind_references(pybind11::module_& module);
 void bind_keywords(pybind11::module_& module);
 void bind_batch(pybind11::module_& module);
+void bind_ngram_counts(pybind11::module_& module);
 void bind_sampler(pybind11::module_& module);
 void bind_aggregate(pybind11::module_& module);
 void bind_trial_lines(pybind11::module_& module);

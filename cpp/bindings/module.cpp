@@ -63,6 +63,7 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_references(module);
   pfgen::bind_keywords(module);
   pfgen::bind_batch(module);
+  pfgen::bind_ngram_counts(module);
   pfgen::bind_sampler(module);
   pfgen::bind_aggregate(module);
   pfgen::bind_trial_lines(module);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class TextColumn {
 
   const std::string& name() const noexcept { return name_; }
   std::size_t size() const noexcept { return texts_.size(); }
+  std::span<const TextView> texts() const noexcept { return texts_; }
   const TextView& operator[](std::size_t row) const noexcept { return texts_[row]; }
 
   // The text as a Python str, None for a missing one. Raises BadRow on invalid UTF-8.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "numbering.hpp"
 #include "parallel.hpp"
 #include "pfgen/alphabet.hpp"
 #include "pfgen/error.hpp"
@@ -46,44 +47,6 @@ std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 }
 
 // ---- Counts ----
-
-// Numbers pairs in the order in which they are first seen.
-class Numbering {
- public:
-  std::uint32_t number_of(std::uint32_t a, std::uint32_t b) {
-    if (2 * (size_ + 1) > entries_.size()) grow();
-    const std::uint64_t pair = std::uint64_t{a} << 32 | b;
-    Entry& entry = place_of(pair);
-    if (entry.number == kNone) entry = {pair, size_++};
-    return entry.number;
-  }
-  std::uint32_t size() const { return size_; }
-
- private:
-  struct Entry {
-    std::uint64_t pair = 0;
-    std::uint32_t number = kNone;
-  };
-
-  Entry& place_of(std::uint64_t pair) {
-    std::uint64_t hash = (pair ^ pair >> 32) * 0x9E3779B97F4A7C15U;
-    hash ^= hash >> 32;
-    std::size_t place = hash & (entries_.size() - 1);
-    while (entries_[place].number != kNone && entries_[place].pair != pair) place = (place + 1) & (entries_.size() - 1);
-    return entries_[place];
-  }
-
-  void grow() {
-    std::vector<Entry> old(std::max<std::size_t>(2 * entries_.size(), 1024));
-    old.swap(entries_);
-    for (const Entry& entry : old) {
-      if (entry.number != kNone) place_of(entry.pair) = entry;
-    }
-  }
-
-  std::vector<Entry> entries_;
-  std::uint32_t size_ = 0;
-};
 
 // The answers one after another, each with its end mark.
 struct Corpus {

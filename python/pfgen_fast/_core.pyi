@@ -119,6 +119,9 @@ def aggregate(
     tuple[float, float],
     list[tuple[list[int], tuple[float, float], tuple[float, float], list[float]]],
 ]: ...
+def find_rare_ngrams(
+    answers: TextColumn, order: int, below: int, n_threads: int
+) -> tuple[NDArray[np.int32], int, int]: ...
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[References]: ...
 def export_stream(
     code_name: str,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ._native import _core
+from .columns import COLUMN_ERRORS, raise_trials_error
 from .errors import IndexFormatError, TrialsError
 from .index import checked_threads, open_references, references, renewed_references
 from .index_file import Profile
@@ -365,25 +366,11 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
 
 
-_CORE_ERRORS: tuple[type[Exception], ...] = (
-    _core.BadRow,
-    _core.BadColumn,
-    _core.InvalidAnswer,
-    _core.UnknownQuestion,
-)
+_CORE_ERRORS: tuple[type[Exception], ...] = (*COLUMN_ERRORS, _core.UnknownQuestion)
 
 
 def _raise_trials_error(suite: Suite, error: Exception) -> NoReturn:
-    """Turns what the core found into a sentence; the core's errors carry the facts as arguments."""
-    row: int | None = None
-    if isinstance(error, _core.BadRow):
-        column, row, problem = error.args
-    elif isinstance(error, _core.BadColumn):
-        column, problem = error.args
-    elif isinstance(error, _core.InvalidAnswer):
-        row, byte = error.args
-        column, problem = "answers", f"invalid UTF-8 at byte {byte}"
-    else:
-        row, key = error.args
-        column, problem = "questions", suite.unknown_question(key)
-    raise TrialsError(problem, column=column, row=row) from None
+    if not isinstance(error, _core.UnknownQuestion):
+        raise_trials_error(error)
+    row, key = error.args
+    raise TrialsError(suite.unknown_question(key), column="questions", row=row) from None

@@ -1,0 +1,29 @@
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+
+#include "bind.hpp"
+#include "counting.hpp"
+#include "pfgen/ngram_counts.hpp"
+
+namespace py = pybind11;
+
+namespace pfgen {
+namespace {
+
+// Returns (offset of the first rare n-gram of each answer or -1, number of rare n-grams, number of n-grams).
+py::tuple find_rare(const TextColumn& answers, std::size_t order, std::uint64_t below, std::size_t n_threads) {
+  const RareNgrams rare = without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
+    return find_rare_ngrams(texts, order, below, n_threads, on_pause);
+  });
+  return py::make_tuple(to_array(rare.first), rare.n_rare, rare.n_distinct);
+}
+
+}  // namespace
+
+void bind_ngram_counts(py::module_& module) {
+  module.def("find_rare_ngrams", &find_rare, py::arg("answers"), py::arg("order"), py::arg("below"),
+             py::arg("n_threads"), "Finds the n-grams that occur less than `below` times in all answers.");
+}
+
+}  // namespace pfgen

@@ -1,0 +1,38 @@
+// What the bindings that count n-grams share.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "pfgen/error.hpp"
+#include "text_column.hpp"
+
+namespace pfgen {
+
+// Calls `work(texts, on_pause)` without the GIL, where `on_pause` lets Ctrl-C through. What the core says of all answers
+// becomes a BadColumn.
+template <class Work>
+auto without_gil(const TextColumn& answers, const Work& work) {
+  const std::function<void()> on_pause = [] {
+    const pybind11::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+  };
+  try {
+    const pybind11::gil_scoped_release no_gil;
+    return work(answers.texts(), on_pause);
+  } catch (const CompileError& error) {
+    throw BadColumn{answers.name(), error.what()};
+  }
+}
+
+template <class Value>
+pybind11::array_t<Value> to_array(const std::vector<Value>& values) {
+  return pybind11::array_t<Value>(static_cast<pybind11::ssize_t>(values.size()), values.data());
+}
+
+}  // namespace pfgen

@@ -1,0 +1,27 @@
+// Counts of the n-grams of many answers: which are rare, and how many answers hold each. All counts are exact.
+//
+// Answers are texts of any length; invalid UTF-8 throws InvalidAnswer, 2^31 code points or more in all throw
+// CompileError. `on_pause` is called by the calling thread now and then; what it throws ends the work of all threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "pfgen/text.hpp"
+
+namespace pfgen {
+
+struct RareNgrams {
+  std::vector<std::int32_t> first;  // of each answer: offset in code points of its first rare n-gram, -1 without one
+  std::uint64_t n_rare = 0;         // distinct n-grams that are rare
+  std::uint64_t n_distinct = 0;     // distinct n-grams
+};
+
+// Finds the n-grams of one order that occur less than `below` times in all answers together. `order` is at least 1.
+RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order, std::uint64_t below,
+                            std::size_t n_threads, const std::function<void()>& on_pause = {});
+
+}  // namespace pfgen

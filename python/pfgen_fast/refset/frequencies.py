@@ -1,0 +1,69 @@
+"""How often n-grams occur among many answers: `find_rare_ngrams` for the frequency filter.
+
+An n-gram is of code points. All counts are exact, on any number of threads.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import _core
+from ..columns import worded
+from ..index import checked_threads
+
+
+@dataclass(frozen=True)
+class RareNgrams:
+    """What `find_rare_ngrams` finds.
+
+    Attributes:
+        rows: Whether each answer holds a rare n-gram.
+        first: Where the first rare n-gram of each answer begins, in code points; -1 where there is none.
+        n_rare: How many distinct n-grams are rare.
+        n_distinct: How many distinct n-grams there are.
+    """
+
+    rows: NDArray[np.bool_]
+    first: NDArray[np.int32]
+    n_rare: int
+    n_distinct: int
+
+
+def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> RareNgrams:
+    """Finds the n-grams that occur fewer than `below` times among all answers, and the answers that hold one.
+
+    Occurrences count, not answers: an n-gram that one answer holds twice occurs twice. An answer shorter than `order`
+    holds none.
+
+    Args:
+        answers: A column of texts, as `Scorer.score` takes it.
+        order: How many code points an n-gram has.
+        below: How many occurrences are enough.
+        threads: How many threads count; by default one for each core.
+
+    Raises:
+        TrialsError: An answer is no text, or all together have 2**31 code points or more.
+        ValueError: An option is out of range.
+
+    Example:
+        >>> rare = find_rare_ngrams(["abcabc", "abc", "abd", "a"], order=3)
+        >>> rare.first.tolist(), rare.n_rare, rare.n_distinct
+        ([1, -1, 0, -1], 3, 4)
+    """
+    order, below = _at_least_1("order", order), _at_least_1("below", below)
+    n_threads = checked_threads(threads)
+    with worded():
+        column = _core.TextColumn(answers, "answers")
+        first, n_rare, n_distinct = _core.find_rare_ngrams(column, order, below, n_threads)
+    return RareNgrams(first >= 0, first, n_rare, n_distinct)
+
+
+def _at_least_1(name: str, value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) < 2**31:
+        raise ValueError(f"{name}: expected a whole number from 1 to {2**31 - 1}, not {value!r}")
+    return operator.index(value)
