@@ -20,6 +20,10 @@ class EngineError(PfgenError):
     """Answers that cannot be generated: an engine, a model, a server or a setting that does not do."""
 
 
+class BuildError(PfgenError, ValueError):
+    """A suite that cannot be built: a config that does not follow the rules, or too few answers left at a stage."""
+
+
 class TrialsError(PfgenError, ValueError):
     """Questions or answers that cannot be scored; the message names the row.
 

@@ -550,7 +550,7 @@ def _question_files(folder: Path) -> list[Path]:
 
 
 def _suite_folder(source: str | Path) -> Path:
-    packaged = sorted(path.name for path in _PACKAGED.iterdir() if path.is_dir())
+    packaged = sorted({path.parent.name for path in _PACKAGED.glob("*/Q*.json")})
     if str(source) in packaged:
         return _PACKAGED / source
     folder = Path(source)

@@ -104,30 +104,36 @@ class Trials:
 
 def _parse(path: Path, number: int, line: bytes) -> tuple[str, str]:
     """Question and answer of a line that the core leaves to us: an odd one (lone surrogates, NaN), or a bad one."""
-    where = f"{path}, line {number + 1}"
+    try:
+        trial = json.loads(line)
+        question, answer = trial["question"], trial["answer"]
+        if isinstance(question, str) and isinstance(answer, str):
+            return question, answer
+    except (ValueError, KeyError, TypeError, RecursionError):
+        pass
+    raise bad_line(path, number + 1, line)
+
+
+def bad_line(path: Path, number: int, line: bytes) -> TrialsError:
+    """The error that says why a line is no trial."""
+    where = f"{path}, line {number}"
     try:
         trial = json.loads(line.removesuffix(b"\r"))
     except UnicodeDecodeError as error:
-        raise TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)") from None
+        return TrialsError(f"{where}: not UTF-8 (byte {error.start} of the line)")
     except json.JSONDecodeError as error:
-        raise TrialsError(f"{where}, column {error.colno}: not JSON: {error.msg}") from None
+        return TrialsError(f"{where}, column {error.colno}: not JSON: {error.msg}")
     except RecursionError:
-        raise TrialsError(f"{where}: JSON nested too deeply") from None
+        return TrialsError(f"{where}: JSON nested too deeply")
     except ValueError as error:
-        raise TrialsError(f"{where}: not JSON that can be read: {error}") from None
+        return TrialsError(f"{where}: not JSON that can be read: {error}")
     if not isinstance(trial, dict):
-        raise TrialsError(f"{where}: expected an object with 'question' and 'answer', not {type(trial).__name__}")
+        return TrialsError(f"{where}: expected an object with 'question' and 'answer', not {type(trial).__name__}")
     for key in ("question", "answer"):
         if key not in trial:
-            raise TrialsError(f"{where}: the key {key!r} is missing")
-        if not isinstance(trial[key], str):
-            raise TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
-    return trial["question"], trial["answer"]
-
-
-def _lines(content: bytes) -> list[bytes]:
-    """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
-    return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+            return TrialsError(f"{where}: the key {key!r} is missing")
+    key = "question" if not isinstance(trial["question"], str) else "answer"
+    return TrialsError(f"{where}: {key!r} is a string, not {type(trial[key]).__name__}")
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
@@ -141,14 +147,15 @@ def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
     """
     runs: dict[Path, RunFolder] = {}
     for path in paths:
-        found = [run for place in _expand(path) for run in _runs_in(place)]
+        found = [run for place in expand(path) for run in _runs_in(place)]
         if not found:
             raise TrialsError(f"{path}: no run here; a run has {', '.join(_TRIALS_NAMES)} or trial_NNN.jsonl files")
         runs.update((run.trials_path or run.folder, run) for run in found)
     return sorted(runs.values(), key=lambda run: run.folder)
 
 
-def _expand(path: str | Path) -> list[Path]:
+def expand(path: str | Path) -> list[Path]:
+    """The files and folders that a path or glob names, sorted; TrialsError if there are none."""
     if os.path.lexists(path):
         return [Path(path)]
     matches = sorted(glob.glob(str(path), recursive=True))

@@ -133,15 +133,13 @@ def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> 
 
 
 @contextlib.contextmanager
-def counting(
-    what: str, *, quiet: bool = False, with_speed: bool = False
-) -> Iterator[Callable[[int, int | None], None]]:
-    """A function to tell how much is done (and of how much); it shows a bar on stderr after a second.
+def counting(what: str, *, quiet: bool = False, with_speed: bool = False) -> Iterator[Callable[..., None]]:
+    """A function to tell how much is done (and of how much, and what, if that changes); it shows a bar after a second.
 
-    Nothing is shown where stderr is no terminal.
+    The bar is on stderr; nothing is shown where that is no terminal.
     """
     if quiet or not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda done, total, now=what: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -153,13 +151,13 @@ def counting(
         task = progress.add_task(shown(what), total=None, visible=False, speed="")
         last = begin
 
-        def count(done: int, total: int | None) -> None:
+        def count(done: int, total: int | None, now: str = what) -> None:
             nonlocal last
             if time.monotonic() - last < 0.05 and done != total:
                 return  # what is quick would wait for its own bar
             last = time.monotonic()
             speed = f"{progress.tasks[0].speed or 0:,.1f} {shown(what)}/s" if with_speed else ""
             visible = time.monotonic() - begin > 1
-            progress.update(task, completed=done, total=total, visible=visible, speed=speed)
+            progress.update(task, description=shown(now), completed=done, total=total, visible=visible, speed=speed)
 
         yield count

@@ -1,0 +1,388 @@
+"""The config of a suite to build: a TOML file, every key of it checked. Reference: docs/building.md."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from ..errors import BuildError, SuiteError
+from ..files import read_stored
+from ..keywords import rule_faults
+from ..suite import Instructions
+from .filters import check_pattern
+from .normalise import WHITE_SPACE, Rule, check_replacement, read_list
+
+T = TypeVar("T")
+
+_NAME = re.compile(r"[^\W_][\w-]{0,63}")
+"""What may be the name of a file everywhere."""
+
+
+@dataclass(frozen=True)
+class Normalise:
+    """How texts are made alike, in this order.
+
+    Attributes:
+        nfkc: Unicode's compatibility composition: one form for what looks the same.
+        white_space: `"single"`: every run becomes one space, none at the ends; `"trim"`: only the ends; `"keep"`.
+        rules: Those of the lists, then the replacements, then the patterns that remove an answer.
+    """
+
+    nfkc: bool = False
+    white_space: str = "single"
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Which answers are too unlike all others.
+
+    Attributes:
+        order: Length of the n-grams.
+        below: An n-gram is rare that occurs less often than this.
+        until_stable: Whether to repeat until no answer holds a rare n-gram.
+    """
+
+    order: int = 5
+    below: int = 2
+    until_stable: bool = False
+
+
+@dataclass(frozen=True)
+class Length:
+    """Which lengths are kept.
+
+    Attributes:
+        target: The length that answers should have.
+        keep: How many answers, the nearest to it, stay.
+    """
+
+    target: int = 100
+    keep: int = 30_000
+
+
+@dataclass(frozen=True)
+class Select:
+    """How the reference answers are chosen.
+
+    Attributes:
+        size: How many.
+        max_order: The n-grams of orders 1 up to this shall be distributed as among all answers.
+        duplicates: Whether an answer may be there twice: `"keep"` or `"drop"`.
+        restarts: How many beginnings are tried; the best end counts.
+        proposals: How many swaps are tried from each beginning.
+        seconds: Stop after this time; the result then depends on the machine.
+    """
+
+    size: int = 1000
+    max_order: int = 10
+    duplicates: str = "keep"
+    restarts: int = 1
+    proposals: int = 2_000_000
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class QuestionConfig:
+    """One question to build reference sets for.
+
+    Attributes:
+        question_id: Such as `"Q01"`; also the name of its file.
+        question: The prompt text.
+        category: Free text.
+        note: Free text.
+        sample: An answer that a person wrote, for prompts; "" if there is none.
+        keywords: Keyword rules, as they stand in a question file.
+        wrong: Patterns that no reference answer may match.
+        required: Patterns that every reference answer must match.
+        answers: For each set the files with answers to this question alone.
+    """
+
+    question_id: str
+    question: str
+    category: str = ""
+    note: str = ""
+    sample: str = ""
+    keywords: tuple[Any, ...] = ()
+    wrong: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What `build` builds.
+
+    Attributes:
+        path: The file it was read from; paths in it are relative to its folder.
+        suite: Folder of the suite.
+        work: Folder of the stages.
+        seed: Chooses among equally good ways; any text.
+        unit: What an n-gram is made of.
+        normalise: Stage 1.
+        frequency: Stage 3.
+        length: Stage 4.
+        select: Stage 5.
+        sets: For each set the files with answers to all questions.
+        questions: The questions, by their ids.
+        instructions: Texts of the suite's prompts that differ from the usual ones.
+    """
+
+    path: Path
+    suite: Path
+    work: Path
+    seed: str
+    unit: str
+    normalise: Normalise
+    frequency: Frequency
+    length: Length
+    select: Select
+    sets: Mapping[str, tuple[str, ...]]
+    questions: tuple[QuestionConfig, ...]
+    instructions: Mapping[str, str]
+
+    def set_names(self, question: QuestionConfig) -> list[str]:
+        """The sets that a question has."""
+        return list(dict.fromkeys([*self.sets, *question.answers]))
+
+
+def read_config(path: str | Path) -> Config:
+    """Reads and checks the config of a suite.
+
+    Raises:
+        BuildError: It is not TOML, or a key is unknown, missing or of a wrong value; the message names it.
+        TrialsError: The file cannot be read.
+    """
+    path = Path(path)
+    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        content: dict[str, Any] = toml.loads(read_stored(path).decode())
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
+        raise BuildError(f"{path}: not TOML: {error}") from None
+    try:
+        return _config(content, path)
+    except (BuildError, SuiteError) as error:
+        raise BuildError(f"{path}: {error}") from None
+
+
+def repeating(config: Config) -> Config:
+    """The config with a frequency filter that is repeated until it removes nothing."""
+    return replace(config, frequency=replace(config.frequency, until_stable=True))
+
+
+_TOP = ("suite", "work", "seed", "unit", "normalise", "frequency", "length", "select", "sets", "question")
+_OF_QUESTION = ("id", "question", "category", "note", "sample", "keywords", "wrong", "required", "answers")
+_OF_NORMALISE = ("nfkc", "white_space", "lists", "without", "replace", "remove")
+UNITS = ("character",)
+
+
+def _config(content: dict[str, Any], path: Path) -> Config:
+    _refuse_unknown("", content, (*_TOP, "instructions"))
+    folder = path.parent
+    suite = _value(content, "suite", str, "")
+    if not suite:
+        raise BuildError("suite: missing; expected the folder to write")
+    sets = _file_lists("sets", _value(content, "sets", dict, {}))
+    questions = tuple(sorted(_questions(_value(content, "question", list, [])), key=lambda asked: asked.question_id))
+    for asked in questions:
+        if not (sets or asked.answers):
+            raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
+    return Config(
+        path=path,
+        suite=folder / suite,
+        work=folder / _value(content, "work", str, f"{suite}.work"),
+        seed=_value(content, "seed", str, ""),
+        unit=_one_of("unit", _value(content, "unit", str, UNITS[0]), UNITS),
+        normalise=_normalise(_value(content, "normalise", dict, {}), folder),
+        frequency=_part(content, "frequency", Frequency),
+        length=_part(content, "length", Length),
+        select=_select(content),
+        sets=sets,
+        questions=questions,
+        instructions=_instructions(_value(content, "instructions", dict, {})),
+    )
+
+
+def _refuse_unknown(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in table:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
+            raise BuildError(f"{where}{key}: unknown key; {hint}")
+
+
+_KINDS: Mapping[type, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def _value(table: Mapping[str, Any], key: str, kind: type[T], usual: T, where: str = "") -> T:
+    value = table.get(key, usual)
+    if kind is float and type(value) is int:
+        return float(value)  # type: ignore[return-value]
+    if type(value) is not kind:
+        raise BuildError(f"{where}{key}: expected {_KINDS[kind]}, not {_shown(value)}")
+    return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _one_of(where: str, value: str, choices: Sequence[str]) -> str:
+    if value not in choices:
+        raise BuildError(f"{where}: expected {' or '.join(map(repr, choices))}, not {value!r}")
+    return value
+
+
+_LEAST: Mapping[str, float] = {"proposals": 0, "target": 0}
+
+
+def _part(content: Mapping[str, Any], name: str, made: Callable[..., T]) -> T:
+    """One table of numbers and switches, as the fields of its class name them."""
+    table = _value(content, name, dict, {})
+    known = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
+    _refuse_unknown(f"{name}.", table, tuple(known))
+    values = {}
+    for key in table:
+        usual = known[key]
+        kind = float if usual is None else type(usual)
+        value = _value(table, key, kind, usual, f"{name}.")
+        if kind in (int, float) and (value < _LEAST.get(key, 1) if kind is int else not value > 0):
+            least = f"at least {_LEAST.get(key, 1)}" if kind is int else "a number above 0"
+            raise BuildError(f"{name}.{key}: expected {least}, not {value!r}")
+        values[key] = value
+    assert MISSING not in known.values()
+    return made(**values)
+
+
+def _select(content: Mapping[str, Any]) -> Select:
+    select = _part(content, "select", Select)
+    _one_of("select.duplicates", select.duplicates, ("keep", "drop"))
+    keep = _part(content, "length", Length).keep
+    if keep < select.size:
+        raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {keep}")
+    return select
+
+
+def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
+    _refuse_unknown("normalise.", table, _OF_NORMALISE)
+    lists = _texts(table, "lists", "normalise.")
+    rules = [rule for name in lists for rule in read_list(name, folder)]
+    without = _texts(table, "without", "normalise.")
+    names = [rule.name for rule in rules]
+    for name in without:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names) or 'no list'}"
+            raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")
+    rules = [rule for rule in rules if rule.name not in without]
+    for number, pair in enumerate(_value(table, "replace", list, [], "normalise.")):
+        where = f"normalise.replace[{number}]"
+        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
+            raise BuildError(f"{where}: expected a pattern and a text, not {_shown(pair)}")
+        check_replacement(pair[0], pair[1], where)
+        rules.append(Rule(f"replace[{number}]", "replace", pair[0], pair[1]))
+    for number, pattern in enumerate(_texts(table, "remove", "normalise.")):
+        check_pattern(pattern, f"normalise.remove[{number}]")
+        rules.append(Rule(f"remove[{number}]", "remove", pattern))
+    white_space = _value(table, "white_space", str, WHITE_SPACE[0], "normalise.")
+    return Normalise(
+        nfkc=_value(table, "nfkc", bool, False, "normalise."),
+        white_space=_one_of("normalise.white_space", white_space, WHITE_SPACE),
+        rules=tuple(rules),
+    )
+
+
+def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    values = table.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise BuildError(f"{where}{key}: expected a list of texts, not {_shown(values)}")
+    return tuple(values)
+
+
+def _file_lists(where: str, table: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:
+    """Files or globs by the names of sets; a single one may stand without a list."""
+    found = {}
+    for name, given in table.items():
+        _check_name(f"{where}.{name}", "a set's name", name)
+        paths = [given] if isinstance(given, str) else given
+        if not isinstance(paths, list) or not paths or not all(isinstance(path, str) and path for path in paths):
+            raise BuildError(f"{where}.{name}: expected a file or glob, or a list of them, not {_shown(given)}")
+        found[name] = tuple(paths)
+    return MappingProxyType(found)
+
+
+def _check_name(where: str, what: str, name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise BuildError(f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {_shown(name)}")
+
+
+def _questions(tables: list[Any]) -> list[QuestionConfig]:
+    if not tables:
+        raise BuildError("question: missing; expected a [[question]] for each question of the suite")
+    questions = [_question(table, number) for number, table in enumerate(tables, start=1)]
+    taken: dict[str, str] = {}
+    for asked in questions:
+        for key in {asked.question_id.casefold(), asked.question}:
+            if key in taken:
+                raise BuildError(
+                    f"question {asked.question_id}: its id or text is already that of question {taken[key]}"
+                )
+            taken[key] = asked.question_id
+    return questions
+
+
+def _question(table: Any, number: int) -> QuestionConfig:
+    if not isinstance(table, dict):
+        raise BuildError(f"question: expected a [[question]] for each question, not {_shown(table)}")
+    where = f"question {number}: "
+    question_id = _value(table, "id", str, f"Q{number:02}", where)
+    _check_name(f"{where}id", "an id", question_id)
+    if not question_id.startswith("Q"):
+        raise BuildError(
+            f"{where}id: expected one that begins with 'Q', as the files of a suite do, not {question_id!r}"
+        )
+    where = f"question {question_id}: "
+    _refuse_unknown(where, table, _OF_QUESTION)
+    text = _value(table, "question", str, "", where)
+    if not text:
+        raise BuildError(f"{where}question: missing; expected its text")
+    keywords = _value(table, "keywords", list, [], where)
+    for place, rule in enumerate(keywords):
+        for fault in rule_faults(rule, f"keywords[{place}]"):
+            raise BuildError(f"{where}{fault}")
+    patterns = {key: _texts(table, key, where) for key in ("wrong", "required")}
+    for key, given in patterns.items():
+        for place, pattern in enumerate(given):
+            check_pattern(pattern, f"{where}{key}[{place}]")
+    return QuestionConfig(
+        question_id=question_id,
+        question=text,
+        category=_value(table, "category", str, "", where),
+        note=_value(table, "note", str, "", where),
+        sample=_value(table, "sample", str, "", where),
+        keywords=tuple(keywords),
+        wrong=patterns["wrong"],
+        required=patterns["required"],
+        answers=_file_lists(f"{where}answers", _value(table, "answers", dict, {}, where)),
+    )
+
+
+def _instructions(table: dict[str, Any]) -> Mapping[str, str]:
+    names = tuple(text.name for text in fields(Instructions))
+    _refuse_unknown("instructions.", table, names)
+    return MappingProxyType({key: _value(table, key, str, "", "instructions.") for key in table})

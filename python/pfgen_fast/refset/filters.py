@@ -1,0 +1,54 @@
+"""Patterns over columns of answers: which match, and which answers to a question are wrong for it.
+
+Patterns are those of RE2, which needs a time linear in the text whatever the pattern; what RE2 has not (look-around,
+back-references) is refused when the config is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BuildError
+from .answer_tables import arrow
+
+
+def check_pattern(pattern: str, where: str) -> None:
+    """Raises BuildError unless RE2 takes the pattern; `where` names it."""
+    pa = arrow()
+    if not pattern:
+        raise BuildError(f"{where}: an empty pattern matches everything; expected a regular expression")
+    try:
+        matches(pa.array([""], pa.string()), pattern)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {_problem(error)}") from None
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "it holds a lone surrogate"
+    return str(error).removeprefix("Invalid regular expression: ")
+
+
+def matches(answers: Any, pattern: str) -> Any:
+    """Which of the answers (an Arrow array) the pattern matches somewhere."""
+    return arrow("pyarrow.compute").match_substring_regex(answers, pattern)
+
+
+def first_objections(answers: Any, *, wrong: Sequence[str] = (), required: Sequence[str] = ()) -> NDArray[np.int32]:
+    """For each answer the number of the first pattern that speaks against it, -1 where none does.
+
+    Args:
+        answers: An Arrow array of texts.
+        wrong: Patterns that must not match; they have the numbers from 0.
+        required: Patterns that must match; their numbers follow.
+    """
+    found = np.full(len(answers), -1, np.int32)
+    for number, pattern in enumerate((*wrong, *required)):
+        hit = np.asarray(matches(answers, pattern))
+        against = hit if number < len(wrong) else ~hit
+        found[against & (found < 0)] = number
+    return found

@@ -1,0 +1,201 @@
+"""Makes answers alike: Unicode form, white space, and ordered lists of rules, some of which remove an answer.
+
+The packaged lists are in `data/normalise`; docs/building.md explains them rule by rule.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BuildError
+from ..files import read_stored
+from .answer_tables import arrow
+from .filters import check_pattern, matches
+
+WHITE_SPACE = ("single", "trim", "keep")
+"""What can be done with white space; the first is usual."""
+
+EMPTY = "nothing is left"
+"""Why an answer is removed that has no characters."""
+
+_LISTS = Path(__file__).parent.parent / "data" / "normalise"
+# RE2's \s knows ASCII only; \p{Z} has the spaces and separators of Unicode.
+_SPACE = r"[\s\v\p{Z}\x{1c}-\x{1f}\x{85}]"
+_OF_RULE = ("name", "reason", "pattern", "text", "characters", "remove")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule of a list.
+
+    Attributes:
+        name: What records and reports call it.
+        kind: `"replace"` (every match of the pattern becomes the text), `"characters"` (each character of the pattern
+            becomes the one at the same place of the text) or `"remove"` (an answer that matches is removed).
+        pattern: A regular expression, or characters.
+        text: What comes in the place; `\\1` is the first group of the pattern.
+        reason: Why.
+    """
+
+    name: str
+    kind: str
+    pattern: str
+    text: str = ""
+    reason: str = ""
+
+
+def packaged_lists() -> list[str]:
+    """Names of the packaged lists of rules."""
+    return sorted(path.stem for path in _LISTS.glob("*.toml"))
+
+
+def read_list(name: str, folder: Path = Path()) -> list[Rule]:
+    """Reads a packaged list of rules by its name, or one in a TOML file of the same form.
+
+    Args:
+        name: Name or path.
+        folder: What a path is relative to.
+
+    Raises:
+        BuildError: There is no such list, or a rule is none; the message names it.
+
+    Example:
+        >>> [rule.name for rule in read_list("formal-ja")][:2]
+        ['digits', 'letters']
+    """
+    path = _LISTS / f"{name}.toml" if name in packaged_lists() else folder / name
+    if not path.is_file():
+        raise BuildError(
+            f"normalise.lists: no list {name!r}; expected {', '.join(packaged_lists())} or the path of a TOML file"
+        )
+    toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        content = toml.loads(read_stored(path).decode())
+    except (UnicodeDecodeError, toml.TOMLDecodeError, RecursionError) as error:
+        raise BuildError(f"normalise.lists: {path}: not TOML: {error}") from None
+    tables = content.pop("rule", None)
+    if content or not isinstance(tables, list) or not tables:
+        raise BuildError(f"normalise.lists: {path}: expected a [[rule]] for each rule, and nothing else")
+    rules = [_rule(table, f"normalise.lists: {path}, rule {number}") for number, table in enumerate(tables, start=1)]
+    names = [rule.name for rule in rules]
+    for rule in rules:
+        if names.count(rule.name) > 1:
+            raise BuildError(f"normalise.lists: {path}: there are two rules {rule.name!r}; expected each name once")
+    return rules
+
+
+def _rule(table: Any, where: str) -> Rule:
+    if not isinstance(table, Mapping) or not isinstance(table.get("name"), str) or not table["name"]:
+        raise BuildError(f"{where}: expected a table with a 'name'")
+    where = f"{where} ({table['name']})"
+    for key, value in table.items():
+        if key not in _OF_RULE:
+            raise BuildError(f"{where}: unknown key {key!r}; expected {', '.join(_OF_RULE)}")
+        if key != "characters" and not isinstance(value, str):
+            raise BuildError(f"{where}: {key!r} is a text, not {type(value).__name__}")
+    reason = table.get("reason", "")
+    given = set(table) - {"name", "reason"}
+    if given == {"pattern", "text"}:
+        check_replacement(table["pattern"], table["text"], where)
+        return Rule(table["name"], "replace", table["pattern"], table["text"], reason)
+    if given == {"remove"}:
+        check_pattern(table["remove"], where)
+        return Rule(table["name"], "remove", table["remove"], reason=reason)
+    if given == {"characters"}:
+        return Rule(table["name"], "characters", *_characters(table["characters"], where), reason)
+    raise BuildError(f"{where}: expected 'pattern' and 'text', or 'characters', or 'remove'")
+
+
+def _characters(pair: Any, where: str) -> tuple[str, str]:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(text, str) for text in pair)):
+        raise BuildError(f"{where}: 'characters' are two texts, what is replaced and what comes in its place")
+    if not pair[0] or len(pair[0]) != len(pair[1]) or len(set(pair[0])) < len(pair[0]):
+        raise BuildError(f"{where}: 'characters' are two texts of the same length, the first with each character once")
+    return pair[0], pair[1]
+
+
+def check_replacement(pattern: str, text: str, where: str) -> None:
+    """Raises BuildError unless RE2 takes the pattern and what its matches are replaced with; `where` names them."""
+    check_pattern(pattern, where)
+    pa = arrow()
+    try:
+        _replaced(pa.array([""], pa.string()), pattern, text)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+        problem = str(error).removeprefix("Invalid replacement string: ")
+        raise BuildError(f"{where}: the pattern {pattern!r} cannot be replaced with {text!r}: {problem}") from None
+
+
+def _replaced(answers: Any, pattern: str, text: str) -> Any:
+    return arrow("pyarrow.compute").replace_substring_regex(answers, pattern, text)
+
+
+def normalised(
+    answers: Any, *, nfkc: bool = False, white_space: str = WHITE_SPACE[0], rules: Sequence[Rule] = ()
+) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
+    """Applies what is asked for, in the order of the arguments.
+
+    Args:
+        answers: An Arrow array of texts.
+        nfkc: Whether to bring them into the Unicode form NFKC.
+        white_space: One of `WHITE_SPACE`.
+        rules: Applied one after another, each to what the last one left.
+
+    Returns:
+        The answers; for each the number of the rule that removes it (`len(rules)` if nothing is left of it, -1 if it
+        stays), and how many answers each rule that replaces has changed.
+    """
+    compute = arrow("pyarrow.compute")
+    if nfkc:
+        answers = compute.utf8_normalize(answers, "NFKC")
+    if white_space == "single":
+        answers = _changed(answers, _SPACE, lambda some: _replaced(some, _SPACE + "+", " "))
+    if white_space != "keep":
+        ends = rf"\A{_SPACE}+|{_SPACE}+\z"
+        answers = _changed(answers, ends, lambda some: _replaced(some, ends, ""))
+    removed_by = np.full(len(answers), -1, np.int32)
+    n_changed = {}
+    for number, rule in enumerate(rules):
+        if rule.kind == "remove":
+            removed_by[np.asarray(matches(answers, rule.pattern)) & (removed_by < 0)] = number
+        else:
+            before = answers
+            answers = _applied(rule, answers)
+            if answers is not before:
+                n_changed[number] = int(compute.sum(compute.not_equal(before, answers)).as_py() or 0)
+    is_empty = np.asarray(compute.equal(answers, ""))
+    removed_by[is_empty & (removed_by < 0)] = len(rules)
+    return answers, removed_by, n_changed
+
+
+def _applied(rule: Rule, answers: Any) -> Any:
+    if rule.kind == "replace":
+        return _changed(answers, rule.pattern, lambda some: _replaced(some, rule.pattern, rule.text))
+    pa, table = arrow(), str.maketrans(rule.pattern, rule.text)
+    any_of_them = f"[{''.join(map(_code_point, rule.pattern))}]"
+
+    def translated(some: Any) -> Any:
+        return pa.array([answer.translate(table) for answer in some.to_pylist()], pa.string())
+
+    return _changed(answers, any_of_them, translated)
+
+
+def _code_point(character: str) -> str:
+    """A character as a pattern names it, whatever it means there."""
+    return f"\\x{{{ord(character):x}}}"
+
+
+def _changed(answers: Any, pattern: str, change: Any) -> Any:
+    """The answers, changed where the pattern matches: looking costs a fraction of replacing."""
+    compute = arrow("pyarrow.compute")
+    there = matches(answers, pattern)
+    if not compute.any(there).as_py():
+        return answers
+    return compute.replace_with_mask(answers, there, change(answers.filter(there)))

@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from pfgen_fast.errors import BuildError, PfgenError, TrialsError
+from pfgen_fast.refset.answer_tables import read_table
+from pfgen_fast.refset.config import Frequency, Length, Select, read_config, repeating
+from pfgen_fast.refset.inputs import gather, input_files
+
+PLAIN = """
+suite = "out"
+sets = { A = "a.jsonl" }
+[[question]]
+question = "Why?"
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text):
+        path = tmp_path / "config.toml"
+        path.write_text(text, encoding="utf-8")
+        return read_config(path)
+
+    return read
+
+
+# The config
+
+
+def test_a_short_config_gets_the_usual_values(read, tmp_path):
+    config = read(PLAIN)
+    assert (config.suite, config.work) == (tmp_path / "out", tmp_path / "out.work")
+    assert (config.frequency, config.length, config.select) == (Frequency(), Length(), Select())
+    assert (config.frequency.order, config.frequency.below, config.length.keep, config.select.size) == (
+        5,
+        2,
+        30_000,
+        1000,
+    )
+    assert not config.normalise.nfkc
+    assert config.normalise.white_space == "single"
+    assert config.normalise.rules == ()
+    (asked,) = config.questions
+    assert (asked.question_id, asked.question) == ("Q01", "Why?")
+    assert config.set_names(asked) == ["A"]
+
+
+def test_everything_can_be_said(read):
+    config = read(
+        r"""
+suite = "made/suite"
+work = "/tmp/elsewhere"
+seed = "s"
+unit = "character"
+[normalise]
+nfkc = true
+white_space = "trim"
+lists = ["formal-ja"]
+without = ["comma"]
+replace = [["(a)b", '\1']]
+remove = ["x+"]
+[frequency]
+order = 3
+below = 4
+until_stable = false
+[length]
+target = 50
+keep = 200
+[select]
+size = 20
+max_order = 5
+duplicates = "drop"
+restarts = 2
+proposals = 0
+seconds = 5
+[sets]
+P = ["p/*.jsonl", "q.parquet"]
+[instructions]
+qa = "Answer."
+[[question]]
+id = "Qb"
+question = "Why?"
+category = "c"
+note = "n"
+sample = "Because."
+keywords = [{t = "be"}, {or = [{t = "a"}, {t = "b"}], importance = 0.5}]
+wrong = ["w"]
+required = ["r"]
+answers = { S = "own.jsonl" }
+[[question]]
+id = "Qa"
+question = "How?"
+"""
+    )
+    assert [asked.question_id for asked in config.questions] == ["Qa", "Qb"]
+    rules = config.normalise.rules
+    assert (len(rules), rules[-2].text, rules[-1].kind) == (38 - 1 + 1, r"\1", "remove")
+    assert "comma" not in [rule.name for rule in rules]
+    assert config.select == Select(20, 5, "drop", 2, 0, 5.0)
+    assert config.set_names(config.questions[1]) == ["P", "S"]
+    assert str(config.work) == "/tmp/elsewhere"
+    assert repeating(config).frequency == Frequency(3, 4, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"suite =": "siute ="}, "siute: unknown key; did you mean 'suite'?"),
+        ({'suite = "out"': ""}, "suite: missing"),
+        ({'"out"': "1"}, "suite: expected a text, not 1"),
+        ({"[[question]]\nquestion": "q"}, "q: unknown key"),
+        ({"[[question]]": "[question]"}, "question: expected a list"),
+        ({'question = "Why?"': ""}, "question Q01: question: missing"),
+        ({"Why?": ""}, "question Q01: question: missing"),
+        ({"[[q": "[normalise]\nnfcc = true\n[[q"}, "normalise.nfcc: unknown key; did you mean 'nfkc'?"),
+        ({"[[q": "[normalise]\nnfkc = 1\n[[q"}, "normalise.nfkc: expected true or false, not 1"),
+        ({"[[q": "[normalise]\nwhite_space = 'no'\n[[q"}, "normalise.white_space: expected 'single' or 'trim' or"),
+        ({"[[q": "[normalise]\nreplace = ['a']\n[[q"}, "normalise.replace[0]: expected a pattern and a text"),
+        ({"[[q": "[normalise]\nreplace = [['a', 'b'], ['(', '']]\n[[q"}, "normalise.replace[1]: the pattern '(' does"),
+        ({"[[q": "[normalise]\nremove = ['[']\n[[q"}, "normalise.remove[0]: the pattern '[' does not compile"),
+        ({"[[q": "[normalise]\nlists = 'formal-ja'\n[[q"}, "normalise.lists: expected a list of texts"),
+        (
+            {"[[q": "[normalise]\nlists = ['formal-ja']\nwithout = ['coma']\n[[q"},
+            "no rule 'coma' in the lists; did you",
+        ),
+        ({"[[q": "[frequency]\norder = 0\n[[q"}, "frequency.order: expected at least 1, not 0"),
+        ({"[[q": "[frequency]\norder = true\n[[q"}, "frequency.order: expected a whole number, not True"),
+        ({"[[q": "[length]\nkeep = 10\n[[q"}, "length.keep: expected at least select.size, which is 1000"),
+        ({"[[q": "[select]\nseconds = 0\n[[q"}, "select.seconds: expected a number above 0, not 0"),
+        ({"[[q": "[select]\nduplicates = 'no'\n[[q"}, "select.duplicates: expected 'keep' or 'drop', not 'no'"),
+        ({'"a.jsonl"': "[]"}, "sets.A: expected a file or glob"),
+        ({"{ A": "{ '../A'"}, "sets.../A: a set's name is made of"),
+        ({'sets = { A = "a.jsonl" }': ""}, "question Q01: no answers; expected files in [sets]"),
+        ({'"Why?"': '"Why?"\nid = "1"'}, "question 1: id: expected one that begins with 'Q'"),
+        ({'"Why?"': '"Why?"\nid = "Q/1"'}, "question 1: id: an id is made of"),
+        ({'"Why?"': '"Why?"\nwrong = ["(?!a)"]'}, "question Q01: wrong[0]: the pattern '(?!a)' does not compile"),
+        (
+            {'"Why?"': '"Why?"\nrequired = ["a", "a{9999}"]'},
+            "question Q01: required[1]: the pattern 'a{9999}' does not",
+        ),
+        ({'"Why?"': '"Why?"\nkeywords = [{t = "("}]'}, "question Q01: keywords[0].t: the pattern '(' does not compile"),
+        ({'"Why?"': '"Why?"\nkeyword = []'}, "question Q01: keyword: unknown key; did you mean 'keywords'?"),
+        ({'"Why?"': '"Why?"\n[[question]]\nquestion = "Why?"'}, "question Q02: its id or text is already that"),
+        (
+            {'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'},
+            "question Qa: its id or text is already",
+        ),
+        ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character'"),
+        ({"[[q": "[instructions]\ncaht = ''\n[[q"}, "instructions.caht: unknown key; did you mean 'chat'?"),
+        ({"suite": "suite = "}, "not TOML"),
+    ],
+)
+def test_a_config_with_a_fault_is_refused(read, change, problem):
+    text = PLAIN
+    for old, new in change.items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(BuildError) as error:
+        read(text)
+    assert problem in str(error.value)
+    assert "config.toml: " in str(error.value)
+
+
+# The files
+
+
+def lines(*rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+ROWS = [
+    {"question": "Why?", "answer": "one"},
+    {"question": "Q02", "answer": "二 🐟"},
+    {"question": "else", "answer": "x"},
+    {"question": "Why?", "answer": "", "timestamp": 3},
+]
+CODES = {"Why?": 0, "Q01": 0, "How?": 1, "Q02": 1}
+
+
+def gathered(tmp_path, paths, own=None):
+    targets = {number: tmp_path / f"{number}.parquet" for number in (0, 1)}
+    counts, n_unknown = gather(paths, own or {}, targets, CODES)
+    tables = {number: read_table(path).to_pydict() for number, path in targets.items()}
+    assert counts == {number: len(table["row"]) for number, table in tables.items()}
+    assert all(table["row"] == list(range(len(table["row"]))) for table in tables.values())
+    return tables[0]["answer"], tables[1]["answer"], n_unknown
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("a.jsonl", bytes),
+        ("a.jsonl.gz", gzip.compress),
+        ("a.jsonl.xz", lzma.compress),
+        ("a.jsonl.zst", zstandard.compress),
+    ],
+)
+def test_json_lines_are_read_in_any_compression(tmp_path, name, pack):
+    (tmp_path / name).write_bytes(pack(b"\xef\xbb\xbf" + lines(*ROWS).replace(b"\n", b"\r\n\n", 1)))
+    assert gathered(tmp_path, [tmp_path / name]) == (["one", ""], ["二 🐟"], 1)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_parquet_files_are_read(tmp_path, kind):
+    table = {key: pa.array([row[key] for row in ROWS]).cast(kind) for key in ("answer", "question")}
+    pq.write_table(pa.table({"other": pa.array(range(4)), **table}), tmp_path / "a.parquet")
+    assert gathered(tmp_path, [tmp_path / "a.parquet"]) == (["one", ""], ["二 🐟"], 1)
+
+
+def test_files_about_one_question_need_not_name_it(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(lines(*ROWS))
+    (tmp_path / "b.jsonl").write_bytes(lines({"answer": "b"}, {"answer": "c", "question": "How?"}))
+    pq.write_table(pa.table({"answer": ["d"]}), tmp_path / "c.parquet")
+    own = {1: [tmp_path / "b.jsonl", tmp_path / "c.parquet"]}
+    assert gathered(tmp_path, [tmp_path / "a.jsonl"], own) == (["one", ""], ["二 🐟", "b", "c", "d"], 1)
+
+
+def test_answers_keep_their_order_over_many_batches(tmp_path):
+    rows = [{"question": ("Why?", "How?")[n % 3 == 0], "answer": f"{n}" * 20} for n in range(70_000)]
+    (tmp_path / "a.jsonl").write_bytes(lines(*rows))
+    first, second, _ = gathered(tmp_path, [tmp_path / "a.jsonl"])
+    assert first == [row["answer"] for row in rows if row["question"] == "Why?"]
+    assert second == [row["answer"] for row in rows if row["question"] == "How?"]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a text, not int"),
+        (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a text, not NoneType"),
+        (b'{"question": "Why?"}', "line 2: expected an object with 'question' and 'answer'"),
+        (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
+        (b'{"question": ["Why?"], "answer": "a"}', "line 2: 'question' is a string, not list"),
+        (b"[1]", "line 2: expected an object"),
+        (b"[" * 100_000, "line 2: JSON nested too deeply"),
+        (b'{"question": "Why?", "answer": "\\ud800"}', "line 2: a lone surrogate, which is no text"),
+        (b'{"question": "Why?", "answer": "\xff"}', "line 2: not UTF-8"),
+        (b'{"question": "Why?", "answer": "a"', "line 2, column"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_named(tmp_path, content, problem):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(ROWS[0]) + content + b"\n")
+    with pytest.raises(TrialsError) as error:
+        gathered(tmp_path, [path])
+    assert f"{path}, {problem}" in str(error.value)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.jsonl"]
+
+
+def test_a_line_about_another_question_is_named(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(lines(*ROWS))
+    with pytest.raises(TrialsError, match=r"a\.jsonl, line 2: an answer to another question"):
+        gathered(tmp_path, [], {0: [path]})
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "a.parquet")
+    with pytest.raises(TrialsError, match=r"a\.parquet, row 2: an answer to another question"):
+        gathered(tmp_path, [], {0: [tmp_path / "a.parquet"]})
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ({"question": ["Why?"] * 2, "answer": ["a", None]}, "row 2, column 'answer': expected a text, not null"),
+        ({"question": ["Why?"] * 2, "answer": [1, 2]}, "column 'answer': expected texts, not int64"),
+        ({"question": ["Why?"] * 2}, "expected one column 'answer'; there are 'question'"),
+        ({"answer": ["a"]}, "expected one column 'question'; there are 'answer'"),
+    ],
+)
+def test_a_parquet_file_without_answers_is_named(tmp_path, columns, problem):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(TrialsError) as error:
+        gathered(tmp_path, [path])
+    assert str(error.value).startswith(str(path))
+    assert problem in str(error.value)
+
+
+def test_bytes_that_are_no_utf8_in_parquet_are_refused(tmp_path):
+    answers = pa.Array.from_buffers(pa.string(), 1, [*pa.array(["ab"]).buffers()[:2], pa.py_buffer(b"\xff\xfe")])
+    pq.write_table(pa.table({"question": ["Why?"], "answer": answers}), tmp_path / "a.parquet")
+    with pytest.raises(TrialsError, match=r"a\.parquet: damaged or no Parquet file"):
+        gathered(tmp_path, [tmp_path / "a.parquet"])
+
+
+def test_damaged_files_are_named(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines(*ROWS))[:-9])
+    for path in (tmp_path / "a.parquet", tmp_path / "a.jsonl.gz"):
+        with pytest.raises(TrialsError, match="damaged"):
+            gathered(tmp_path, [path])
+
+
+def test_files_globs_and_runs_are_found_each_once(tmp_path):
+    names = ["b/1.jsonl", "b/2.jsonl.xz", "b/3.parquet", "runs/m/a/trials.jsonl", "runs/m/b/trial_001.jsonl"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    found = input_files(["b/2.jsonl.xz", "b/*", "runs", str(tmp_path / "runs" / "m")], tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == [names[1], names[0], names[2], *names[3:]]
+    with pytest.raises(TrialsError, match="no such file or folder"):
+        input_files(["c/*.jsonl"], tmp_path)
+    with pytest.raises(TrialsError, match="no run here"):
+        input_files(["b"], tmp_path)
+    Path(tmp_path, "b", "4.csv").write_bytes(b"")
+    with pytest.raises(BuildError, match=r"4\.csv: expected answers in a file that ends in"):
+        input_files(["b/*"], tmp_path)
+
+
+def test_a_table_that_is_damaged_is_named(tmp_path):
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises(PfgenError, match=r"a\.parquet: cannot be read .*; delete it"):
+        read_table(tmp_path / "a.parquet")
