@@ -20,7 +20,7 @@ from ..foreign import harmless, harmless_with_tints, in_one_line
 from ..suite import Suite
 from .checked import N_SHOWN, CheckedRun, Figures, QuestionResult, ReportRun, Sample, by_score, check_run, ranks
 from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
-from .templating import library, source, template
+from .templating import json_text, library, script_text, source, template
 from .tinting import LEVELS, tints
 
 MAX_BYTES = 30_000_000
@@ -49,9 +49,9 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
     page = template("report.html.jinja", figure=_figure)
     markup = library("markupsafe").Markup
     runs = by_score(check_run(entry, suite) for entry in entries)
-    plotly = _script_text(library("plotly.offline").get_plotlyjs())
+    plotly = script_text(library("plotly.offline").get_plotlyjs())
     overview_of_runs = _overview(runs, suite)
-    overview = _json_text(overview_of_runs)
+    overview = json_text(overview_of_runs)
     # Rows of the table are some 1,200 bytes each.
     room = MAX_BYTES - len(plotly.encode()) - len(overview.encode()) - 1_500 * len(runs) - 100_000
     n_shown, details = _details_that_fit(runs, _tints_of_runs(runs, suite), suite, room)
@@ -67,7 +67,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
         details=[markup(detail) for detail in details],
         style=markup(source("report.css")),
         early_script=markup(source("theme.js")),
-        script=markup(source("report.js")),
+        script=markup(source("page.js") + source("report.js")),
         plotly=markup(plotly),
     )
     with writing_whole(path) as file:
@@ -77,19 +77,6 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
 
 def _figure(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:.{n_digits}f}"
-
-
-def _script_text(code: str) -> str:
-    """Code that may stand inside a script element: nothing in it ends the element."""
-    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _json_text(value: Any) -> str:
-    """JSON that may stand inside a script element, whatever the texts in it hold."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -42,3 +43,16 @@ def template(name: str, **filters: Any) -> Any:
 def source(name: str) -> str:
     """The text of a file of the templates' folder, as it is."""
     return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def script_text(code: str) -> str:
+    """Code that may stand inside a script element: nothing in it ends the element."""
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def json_text(value: Any) -> str:
+    """JSON that may stand inside a script element, whatever the texts in it hold."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

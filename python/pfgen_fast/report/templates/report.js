@@ -1,26 +1,9 @@
-// The page at work: sorting, searching, plots, details. Foreign text only ever becomes text nodes.
-"use strict";
+// The page at work: sorting, searching, plots, details. page.js stands before it.
 
 const overview = JSON.parse(document.getElementById("overview").textContent);
 const table = document.getElementById("runs");
 const rows = [...table.tBodies[0].rows];
 const search = document.getElementById("search");
-const narrow = matchMedia("(max-width: 40rem)");
-
-/** An element with properties and children; strings become text nodes. */
-function make(tag, properties, ...children) {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
-
-function figure(value, digits) {
-  return value === null ? "–" : value.toFixed(digits);
-}
-
-function counted(value) {
-  return value.toLocaleString("en");
-}
 
 // ---- Leaderboard
 
@@ -68,31 +51,10 @@ function filter() {
 
 // ---- Plots
 
-const LOOKS = [
-  { symbol: "circle", character: "●", color: "#3b82f6" }, { symbol: "diamond", character: "◆", color: "#e8710a" },
-  { symbol: "square", character: "■", color: "#12a37f" }, { symbol: "triangle-up", character: "▲", color: "#b05cd6" },
-  { symbol: "cross", character: "✚", color: "#d6455d" }, { symbol: "x", character: "✖", color: "#7a8699" },
-];
 const TITLES = {
   fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", score: "Score",
   length: "Mean length in characters (log)",
 };
-const TOUCHED = matchMedia("(pointer: coarse)").matches;
-const CONFIG = {
-  responsive: true, displaylogo: false, displayModeBar: TOUCHED ? false : "hover",
-  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
-};
-
-/** Plotly reads some HTML in its texts; names are no HTML. */
-function plotText(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-function shortened(text, length) {
-  const points = [...text];
-  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
-}
-
 /** The groups of runs, the most frequent first, so that a group keeps its look whatever is searched. */
 const groups = (() => {
   const counts = new Map();
@@ -110,22 +72,6 @@ document.getElementById("groups").append(...groups.map((group, index) => {
   symbol.style.color = LOOKS[index].color;
   return make("li", {}, symbol, " ", make("bdi", {}, group));
 }));
-
-function layout(more) {
-  const style = getComputedStyle(document.body);
-  const line = getComputedStyle(document.querySelector(".scroller")).borderTopColor;
-  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: style.color, family: style.fontFamily, size: 14 },
-    hoverlabel: { bgcolor: style.backgroundColor, bordercolor: line, font: { color: style.color, family: style.fontFamily, size: 14 }, align: "left" },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: style.color },
-    // On a touch screen a finger on a plot scrolls the page.
-    dragmode: TOUCHED ? false : "zoom",
-    ...more,
-    xaxis: { ...axis, ...more.xaxis }, yaxis: { ...axis, ...more.yaxis },
-  };
-}
 
 const LENGTH_TICKS = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
 
@@ -333,17 +279,6 @@ function showDetails(details, run) {
 
 function figuresOf(part) {
   return [figure(part.score, 4), figure(part.fluency, 4), figure(part.truthfulness, 4), figure(part.helpfulness, 4), figure(part.length, 1)];
-}
-
-function section(title, content) {
-  return make("div", {}, make("h3", {}, title), content);
-}
-
-function smallTable(heads, lines) {
-  const body = lines.map(([head, ...cells]) =>
-    make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, head)), ...cells.map((cell) => make("td", {}, make("bdi", {}, cell)))));
-  const head = make("thead", {}, make("tr", {}, ...heads.map((name) => make("th", { scope: "col" }, name))));
-  return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
 }
 
 function questionDetails(question, details, begin) {
