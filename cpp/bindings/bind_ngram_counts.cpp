@@ -22,6 +22,7 @@ py::tuple find_rare(const TextColumn& answers, std::size_t order, std::uint64_t 
 }  // namespace
 
 void bind_ngram_counts(py::module_& module) {
+  module.attr("LONGEST_NGRAM") = kLongestNgram;
   module.def("find_rare_ngrams", &find_rare, py::arg("answers"), py::arg("order"), py::arg("below"),
              py::arg("n_threads"), "Finds the n-grams that occur less than `below` times in all answers.");
 }

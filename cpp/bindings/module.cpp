@@ -65,6 +65,7 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_batch(module);
   pfgen::bind_ngram_counts(module);
   pfgen::bind_sampler(module);
+  pfgen::bind_selection(module);
   pfgen::bind_aggregate(module);
   pfgen::bind_trial_lines(module);
 }

@@ -99,6 +99,8 @@ class Scorer:
     def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
     def details(self, code: int, answers: TextColumn, row: int) -> tuple[int, float, list[tuple[int, int]]]: ...
 
+LONGEST_NGRAM: int
+
 class NgramSampler:
     def __init__(
         self, sets: Sequence[Sequence[str]], order: int, temperature: float, top_p: float, top_k: int, stream: int
@@ -122,6 +124,20 @@ def aggregate(
 def find_rare_ngrams(
     answers: TextColumn, order: int, below: int, n_threads: int
 ) -> tuple[NDArray[np.int32], int, int]: ...
+def climb(
+    answers: TextColumn,
+    size: int,
+    max_order: int,
+    stream: int,
+    n_restarts: int,
+    n_proposals: int | None,
+    seconds: float | None,
+    n_threads: int,
+    progress: Callable[[int, tuple[int, int, int, int]], None] | None,
+) -> list[tuple[NDArray[np.uint32], list[tuple[int, tuple[int, int, int, int]]], int, int, bool]]: ...
+def compare_with_all(
+    answers: TextColumn, rows: NDArray[np.uint32], max_order: int
+) -> tuple[tuple[int, int, int, int], list[tuple[int, int, int, int]]]: ...
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[References]: ...
 def export_stream(
     code_name: str,

@@ -14,6 +14,9 @@
 
 namespace pfgen {
 
+// Of n-grams whose frequencies are counted order by order.
+inline constexpr std::size_t kLongestNgram = 64;
+
 struct RareNgrams {
   std::vector<std::int32_t> first;  // of each answer: offset in code points of its first rare n-gram, -1 without one
   std::uint64_t n_rare = 0;         // distinct n-grams that are rare

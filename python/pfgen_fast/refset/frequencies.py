@@ -55,7 +55,7 @@ def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: i
         >>> rare.first.tolist(), rare.n_rare, rare.n_distinct
         ([1, -1, 0, -1], 3, 4)
     """
-    order, below = _at_least_1("order", order), _at_least_1("below", below)
+    order, below = checked_count("order", order), checked_count("below", below)
     n_threads = checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")
@@ -63,7 +63,21 @@ def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: i
     return RareNgrams(first >= 0, first, n_rare, n_distinct)
 
 
-def _at_least_1(name: str, value: object) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) < 2**31:
-        raise ValueError(f"{name}: expected a whole number from 1 to {2**31 - 1}, not {value!r}")
+def checked_count(name: str, value: object, *, most: int = 2**31 - 1) -> int:
+    """A whole number from 1.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= most:
+        raise ValueError(f"{name}: expected a whole number from 1 to {most}, not {value!r}")
     return operator.index(value)
+
+
+def checked_max_order(max_order: object) -> int:
+    """The longest n-grams that count.
+
+    Raises:
+        ValueError: It is no whole number from 1, or longer than the core counts.
+    """
+    return checked_count("max_order", max_order, most=_core.LONGEST_NGRAM)
