@@ -79,7 +79,7 @@ size = 20
 max_order = 5
 duplicates = "drop"
 restarts = 2
-proposals = 0
+proposals = 9
 seconds = 5
 [sets]
 P = ["p/*.jsonl", "q.parquet"]
@@ -104,7 +104,7 @@ question = "How?"
     rules = config.normalise.rules
     assert (len(rules), rules[-2].text, rules[-1].kind) == (38 - 1 + 1, r"\1", "remove")
     assert "comma" not in [rule.name for rule in rules]
-    assert config.select == Select(20, 5, "drop", 2, 0, 5.0)
+    assert config.select == Select(20, 5, "drop", 2, 9, 5.0)
     assert config.set_names(config.questions[1]) == ["P", "S"]
     assert str(config.work) == "/tmp/elsewhere"
     assert repeating(config).frequency == Frequency(3, 4, True)
@@ -135,6 +135,8 @@ question = "How?"
         ({"[[q": "[frequency]\norder = true\n[[q"}, "frequency.order: expected a whole number, not True"),
         ({"[[q": "[length]\nkeep = 10\n[[q"}, "length.keep: expected at least select.size, which is 1000"),
         ({"[[q": "[select]\nseconds = 0\n[[q"}, "select.seconds: expected a number above 0, not 0"),
+        ({"[[q": "[select]\nproposals = 0\n[[q"}, "select.proposals: expected at least 1, not 0"),
+        ({"[[q": "[select]\nproposals = 1.5\n[[q"}, "select.proposals: expected a whole number, not 1.5"),
         ({"[[q": "[select]\nduplicates = 'no'\n[[q"}, "select.duplicates: expected 'keep' or 'drop', not 'no'"),
         ({'"a.jsonl"': "[]"}, "sets.A: expected a file or glob"),
         ({"{ A": "{ '../A'"}, "sets.../A: a set's name is made of"),

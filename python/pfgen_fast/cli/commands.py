@@ -1,3 +1,16 @@
 """Imports every subcommand, which registers it; in the order in which `--help` lists them."""
 
-from . import compare, explain, generate, import_batch, leaderboard, prompts, report, score, suite, sweep, verify  # noqa: F401
+from . import (  # noqa: F401
+    build_suite,
+    compare,
+    explain,
+    generate,
+    import_batch,
+    leaderboard,
+    prompts,
+    report,
+    score,
+    suite,
+    sweep,
+    verify,
+)

@@ -6,7 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
@@ -76,8 +76,8 @@ class Select:
         size: How many.
         max_order: The n-grams of orders 1 up to this shall be distributed as among all answers.
         duplicates: Whether an answer may be there twice: `"keep"` or `"drop"`.
-        restarts: How many beginnings are tried; the best end counts.
-        proposals: How many swaps are tried from each beginning.
+        restarts: How many climbs are made, each from a beginning of its own; the best end counts.
+        proposals: Stop after so many swaps were tried, if no climb has come to its end before.
         seconds: Stop after this time; the result then depends on the machine.
     """
 
@@ -85,7 +85,7 @@ class Select:
     max_order: int = 10
     duplicates: str = "keep"
     restarts: int = 1
-    proposals: int = 2_000_000
+    proposals: int | None = None
     seconds: float | None = None
 
 
@@ -248,24 +248,24 @@ def _one_of(where: str, value: str, choices: Sequence[str]) -> str:
     return value
 
 
-_LEAST: Mapping[str, float] = {"proposals": 0, "target": 0}
+_LEAST: Mapping[str, int] = {"target": 0}
+_KINDS_OF_LIMITS: Mapping[str, type] = {"proposals": int, "seconds": float}
 
 
 def _part(content: Mapping[str, Any], name: str, made: Callable[..., T]) -> T:
     """One table of numbers and switches, as the fields of its class name them."""
     table = _value(content, name, dict, {})
-    known = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
+    known: dict[str, Any] = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
     _refuse_unknown(f"{name}.", table, tuple(known))
     values = {}
     for key in table:
         usual = known[key]
-        kind = float if usual is None else type(usual)
+        kind = _KINDS_OF_LIMITS[key] if usual is None else type(usual)
         value = _value(table, key, kind, usual, f"{name}.")
         if kind in (int, float) and (value < _LEAST.get(key, 1) if kind is int else not value > 0):
             least = f"at least {_LEAST.get(key, 1)}" if kind is int else "a number above 0"
             raise BuildError(f"{name}.{key}: expected {least}, not {value!r}")
         values[key] = value
-    assert MISSING not in known.values()
     return made(**values)
 
 

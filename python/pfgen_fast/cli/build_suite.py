@@ -1,0 +1,109 @@
+"""`pfgen-fast suite build` and `suite keywords`: reference sets from raw answers, and a draft of keyword rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
+from .suite import suite_app
+
+if TYPE_CHECKING:
+    from ..refset.pipeline import Branch, Built
+
+
+@suite_app.command()
+def build(
+    config: Annotated[
+        Path, typer.Argument(help="TOML file: questions, raw answers, what each stage shall do.", metavar="CONFIG.toml")
+    ],
+    stage: Annotated[
+        str | None,
+        typer.Option(help="Run only this stage: raw, normalise, filter, frequency, length or select.", metavar="NAME"),
+    ] = None,
+    until_stable: Annotated[
+        bool, typer.Option("--until-stable", help="Repeat the frequency filter until it removes nothing.")
+    ] = False,
+    threads: options.Threads = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Run stages that are done, too.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Builds a suite from raw answers: normalises, filters, and chooses the reference answers.
+
+    Every stage leaves its answers, what it removed and why in the work folder. What is done is not done again: stop
+    the command at any moment, and the same command goes on.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast suite build my-suite.toml
+
+      pfgen-fast suite build my-suite.toml --stage filter
+    """
+    from ..refset.config import read_config, repeating
+    from ..refset.pipeline import build as build_suite
+
+    read = read_config(config)
+    if until_stable:
+        read = repeating(read)
+    try:
+        with counting("stages", quiet=quiet or as_json) as count:
+            built = build_suite(read, stage=stage, threads=threads, force=force, on_step=count)
+    except KeyboardInterrupt:
+        fail("stopped; what is done is kept, and the same command goes on", Exit.STOPPED)
+    for problem in built.problems:
+        warn(problem)
+    if as_json:
+        print_json(_as_json(built))
+    elif not quiet:
+        _print(built)
+    if built.problems:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _as_json(built: Built) -> dict[str, Any]:
+    from ..refset.pipeline import records
+
+    return {
+        "suite": str(built.config.suite) if built.is_written else None,
+        "report": str(built.report) if built.report else None,
+        "n_stages_run": built.n_run,
+        "problems": list(built.problems),
+        "sets": [
+            {
+                "question_id": branch.asked.question_id,
+                "set": branch.set_name,
+                "left": {stage: record["left"]["n"] for stage, record in records(branch)},
+            }
+            for branch in built.branches
+        ],
+    }
+
+
+def _print(built: Built) -> None:
+    from ..refset.stages import NAMES
+
+    out = stdout()
+    width = max(len(_label(branch)) for branch in built.branches)
+    out.print(f"[bold]{'answers left':{width}}  {'  '.join(f'{name:>10}' for name in NAMES)}[/bold]")
+    for branch in built.branches:
+        out.print(f"{shown(_label(branch)):{width}}  {'  '.join(_left(branch))}")
+    if built.is_written:
+        out.print(f"suite: {shown(str(built.config.suite))}")
+    if built.report:
+        out.print(f"report: {shown(str(built.report))}")
+
+
+def _label(branch: Branch) -> str:
+    return f"{branch.asked.question_id} {branch.set_name}"
+
+
+def _left(branch: Branch) -> list[str]:
+    from ..refset.pipeline import records
+    from ..refset.stages import NAMES
+
+    left = {stage: f"{record['left']['n']:,}" for stage, record in records(branch)}
+    return [f"{left.get(name, '–'):>10}" for name in NAMES]

@@ -1,0 +1,323 @@
+"""Building a suite: every question and set through the stages, each of which leaves files and a record.
+
+A stage whose record says that it was made from the same answers with the same parameters is not run again, so a build
+goes on where it was stopped. A record is written last and removed first: where one is, the files beside it are whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import BuildError, PfgenError
+from ..files import held_alone, write_whole
+from ..index import default_threads
+from ..scoring import Scorer
+from ..suite import Suite
+from .answer_tables import read_table, write_table
+from .config import Config, QuestionConfig
+from .inputs import file_digest, gather, input_files
+from .stages import NAMES, Stage, describe, most_frequent_reasons, stages_of
+from .write import check_place, write_suite
+
+RAW = NAMES[0]
+REPORT = "report.html"
+_LOCK = ".building"
+
+OnStep = Callable[[int, int, str], None]
+"""Is told how many stages of how many are done, and what is being done."""
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One set of one question on its way.
+
+    Attributes:
+        asked: The question.
+        set_name: The set.
+        folder: Where its stages are.
+    """
+
+    asked: QuestionConfig
+    set_name: str
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"question {self.asked.question_id}, set {self.set_name}"
+
+    def path(self, stage: str, ending: str) -> Path:
+        """A file of a stage: `.parquet`, `.removed.parquet` or `.json`."""
+        return self.folder / f"{NAMES.index(stage)}-{stage}{ending}"
+
+    def record(self, stage: str) -> dict[str, Any] | None:
+        """What a stage said about itself; None where it is not done."""
+        try:
+            record = json.loads(self.path(stage, ".json").read_bytes())
+        except (OSError, ValueError):
+            return None
+        return record if isinstance(record, dict) and "made_from" in record else None
+
+    def answers(self, stage: str) -> Any:
+        """The table that a stage left."""
+        return read_table(self.path(stage, ".parquet"))
+
+    def removed(self, stage: str) -> Any:
+        """The table of what a stage removed, with reasons."""
+        return read_table(self.path(stage, ".removed.parquet"))
+
+
+@dataclass(frozen=True)
+class Built:
+    """What became of a build.
+
+    Attributes:
+        config: What was to be built.
+        branches: Every set of every question.
+        problems: Why no suite was written, in a sentence each.
+        n_run: How many stages were run, the others were done before.
+        is_written: Whether the suite was written.
+        report: The report; None where none was written.
+    """
+
+    config: Config
+    branches: tuple[Branch, ...]
+    problems: tuple[str, ...] = ()
+    n_run: int = 0
+    is_written: bool = False
+    report: Path | None = None
+
+
+def branches_of(config: Config) -> tuple[Branch, ...]:
+    """Every set of every question, with the folder of its stages."""
+    return tuple(
+        Branch(asked, name, config.work / asked.question_id / name)
+        for asked in config.questions
+        for name in config.set_names(asked)
+    )
+
+
+def build(
+    config: Config,
+    *,
+    stage: str | None = None,
+    threads: int | None = None,
+    force: bool = False,
+    on_step: OnStep | None = None,
+) -> Built:
+    """Builds a suite, from the first stage that is not done, and writes it.
+
+    Args:
+        config: From `read_config`.
+        stage: Run only this one, on what the stage before it left.
+        threads: How many to use; by default one for each core. The result does not depend on it.
+        force: Whether to run stages that are done.
+        on_step: Is told what is being done.
+
+    Returns:
+        What became of it; where too few answers are left, `problems` says of which question, after which stage, and
+        what to loosen, and no suite is written.
+
+    Raises:
+        BuildError: The stage is unknown, or what it needs is not there; or another process builds the same.
+        TrialsError: A file of answers cannot be read.
+        PfgenError: A file cannot be written.
+    """
+    if stage is not None and stage not in NAMES:
+        raise BuildError(f"stage: expected one of {', '.join(NAMES)}, not {stage!r}")
+    check_place(config.suite)
+    try:
+        config.work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PfgenError(f"{config.work}: cannot be made: {error.strerror or error}") from None
+    with held_alone(config.work / _LOCK) as held:
+        if not held:
+            raise BuildError(f"{config.work}: another process is building here; wait until it is done")
+        return _Build(config, stage, threads or default_threads(), force, on_step).run()
+
+
+class _Build:
+    """One call of `build`."""
+
+    def __init__(self, config: Config, stage: str | None, threads: int, force: bool, on_step: OnStep | None) -> None:
+        self._config, self._stage, self._threads, self._force = config, stage, threads, force
+        self._branches = branches_of(config)
+        self._numbers = {asked.question_id: number for number, asked in enumerate(config.questions)}
+        self._on_step = on_step or (lambda done, total, what: None)
+        self._n_done = self._n_run = 0
+
+    def run(self) -> Built:
+        if self._stage in (None, RAW):
+            self._gather()
+        problems = [problem for number, branch in enumerate(self._branches) if (problem := self._sift(number, branch))]
+        if self._stage is not None or problems:
+            return Built(self._config, self._branches, tuple(problems), self._n_run)
+        self._n_done = len(self._branches) * len(NAMES)
+        self._say("writing the suite")
+        write_suite(self._config, self._chosen())
+        return Built(self._config, self._branches, n_run=self._n_run, is_written=True, report=self._report())
+
+    def _report(self) -> Path:
+        from ..report.building import write_building_report
+
+        path = self._config.work / REPORT
+        scorer = Scorer(Suite.load(self._config.suite.absolute()), threads=self._threads)
+        write_building_report(
+            self._branches,
+            scorer,
+            path,
+            unit=self._config.unit,
+            on_branch=lambda branch: self._say(f"report: {branch.name}"),
+        )
+        return path
+
+    def _say(self, what: str) -> None:
+        self._on_step(self._n_done, len(self._branches) * len(NAMES), what)
+
+    # Raw answers
+
+    def _gather(self) -> None:
+        """Reads the answers of all sets, first those in files about all questions."""
+        digests: dict[Path, str] = {}
+        for set_name in dict.fromkeys(branch.set_name for branch in self._branches):
+            stale = []
+            for branch in self._branches:
+                if branch.set_name == set_name:
+                    key = self._key_of_raw(branch, digests)
+                    record = branch.record(RAW)
+                    if self._force or record is None or record["made_from"] != key:
+                        stale.append((branch, key))
+            if stale:
+                self._read(set_name, stale)
+        self._n_done += len(self._branches)
+
+    def _key_of_raw(self, branch: Branch, digests: dict[Path, str]) -> str:
+        """What the raw answers of a branch are made from: question and files."""
+        of_files = []
+        for path in (*self._shared(branch.set_name), *self._own(branch)):
+            if path not in digests:
+                self._say(f"looking at {path.name}")
+                digests[path] = file_digest(path)
+            of_files.append([path.name.endswith(".parquet"), digests[path]])
+        texts = [[asked.question_id, asked.question] for asked in self._config.questions]
+        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(self._own(branch))])
+
+    def _shared(self, set_name: str) -> list[Path]:
+        return input_files(self._config.sets.get(set_name, ()), self._config.path.parent)
+
+    def _own(self, branch: Branch) -> list[Path]:
+        return input_files(branch.asked.answers.get(branch.set_name, ()), self._config.path.parent)
+
+    def _read(self, set_name: str, stale: list[tuple[Branch, str]]) -> None:
+        """Reads all files of a set once for those branches that are not up to date."""
+        codes = {asked.question_id: number for number, asked in enumerate(self._config.questions)}
+        codes.update((asked.question, number) for number, asked in enumerate(self._config.questions))
+        targets = {self._numbers[branch.asked.question_id]: branch for branch, _ in stale}
+        for branch in targets.values():
+            branch.path(RAW, ".json").unlink(missing_ok=True)
+        counts, n_unknown = gather(
+            self._shared(set_name),
+            {number: self._own(branch) for number, branch in targets.items()},
+            {number: branch.path(RAW, ".parquet") for number, branch in targets.items()},
+            codes,
+            on_rows=lambda n_rows: self._say(f"reading set {set_name}: {n_rows:,} answers"),
+        )
+        for branch, key in stale:
+            figures = {"n_other": n_unknown} if not counts[self._numbers[branch.asked.question_id]] else {}
+            self._write_record(branch, RAW, key, describe(branch.answers(RAW)), figures)
+
+    # Stages
+
+    def _sift(self, number: int, branch: Branch) -> str | None:
+        """Runs the stages of a branch that are to be run; the problem if too few answers are left."""
+        record = branch.record(RAW)
+        if record is None:
+            raise _not_done(branch, RAW)
+        if self._wants(RAW) and record["left"]["n"] < self._config.select.size:
+            return self._too_few_raw(branch, record)
+        stages = stages_of(self._config, branch.asked, branch.set_name)
+        for step, (before, stage) in enumerate(zip(NAMES, stages, strict=False)):
+            if self._stage is not None and NAMES.index(stage.name) > NAMES.index(self._stage):
+                break
+            self._n_done = len(self._branches) + number * len(stages) + step
+            self._say(f"{branch.name}: {stage.name}")
+            key = _hash([stage.name, __version__, record["made_from"], stage.parameters])
+            was, record = record, branch.record(stage.name)
+            is_done = record is not None and record["made_from"] == key
+            if self._wants(stage.name):
+                if record is None or not is_done or self._force:
+                    record = self._run(branch, before, stage, key)
+                if record["left"]["n"] < self._config.select.size:
+                    return self._too_few(branch, stage, was, record)
+            elif record is None or not is_done:
+                raise _not_done(branch, stage.name)
+        return None
+
+    def _wants(self, stage: str) -> bool:
+        return self._stage in (None, stage)
+
+    def _run(self, branch: Branch, before: str, stage: Stage, key: str) -> dict[str, Any]:
+        def say(what: str) -> None:
+            self._say(f"{branch.name}: {stage.name}, {what}")
+
+        branch.path(stage.name, ".json").unlink(missing_ok=True)
+        answers = branch.answers(before)
+        sifted = stage.run(answers, self._threads, say)
+        write_table(branch.path(stage.name, ".parquet"), sifted.kept)
+        write_table(branch.path(stage.name, ".removed.parquet"), sifted.removed)
+        figures = {**sifted.figures, "reasons": most_frequent_reasons(sifted.removed)}
+        return self._write_record(branch, stage.name, key, describe(sifted.kept), figures)
+
+    def _write_record(
+        self, branch: Branch, stage: str, key: str, left: Mapping[str, Any], figures: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        record = {"made_from": key, "left": left, "figures": figures}
+        write_whole(branch.path(stage, ".json"), (json.dumps(record, ensure_ascii=False) + "\n").encode())
+        self._n_run += 1
+        return record
+
+    def _too_few(self, branch: Branch, stage: Stage, was: Mapping[str, Any], record: Mapping[str, Any]) -> str:
+        return (
+            f"{branch.name}: stage {stage.name} leaves {record['left']['n']:,} of {was['left']['n']:,} answers, fewer "
+            f"than the {self._config.select.size:,} of select.size; {stage.advice()}"
+        )
+
+    def _too_few_raw(self, branch: Branch, record: Mapping[str, Any]) -> str:
+        n_other = record["figures"].get("n_other", 0)
+        others = f" (and {n_other:,} to questions that the config does not have)" if n_other else ""
+        return (
+            f"{branch.name}: {record['left']['n']:,} raw answers{others}, fewer than the "
+            f"{self._config.select.size:,} of select.size; give more of them, or lower it"
+        )
+
+    def _chosen(self) -> dict[str, dict[str, list[str]]]:
+        chosen: dict[str, dict[str, list[str]]] = {}
+        for branch in self._branches:
+            answers = branch.answers(NAMES[-1]).column("answer").to_pylist()
+            chosen.setdefault(branch.asked.question_id, {})[branch.set_name] = answers
+        return chosen
+
+
+def _not_done(branch: Branch, stage: str) -> BuildError:
+    return BuildError(
+        f"{branch.name}: stage {stage} is not done, or not as the config now says; run it first (--stage {stage})"
+    )
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha1(json.dumps(value, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
+
+
+def records(branch: Branch) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The stages of a branch that are done, with their records."""
+    for stage in NAMES:
+        record = branch.record(stage)
+        if record is None:
+            return
+        yield stage, record

@@ -1,0 +1,307 @@
+"""The stages that one question's answers of one set go through: each takes a table of answers and leaves a smaller one.
+
+A stage knows its parameters and nothing of files. What it leaves depends on the answers and the parameters alone, never
+on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .answer_tables import arrow, mapped, text_column
+from .config import Config, QuestionConfig, Select
+from .filters import first_objections
+from .frequencies import find_rare_ngrams
+from .normalise import EMPTY, Rule, normalised
+from .selection import coverage, select
+
+NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")
+"""All stages in their order; `raw` is what was read."""
+
+LONGEST_SHOWN = 400
+"""Lengths above are counted together."""
+
+_MAX_REASONS = 50
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """What a stage leaves.
+
+    Attributes:
+        kept: The table of the answers that go on.
+        removed: The table of the others, with reasons.
+        figures: What reports say about it, of values that JSON has.
+    """
+
+    kept: Any
+    removed: Any
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Stage(Protocol):
+    """One stage with its parameters."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the names of files."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """All that its result depends on besides the answers."""
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:
+        """Takes a table of answers; `on_step` is told now and then how far it is."""
+
+    def advice(self) -> str:
+        """What to loosen when it leaves too few answers."""
+
+
+def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stage]:
+    """The stages after `raw` of one question and set."""
+    return [
+        NormaliseStage(config.normalise.nfkc, config.normalise.white_space, config.normalise.rules),
+        FilterStage(asked.wrong, asked.required),
+        FrequencyStage(config.frequency.order, config.frequency.below, config.frequency.until_stable),
+        LengthStage(config.length.target, config.length.keep),
+        SelectStage(config.select, f"{config.seed}/{asked.question_id}/{set_name}"),
+    ]
+
+
+@dataclass(frozen=True)
+class NormaliseStage:
+    """Stage 1: texts are made alike, and those that a rule of a list removes are gone."""
+
+    nfkc: bool
+    white_space: str
+    rules: tuple[Rule, ...]
+    name: str = "normalise"
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
+        rules = [[rule.name, rule.kind, rule.pattern, rule.text] for rule in self.rules]
+        return {"nfkc": self.nfkc, "white_space": self.white_space, "rules": rules}
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
+        def normalise(part: Any) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
+            return normalised(part, nfkc=self.nfkc, white_space=self.white_space, rules=self.rules)
+
+        parts = mapped(answers.column("answer"), normalise, threads)
+        texts = text_column([part for part, _, _ in parts])
+        removed_by = np.concatenate([by for _, by, _ in parts]) if parts else np.empty(0, np.int32)
+        n_changed = {
+            rule.name: sum(counts.get(number, 0) for _, _, counts in parts)
+            for number, rule in enumerate(self.rules)
+            if rule.kind != "remove"
+        }
+        names = [*(f"{rule.name}: {rule.pattern}" for rule in self.rules), EMPTY]
+        changed = answers.set_column(1, "answer", texts)
+        return _sift(
+            changed,
+            removed_by < 0,
+            lambda gone: [names[number] for number in removed_by[gone]],
+            {"changed": {name: n for name, n in n_changed.items() if n}},
+        )
+
+    def advice(self) -> str:  # noqa: D102 - see Stage
+        return "take out rules that remove answers (normalise.remove, or name them in normalise.without)"
+
+
+@dataclass(frozen=True)
+class FilterStage:
+    """Stage 2: answers are gone that match a wrong pattern, or lack a required one."""
+
+    wrong: tuple[str, ...]
+    required: tuple[str, ...]
+    name: str = "filter"
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
+        return {"wrong": self.wrong, "required": self.required}
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
+        def objections(part: Any) -> NDArray[np.int32]:
+            return first_objections(part, wrong=self.wrong, required=self.required)
+
+        parts = mapped(answers.column("answer"), objections, threads)
+        removed_by = np.concatenate(parts) if parts else np.empty(0, np.int32)
+        names = [*(f"wrong: {pattern}" for pattern in self.wrong), *(f"lacks: {pattern}" for pattern in self.required)]
+        return _sift(answers, removed_by < 0, lambda gone: [names[number] for number in removed_by[gone]], {})
+
+    def advice(self) -> str:  # noqa: D102 - see Stage
+        return "loosen the question's wrong and required patterns"
+
+
+@dataclass(frozen=True)
+class FrequencyStage:
+    """Stage 3: answers are gone that hold an n-gram which hardly occurs among all of them."""
+
+    order: int
+    below: int
+    until_stable: bool
+    name: str = "frequency"
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
+        return {"order": self.order, "below": self.below, "until_stable": self.until_stable}
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
+        left, gone, rounds = answers, [], []
+        while True:
+            sifted = self._sifted_once(left, threads)
+            rounds.append(dict(sifted.figures))
+            left = sifted.kept
+            gone.append(sifted.removed)
+            on_step(f"round {len(rounds)}: {len(sifted.removed):,} removed")
+            if not (self.until_stable and len(sifted.removed)):
+                break
+        return Sifted(left, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
+
+    def _sifted_once(self, answers: Any, threads: int) -> Sifted:
+        rare = find_rare_ngrams(answers.column("answer"), order=self.order, below=self.below, threads=threads)
+        figures = {"n_rare": rare.n_rare, "n_distinct": rare.n_distinct, "n_removed": int(rare.rows.sum())}
+        return _sift(answers, ~rare.rows, lambda gone: self._reasons(answers, rare.first, gone), figures)
+
+    def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
+        texts = answers.column("answer").take(gone).to_pylist()
+        return [text[start : start + self.order] for text, start in zip(texts, first[gone].tolist(), strict=True)]
+
+    def advice(self) -> str:  # noqa: D102 - see Stage
+        return "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
+
+
+@dataclass(frozen=True)
+class LengthStage:
+    """Stage 4: the answers stay whose length is nearest to what is wanted, the earlier ones among equals."""
+
+    target: int
+    keep: int
+    name: str = "length"
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
+        return {"target": self.target, "keep": self.keep}
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
+        lengths = text_lengths(answers)
+        nearest = np.argsort(np.abs(lengths - self.target), kind="stable")[: self.keep]
+        stays = np.zeros(len(lengths), bool)
+        stays[nearest] = True
+        return _sift(answers, stays, lambda gone: [f"length {length}" for length in lengths[gone]], {})
+
+    def advice(self) -> str:  # noqa: D102 - see Stage
+        return "raise length.keep"
+
+
+@dataclass(frozen=True)
+class SelectStage:
+    """Stage 5: those are chosen that together have the n-grams of all, each as often."""
+
+    select: Select
+    seed: str
+    name: str = "select"
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
+        return {**asdict(self.select), "seed": self.seed}
+
+    def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
+        wanted = self.select
+        stays = np.ones(len(answers), bool)
+        if wanted.duplicates == "drop":
+            stays = _first_of_each(answers.column("answer"))
+        candidates = np.flatnonzero(stays)
+        texts = answers.column("answer").filter(arrow().array(stays))
+        if len(candidates) < wanted.size:  # whoever asked will be told that they are too few
+            return _sift(answers, stays, lambda gone: ["duplicate"] * len(gone), {})
+        chosen = select(
+            texts,
+            wanted.size,
+            max_order=wanted.max_order,
+            seed=self.seed,
+            restarts=wanted.restarts,
+            proposals=wanted.proposals,
+            seconds=wanted.seconds,
+            threads=threads,
+            progress=lambda proposals, error: on_step(f"{proposals:,} swaps tried, error {error:.3g}"),
+        )
+        is_chosen = np.zeros(len(answers), bool)
+        is_chosen[candidates[chosen.rows]] = True
+        figures = {
+            "error": chosen.error,
+            "initial_error": chosen.initial_error,
+            "proposals": chosen.proposals,
+            "accepted": chosen.accepted,
+            "restart": chosen.restart,
+            "finished": chosen.finished,
+            "curve": [list(point) for point in chosen.curve],
+            "coverage": [
+                [order.n_ngrams, order.n_held, order.share]
+                for order in coverage(texts, chosen.rows, max_order=wanted.max_order)
+            ],
+        }
+
+        def reasons(gone: NDArray[np.int64]) -> list[str]:
+            return ["not chosen" if stays[row] else "duplicate" for row in gone]
+
+        return _sift(answers, is_chosen, reasons, figures)
+
+    def advice(self) -> str:  # noqa: D102 - see Stage
+        return 'lower select.size, or set select.duplicates to "keep"'
+
+
+def _first_of_each(texts: Any) -> NDArray[np.bool_]:
+    """Which of the texts stand for the first time."""
+    codes = texts.combine_chunks().dictionary_encode()
+    codes = codes.combine_chunks() if hasattr(codes, "num_chunks") else codes
+    _, first = np.unique(np.asarray(codes.indices), return_index=True)
+    stays = np.zeros(len(texts), bool)
+    stays[first] = True
+    return stays
+
+
+def _sift(
+    answers: Any,
+    stays: NDArray[np.bool_],
+    reasons: Callable[[NDArray[np.int64]], Sequence[str]],
+    figures: dict[str, Any],
+) -> Sifted:
+    """Divides a table; `reasons` gives those of the rows that it is handed."""
+    pa, gone = arrow(), np.flatnonzero(~stays)
+    removed = answers.filter(pa.array(~stays)).append_column("reason", pa.array(list(reasons(gone)), pa.string()))
+    return Sifted(answers.filter(pa.array(stays)), removed, figures)
+
+
+def text_lengths(answers: Any) -> NDArray[np.int64]:
+    """Lengths of the answers of a table, in code points."""
+    return np.asarray(arrow("pyarrow.compute").utf8_length(answers.column("answer")), np.int64)
+
+
+def describe(answers: Any) -> dict[str, Any]:
+    """How many answers a table holds, and how long they are."""
+    lengths = text_lengths(answers)
+    counted = np.bincount(np.minimum(lengths, LONGEST_SHOWN + 1), minlength=LONGEST_SHOWN + 2)
+    return {
+        "n": len(lengths),
+        "mean": float(lengths.mean()) if len(lengths) else None,
+        "std": float(lengths.std()) if len(lengths) else None,
+        "lengths": counted.tolist(),
+    }
+
+
+def most_frequent_reasons(removed: Any) -> list[tuple[str, int]]:
+    """The reasons of a table of removed answers, the most frequent first, with how often each occurs."""
+    counts = removed.column("reason").value_counts()
+    pairs = [(pair["values"], pair["counts"]) for pair in counts.to_pylist()] if len(removed) else []
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:_MAX_REASONS]
+
+
+def examples(table: Any, n: int) -> Iterator[dict[str, Any]]:
+    """Some rows, evenly spread over the table."""
+    rows = np.unique(np.linspace(0, len(table) - 1, min(n, len(table))).astype(np.int64))
+    yield from table.take(arrow().array(rows)).to_pylist()

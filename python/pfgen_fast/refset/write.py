@@ -1,0 +1,91 @@
+"""Writes the suite that was built: checked before it takes its place, so that a reader finds a whole one or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import BuildError, PfgenError
+from ..files import write_whole
+from ..suite import find_faults
+from .config import Config, QuestionConfig
+
+_OWN_FILES = ("questions.jsonl", "suite.json")
+
+
+def question_file(asked: QuestionConfig, answers: Mapping[str, Sequence[str]]) -> bytes:
+    """The bytes of one question file."""
+    content = {
+        "question_id": asked.question_id,
+        "question": asked.question,
+        "category": asked.category,
+        "note": asked.note,
+        "keywords": list(asked.keywords),
+        "answers": {name: list(texts) for name, texts in answers.items()},
+    }
+    return _json(content)
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def check_place(folder: Path) -> None:
+    """Raises BuildError if a suite must not be written to the folder, because it holds something else."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise BuildError(f"{folder}: expected a folder for the suite, not a file")
+    for path in sorted(folder.iterdir()):
+        if path.name not in _OWN_FILES and not (path.name.startswith("Q") and path.suffix == ".json"):
+            raise BuildError(
+                f"{folder}: holds {path.name!r}, which is no part of a suite and would be lost; expected another folder"
+            )
+
+
+def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    """Writes the suite in the place of the one that was there.
+
+    Args:
+        config: Questions, rules and texts of prompts.
+        answers: For each question's id its reference sets.
+
+    Raises:
+        PfgenError: It cannot be written, or `suite check` would find a fault; the old one is as it was.
+    """
+    check_place(config.suite)
+    fresh = config.suite.with_name(f".{config.suite.name}.part")
+    old = config.suite.with_name(f".{config.suite.name}.old")
+    try:
+        for leftover in (fresh, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        for name, content in _files(config, answers).items():
+            write_whole(fresh / name, content)
+        for fault in find_faults(fresh):
+            raise BuildError(fault.replace(f"{fresh}{os.sep}", ""))
+        if config.suite.exists():
+            os.replace(config.suite, old)
+        os.replace(fresh, config.suite)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        raise PfgenError(f"{config.suite}: cannot be written: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, bytes]:
+    files = {
+        f"{asked.question_id}.json": question_file(asked, answers[asked.question_id]) for asked in config.questions
+    }
+    samples = [{"question": asked.question, "answer": asked.sample} for asked in config.questions if asked.sample]
+    if samples:
+        lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples]
+        files["questions.jsonl"] = "".join(lines).encode()
+    if config.instructions:
+        files["suite.json"] = _json({"instructions": dict(config.instructions)})
+    return files

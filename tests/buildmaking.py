@@ -1,0 +1,52 @@
+"""Makes raw answers and configs of suites to build, for tests of the pipeline and its command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pfgen_fast import Suite
+from pfgen_fast.ngram import NgramSampler
+
+QUESTIONS = ("Q01", "Q07")
+TABLES = """
+[length]
+target = 80
+keep = 150
+[select]
+size = 40
+proposals = 3000
+max_order = 4
+[frequency]
+order = 5
+"""
+
+
+def write_raw(path: Path, suite: Suite, n_answers: int = 400, seed: int = 0) -> None:
+    """Answers drawn from two questions of the packaged suite, in turn."""
+    sampler = NgramSampler(suite, order=6)
+    seeds = range(seed, seed + n_answers)
+    drawn = {question_id: sampler.sample(question_id, seeds) for question_id in QUESTIONS}
+    with path.open("w", encoding="utf-8") as file:
+        for row in range(n_answers):
+            for question_id in QUESTIONS:
+                answer = {"question": suite[question_id].question, "answer": drawn[question_id][row]}
+                file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+
+
+def write_config(folder: Path, suite: Suite, *, tables: str = TABLES, of_question: str = "", top: str = "") -> Path:
+    """A config for the two questions, with one set N of the file raw.jsonl beside it."""
+    texts = [f'suite = "made"\n{top}\n[sets]\nN = "raw.jsonl"', tables]
+    for question_id in QUESTIONS:
+        text = json.dumps(suite[question_id].question, ensure_ascii=False)
+        texts.append(f'[[question]]\nid = "{question_id}"\nquestion = {text}\n{of_question}')
+    path = folder / "config.toml"
+    path.write_text("\n".join(texts), encoding="utf-8")
+    return path
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """The content of every file below a folder, by its relative path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
