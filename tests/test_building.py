@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from buildmaking import QUESTIONS, TABLES, files_below, write_config, write_raw
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.errors import BuildError, PfgenError, TrialsError
@@ -93,6 +93,7 @@ def test_an_ngram_that_one_answer_repeats_is_not_rare():
     assert kept == [(0, "ababa")]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text("ab水", max_size=6), max_size=12), st.integers(1, 3), st.integers(1, 3))
 def test_the_frequency_filter_equals_a_plain_one(answers, order, below):
     counts = Counter(text[i : i + order] for text in answers for i in range(len(text) - order + 1))
@@ -111,6 +112,7 @@ def test_the_nearest_lengths_stay_and_the_earlier_of_equals():
     assert removed == {0: "length 6", 4: "length 2", 5: "length 0"}
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     kept, _, _ = sifted(LengthStage(target, keep), *("x" * length for length in lengths))
@@ -188,7 +190,7 @@ keywords = [{ or = [{ t = "a" }, { t = "光" }], name = "one of them", importanc
 
 def test_a_suite_is_built_that_the_check_accepts(make, mini):
     config = make(of_question=OF_QUESTION, tables=f'{TABLES}\n[instructions]\nqa = "Answer."')
-    built = build(config)
+    built = build(config, report=False)
     assert (built.problems, built.is_written) == ((), True)
     assert find_faults(config.suite) == []
     suite = Suite.load(config.suite)
@@ -226,13 +228,13 @@ def test_every_stage_says_what_it_did(reference):
 def test_what_is_done_is_not_done_again(make):
     config = make()
     steps = []
-    assert build(config, on_step=lambda *step: steps.append(step)).n_run == 2 * len(NAMES)
+    assert build(config, on_step=lambda *step: steps.append(step), report=False).n_run == 2 * len(NAMES)
     assert all(done <= total == 2 * len(NAMES) for done, total, _ in steps)
     assert sorted(steps, key=lambda step: step[0]) == steps
     before = files_below(config.path.parent)
-    assert build(config).n_run == 0
+    assert build(config, report=False).n_run == 0
     assert files_below(config.path.parent) == before
-    assert build(config, force=True).n_run == 2 * len(NAMES)
+    assert build(config, force=True, report=False).n_run == 2 * len(NAMES)
     assert files_below(config.path.parent) == before
 
 
@@ -248,46 +250,46 @@ def test_what_is_done_is_not_done_again(make):
     ],
 )
 def test_a_change_repeats_what_comes_after_it(make, change, n_stages):
-    build(make())
+    build(make(), report=False)
     config = make(**change)
-    assert build(config).n_run == 2 * n_stages
+    assert build(config, report=False).n_run == 2 * n_stages
     fresh = make(config.path.parent / "fresh", **change)
-    build(fresh)
+    build(fresh, report=False)
     assert files_below(config.suite) == files_below(fresh.suite)
 
 
 def test_a_change_of_the_answers_repeats_everything(make, mini):
     config = make()
-    build(config)
+    build(config, report=False)
     write_raw(config.path.parent / "raw.jsonl", mini, seed=7)
-    assert build(config).n_run == 2 * len(NAMES)
+    assert build(config, report=False).n_run == 2 * len(NAMES)
 
 
 def test_a_stage_can_be_run_alone(make):
     config = make()
     with pytest.raises(BuildError, match=r"question Q01, set N: stage raw is not done"):
-        build(config, stage="filter")
+        build(config, stage="filter", report=False)
     for name in NAMES:
-        built = build(config, stage=name)
+        built = build(config, stage=name, report=False)
         assert (built.n_run, built.is_written, built.problems) == (2, False, ())
         assert [tuple(dict(records(branch))) for branch in built.branches] == [NAMES[: NAMES.index(name) + 1]] * 2
-    assert build(config).n_run == 0
+    assert build(config, report=False).n_run == 0
     with pytest.raises(BuildError, match=r"stage normalise is not done, or not as the config now says"):
-        build(make(tables=TABLES + "[normalise]\nnfkc = true"), stage="filter")
+        build(make(tables=TABLES + "[normalise]\nnfkc = true"), stage="filter", report=False)
     with pytest.raises(BuildError, match="stage: expected one of raw, normalise"):
-        build(config, stage="selct")
+        build(config, stage="selct", report=False)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_any_number_of_threads_gives_the_same_bytes(make, reference, threads):
     config = make()
-    build(config, threads=threads)
+    build(config, threads=threads, report=False)
     assert files_below(config.path.parent) == files_below(reference)
 
 
 def test_every_bit_of_the_seed_counts(make, reference):
     config = make(top='seed = "another"')
-    build(config)
+    build(config, report=False)
     assert (config.suite / "Q01.json").read_bytes() != (reference / "made" / "Q01.json").read_bytes()
 
 
@@ -304,7 +306,7 @@ def test_a_build_that_is_interrupted_anywhere_goes_on_to_the_same_bytes(make, re
             left -= 1
 
         try:
-            built = build(config, on_step=on_step)
+            built = build(config, on_step=on_step, report=False)
         except KeyboardInterrupt:
             continue
         break
@@ -322,7 +324,7 @@ def on_step(done, total, what):
     if what.startswith(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-build(read_config(sys.argv[1]), threads=2, on_step=on_step)
+build(read_config(sys.argv[1]), threads=2, on_step=on_step, report=False)
 """
 
 
@@ -332,7 +334,7 @@ def test_a_build_that_is_killed_goes_on_to_the_same_bytes(make, reference, momen
     killed = subprocess.run([sys.executable, "-c", KILLED, str(config.path), moment], timeout=60)
     assert killed.returncode == -signal.SIGKILL
     assert not config.suite.exists()
-    assert build(config).is_written
+    assert build(config, report=False).is_written
     assert files_below(config.path.parent) == files_below(reference)
 
 
@@ -357,7 +359,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(make, refer
     assert "cannot be written" in run.stderr
     left, expected = files_below(config.path.parent), files_below(reference)
     assert left.items() <= expected.items()
-    assert build(config).is_written
+    assert build(config, report=False).is_written
     assert files_below(config.path.parent) == expected
 
 
@@ -366,7 +368,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(make, refer
 
 def test_too_few_answers_are_told_for_every_set_with_what_to_do(make):
     config = make(of_question='required = ["340"]')
-    built = build(config)
+    built = build(config, report=False)
     assert not built.is_written
     assert not config.suite.exists()
     (problem,) = built.problems
@@ -387,7 +389,7 @@ def test_too_few_answers_are_told_for_every_set_with_what_to_do(make):
 def test_every_stage_may_leave_too_few(make, tables, problem):
     if "size" not in tables:
         tables += "\n[select]\nsize = 40"
-    built = build(make(tables=tables))
+    built = build(make(tables=tables), report=False)
     assert not built.is_written
     assert built.problems
     assert [found for found in built.problems if not re.search(problem, found)] == []
@@ -395,12 +397,12 @@ def test_every_stage_may_leave_too_few(make, tables, problem):
 
 def test_a_question_without_any_answer_is_named(make):
     config = make(tables=TABLES + '[[question]]\nid = "Q99"\nquestion = "Who?"')
-    (problem,) = build(config).problems
+    (problem,) = build(config, report=False).problems
     assert problem.startswith("question Q99, set N: 0 raw answers, fewer than the 40")
     config.path.write_text(
         config.path.read_text(encoding="utf-8").replace('question = "', 'question = "x'), encoding="utf-8"
     )
-    problems = build(read_config(config.path)).problems
+    problems = build(read_config(config.path), report=False).problems
     assert len(problems) == 3
     assert "0 raw answers (and 800 to questions that the config does not have)" in problems[1]
 
@@ -410,16 +412,16 @@ def test_a_folder_that_holds_something_else_is_not_replaced(make):
     config.suite.mkdir()
     (config.suite / "thesis.txt").write_text("years of work")
     with pytest.raises(BuildError, match=r"holds 'thesis.txt', which is no part of a suite and would be lost"):
-        build(config)
+        build(config, report=False)
     assert files_below(config.suite) == {"thesis.txt": b"years of work"}
     assert not config.work.exists()
 
 
 def test_a_suite_that_is_there_is_replaced_as_a_whole(make):
     config = make(of_question='sample = "a"')
-    build(config)
+    build(config, report=False)
     (config.suite / "Q50.json").write_text("{}")
-    build(make())
+    build(make(), report=False)
     assert sorted(path.name for path in config.suite.iterdir()) == ["Q01.json", "Q07.json"]
 
 
@@ -428,12 +430,12 @@ def test_a_suite_with_a_fault_is_not_written(make):
     config = make()
     text = config.path.read_text(encoding="utf-8")
     config.path.write_text(text.replace('id = "Q07"', 'id = "Q07"\nsample = "\\u0000"'), encoding="utf-8")
-    build(read_config(config.path))
+    build(read_config(config.path), report=False)
     before = files_below(config.suite)
     broken = read_config(config.path)
     object.__setattr__(broken.questions[0], "keywords", ({"t": "("},))
     with pytest.raises(BuildError, match=r"^Q01\.json: keywords\[0\]\.t: the pattern '\(' does not compile"):
-        build(broken)
+        build(broken, report=False)
     assert files_below(config.suite) == before
     assert not [path for path in config.suite.parent.iterdir() if path.name.startswith(".")]
 
@@ -444,21 +446,21 @@ def test_only_one_process_builds_at_a_time(make):
     with held_alone(config.work / ".building") as held:
         assert held
         with pytest.raises(BuildError, match="another process is building here"):
-            build(config)
+            build(config, report=False)
 
 
 def test_a_damaged_table_is_named_and_can_be_deleted(make, reference):
     config = make()
-    build(config)
+    build(config, report=False)
     branch = branches_of(config)[0]
     path = branch.path("filter", ".parquet")
     path.write_bytes(path.read_bytes()[:50])
     branch.path("frequency", ".json").unlink()
     with pytest.raises(BuildError, match=r"2-filter\.parquet: cannot be read"):
-        build(config)
+        build(config, report=False)
     path.unlink()
     branch.path("filter", ".json").unlink()
-    assert build(config).is_written
+    assert build(config, report=False).is_written
     assert files_below(config.path.parent) == files_below(reference)
 
 
@@ -467,15 +469,15 @@ def test_answers_that_cannot_be_read_stop_the_build(make):
     with (config.path.parent / "raw.jsonl").open("a") as file:
         file.write('{"question": "Why?", "answer": 5}\n')
     with pytest.raises(TrialsError, match=r"raw\.jsonl, line 801: 'answer' is a text, not int"):
-        build(config)
+        build(config, report=False)
     (config.path.parent / "raw.jsonl").unlink()
     with pytest.raises(TrialsError, match="no such file or folder"):
-        build(config)
+        build(config, report=False)
 
 
 def test_the_frequency_filter_is_repeated_on_demand(make):
     config = repeating(make())
-    build(config)
+    build(config, report=False)
     rounds = [dict(records(branch))["frequency"]["figures"]["rounds"] for branch in branches_of(config)]
     assert all(one[-1]["n_removed"] == 0 for one in rounds)
 
@@ -491,5 +493,5 @@ def test_a_work_folder_that_cannot_be_made_is_named(make):
     config = make()
     config.work.write_text("a file")
     with pytest.raises(PfgenError, match=r"made\.work: cannot be made"):
-        build(config)
+        build(config, report=False)
     assert os.listdir(config.path.parent)

@@ -29,6 +29,7 @@ def build(
     ] = False,
     threads: options.Threads = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Run stages that are done, too.")] = False,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Do not write the report.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +52,7 @@ def build(
         read = repeating(read)
     try:
         with counting("stages", quiet=quiet or as_json) as count:
-            built = build_suite(read, stage=stage, threads=threads, force=force, on_step=count)
+            built = build_suite(read, stage=stage, threads=threads, force=force, report=not no_report, on_step=count)
     except KeyboardInterrupt:
         fail("stopped; what is done is kept, and the same command goes on", Exit.STOPPED)
     for problem in built.problems:

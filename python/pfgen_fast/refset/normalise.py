@@ -160,18 +160,41 @@ def normalised(
     if white_space != "keep":
         ends = rf"\A{_SPACE}+|{_SPACE}+\z"
         answers = _changed(answers, ends, lambda some: _replaced(some, ends, ""))
+    touched = _touched(answers, rules)
+    changed, removed_of_touched, n_changed = _by_rules(answers.filter(touched), rules)
+    removed_by = np.full(len(answers), -1, np.int32)
+    removed_by[np.asarray(touched)] = removed_of_touched
+    answers = compute.replace_with_mask(answers, touched, changed)
+    removed_by[np.asarray(compute.equal(answers, "")) & (removed_by < 0)] = len(rules)
+    return answers, removed_by, n_changed
+
+
+def _touched(answers: Any, rules: Sequence[Rule]) -> Any:
+    """Which answers any of the rules matches; the others stay as they are, whatever the order of the rules.
+
+    One look for all patterns at once costs hardly more than one for a single pattern.
+    """
+    pa = arrow()
+    if not rules:
+        return pa.array(np.zeros(len(answers), bool))
+    try:
+        return matches(answers, "|".join(f"(?:{_pattern(rule)})" for rule in rules))
+    except pa.ArrowInvalid:  # all together are too long for RE2
+        return pa.array(np.ones(len(answers), bool))
+
+
+def _by_rules(answers: Any, rules: Sequence[Rule]) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
+    """The answers after all rules, by which rule each is removed, and how many each rule has changed."""
+    compute = arrow("pyarrow.compute")
     removed_by = np.full(len(answers), -1, np.int32)
     n_changed = {}
     for number, rule in enumerate(rules):
         if rule.kind == "remove":
             removed_by[np.asarray(matches(answers, rule.pattern)) & (removed_by < 0)] = number
         else:
-            before = answers
-            answers = _applied(rule, answers)
+            before, answers = answers, _applied(rule, answers)
             if answers is not before:
                 n_changed[number] = int(compute.sum(compute.not_equal(before, answers)).as_py() or 0)
-    is_empty = np.asarray(compute.equal(answers, ""))
-    removed_by[is_empty & (removed_by < 0)] = len(rules)
     return answers, removed_by, n_changed
 
 
@@ -179,12 +202,18 @@ def _applied(rule: Rule, answers: Any) -> Any:
     if rule.kind == "replace":
         return _changed(answers, rule.pattern, lambda some: _replaced(some, rule.pattern, rule.text))
     pa, table = arrow(), str.maketrans(rule.pattern, rule.text)
-    any_of_them = f"[{''.join(map(_code_point, rule.pattern))}]"
 
     def translated(some: Any) -> Any:
         return pa.array([answer.translate(table) for answer in some.to_pylist()], pa.string())
 
-    return _changed(answers, any_of_them, translated)
+    return _changed(answers, _pattern(rule), translated)
+
+
+def _pattern(rule: Rule) -> str:
+    """The regular expression of what a rule matches."""
+    if rule.kind != "characters":
+        return rule.pattern
+    return f"[{''.join(map(_code_point, rule.pattern))}]"
 
 
 def _code_point(character: str) -> str:

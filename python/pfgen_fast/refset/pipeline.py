@@ -109,6 +109,7 @@ def build(
     stage: str | None = None,
     threads: int | None = None,
     force: bool = False,
+    report: bool = True,
     on_step: OnStep | None = None,
 ) -> Built:
     """Builds a suite, from the first stage that is not done, and writes it.
@@ -118,6 +119,7 @@ def build(
         stage: Run only this one, on what the stage before it left.
         threads: How many to use; by default one for each core. The result does not depend on it.
         force: Whether to run stages that are done.
+        report: Whether to write the report at the end.
         on_step: Is told what is being done.
 
     Returns:
@@ -139,7 +141,7 @@ def build(
     with held_alone(config.work / _LOCK) as held:
         if not held:
             raise BuildError(f"{config.work}: another process is building here; wait until it is done")
-        return _Build(config, stage, threads or default_threads(), force, on_step).run()
+        return _Build(config, stage, threads or default_threads(), force, on_step).run(report=report)
 
 
 class _Build:
@@ -152,7 +154,7 @@ class _Build:
         self._on_step = on_step or (lambda done, total, what: None)
         self._n_done = self._n_run = 0
 
-    def run(self) -> Built:
+    def run(self, *, report: bool) -> Built:
         if self._stage in (None, RAW):
             self._gather()
         problems = [problem for number, branch in enumerate(self._branches) if (problem := self._sift(number, branch))]
@@ -161,7 +163,8 @@ class _Build:
         self._n_done = len(self._branches) * len(NAMES)
         self._say("writing the suite")
         write_suite(self._config, self._chosen())
-        return Built(self._config, self._branches, n_run=self._n_run, is_written=True, report=self._report())
+        written = self._report() if report else None
+        return Built(self._config, self._branches, n_run=self._n_run, is_written=True, report=written)
 
     def _report(self) -> Path:
         from ..report.building import write_building_report
