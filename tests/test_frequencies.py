@@ -7,11 +7,12 @@ from collections import Counter
 import numpy as np
 import pyarrow
 import pytest
+import selection_rules
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import TrialsError
-from pfgen_fast.refset.frequencies import find_rare_ngrams
+from pfgen_fast.refset.frequencies import document_frequencies, find_rare_ngrams
 
 COLUMNS = st.lists(strategies.texts(), max_size=12)
 ORDERS = st.one_of(st.integers(1, 8), st.sampled_from([13, 20, 21, 22, 40, 1000]))
@@ -31,6 +32,27 @@ def test_rare_ngrams_are_those_that_plain_counting_finds(answers, order, below, 
     assert found.first.tolist() == first
     assert found.rows.tolist() == [offset >= 0 for offset in first]
     assert (found.n_rare, found.n_distinct) == (len(rare), len(counts))
+
+
+@settings(deadline=None, max_examples=200)
+@given(COLUMNS, st.one_of(st.integers(1, 5), st.sampled_from([10, 13, 64])), st.integers(1, 3))
+def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_order, threads):
+    counts = selection_rules.frequencies(selection_rules.ngrams(answer, max_order) for answer in answers)
+    found = document_frequencies(answers, max_order=max_order, threads=threads)
+    assert dict(zip(found.texts(), found.counts.tolist(), strict=True)) == counts
+    assert found.texts() == sorted(counts)
+    assert found.orders.tolist() == [len(gram) for gram in sorted(counts)]
+    assert len(found) == len(counts)
+
+
+def test_document_frequencies_by_hand():
+    found = document_frequencies(["水の水", "水", ""], max_order=2)
+    assert list(zip(found.texts(), found.counts.tolist(), strict=True)) == [
+        ("の", 1),
+        ("の水", 1),
+        ("水", 2),
+        ("水の", 1),
+    ]
 
 
 def test_occurrences_count_not_answers():

@@ -4,8 +4,10 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "parallel.hpp"
+#include "sorted_windows.hpp"
 #include "symbols.hpp"
 
 namespace pfgen {
@@ -15,6 +17,7 @@ namespace {
 // megabytes, even if no two n-grams are the same.
 constexpr std::size_t kCodePointsPerPart = std::size_t{1} << 23;
 constexpr std::size_t kCodePointsPerPause = std::size_t{1} << 20;
+constexpr std::size_t kWindowsPerPart = std::size_t{1} << 16;
 constexpr std::uint32_t kManyTimes = std::numeric_limits<std::uint32_t>::max();
 
 // How often each key was seen. Keys are not 0, as no symbol is.
@@ -81,6 +84,34 @@ struct Place {
   std::int32_t offset;
 };
 
+// Lists the n-grams of a part of the windows.
+class Lister {
+ public:
+  explicit Lister(const SortedWindows& windows) : windows_(windows), open_(windows.max_order() + 1) {}
+
+  void open(std::size_t order, std::size_t i) {
+    open_[order] = list.rows.size();
+    list.rows.push_back(windows_.row(i));
+    list.offsets.push_back(windows_.offset(i));
+    list.orders.push_back(static_cast<std::uint8_t>(order));
+    list.frequencies.push_back(0);
+  }
+  void count(std::size_t order, std::uint32_t) { ++list.frequencies[open_[order]]; }
+  void close(std::size_t, std::size_t) {}
+
+  DocumentFrequencies list;
+
+ private:
+  const SortedWindows& windows_;
+  std::vector<std::size_t> open_;
+};
+
+template <class Value>
+void append(std::vector<Value>& to, std::vector<Value>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+  from = {};
+}
+
 }  // namespace
 
 RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order, std::uint64_t below,
@@ -123,6 +154,29 @@ RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order
     };
   });
   return rare;
+}
+
+DocumentFrequencies document_frequencies(std::span<const TextView> answers, std::size_t max_order, std::size_t n_threads,
+                                         const std::function<void()>& on_pause) {
+  const SymbolTexts texts = read_symbols(answers);
+  const SortedWindows windows(texts, max_order);
+  const std::vector<std::size_t> cuts = windows.cut(windows.size() / kWindowsPerPart + 1);
+  std::vector<DocumentFrequencies> parts(cuts.size() - 1);
+  run_parallel(parts.size(), n_threads, on_pause, [&] {
+    return [&](std::size_t part) {
+      Lister lister(windows);
+      windows.visit(cuts[part], cuts[part + 1], lister);
+      parts[part] = std::move(lister.list);
+    };
+  });
+  DocumentFrequencies all;
+  for (DocumentFrequencies& part : parts) {
+    append(all.rows, part.rows);
+    append(all.offsets, part.offsets);
+    append(all.orders, part.orders);
+    append(all.frequencies, part.frequencies);
+  }
+  return all;
 }
 
 }  // namespace pfgen

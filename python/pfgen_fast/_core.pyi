@@ -99,7 +99,7 @@ class Scorer:
     def reward(self, questions: Any, answers: Any, n_threads: int) -> NDArray[np.float64]: ...
     def details(self, code: int, answers: TextColumn, row: int) -> tuple[int, float, list[tuple[int, int]]]: ...
 
-LONGEST_NGRAM: int
+__longest_ngram__: int
 
 class NgramSampler:
     def __init__(
@@ -139,6 +139,9 @@ def compare_with_all(
     answers: TextColumn, rows: NDArray[np.uint32], max_order: int
 ) -> tuple[tuple[int, int, int, int], list[tuple[int, int, int, int]]]: ...
 def compile(questions: Sequence[Sequence[Sequence[str]]], profile: Profile, n_threads: int) -> list[References]: ...
+def document_frequencies(
+    answers: TextColumn, max_order: int, n_threads: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint32]]: ...
 def export_stream(
     code_name: str,
     codes: NDArray[np.int32],

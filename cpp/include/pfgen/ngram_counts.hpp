@@ -27,4 +27,16 @@ struct RareNgrams {
 RareNgrams find_rare_ngrams(std::span<const TextView> answers, std::size_t order, std::uint64_t below,
                             std::size_t n_threads, const std::function<void()>& on_pause = {});
 
+// The distinct n-grams, by code points, and each before those that begin with it.
+struct DocumentFrequencies {
+  std::vector<std::uint32_t> rows;         // of an answer that holds the n-gram
+  std::vector<std::uint32_t> offsets;      // in code points, where it stands there
+  std::vector<std::uint8_t> orders;        // its length
+  std::vector<std::uint32_t> frequencies;  // how many answers hold it
+};
+
+// Counts the answers that hold each n-gram of the orders 1 to `max_order`, which is at most kLongestNgram.
+DocumentFrequencies document_frequencies(std::span<const TextView> answers, std::size_t max_order, std::size_t n_threads,
+                                         const std::function<void()>& on_pause = {});
+
 }  // namespace pfgen

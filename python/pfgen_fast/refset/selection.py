@@ -57,8 +57,8 @@ class OrderCoverage:
         order: The order.
         n_ngrams: Distinct n-grams of all answers.
         n_held: Those of them that some chosen answer holds.
-        share: Of all pairs of an answer and an n-gram that it holds, how many have an n-gram that a chosen answer holds:
-            from 0 to 1, and 1 where there are none.
+        share: Of all pairs of an answer and an n-gram that it holds, how many have an n-gram that some chosen answer
+            holds: from 0 to 1, and 1 where there are none.
     """
 
     order: int
