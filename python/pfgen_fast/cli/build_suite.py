@@ -108,3 +108,43 @@ def _left(branch: Branch) -> list[str]:
 
     left = {stage: f"{record['left']['n']:,}" for stage, record in records(branch)}
     return [f"{left.get(name, '–'):>10}" for name in NAMES]
+
+
+@suite_app.command()
+def keywords(
+    suite: options.RequiredSuite,
+    question: Annotated[str, typer.Argument(help="Id or text of a question.", metavar="QUESTION")],
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="How many to propose at most.")] = 20,
+    min_share: Annotated[
+        float, typer.Option(help="Which share of the question's reference answers must hold an n-gram at least.")
+    ] = 0.1,
+    threads: options.Threads = None,
+    as_json: Json = False,
+) -> None:
+    """Proposes keyword rules: n-grams of a question's reference answers that those of other questions lack.
+
+    A draft: what an answer must not lack, a person decides. With --json each has the rule to put into a question file.
+
+    [bold]Example[/bold]
+
+      pfgen-fast suite keywords mini Q02
+    """
+    from ..refset.suggestions import suggest_keywords
+    from ..suite import Suite
+
+    if not 0 < min_share <= 1:
+        fail(f"--min-share: expected a number above 0 and up to 1, not {min_share:g}")
+    found = suggest_keywords(Suite.load(suite), question, n=number, min_share=min_share, threads=threads)
+    if as_json:
+        print_json(
+            [
+                {"rule": one.rule, "share": one.share, "elsewhere": one.share_elsewhere, "log_odds": one.log_odds}
+                for one in found
+            ]
+        )
+        return
+    out = stdout()
+    out.print("[bold]  here  elsewhere  log-odds  n-gram[/bold]")
+    for one in found:
+        out.print(f"{one.share:6.1%}  {one.share_elsewhere:9.2%}  {one.log_odds:8.1f}  {shown(one.ngram)}")
+    out.print("[dim]here, elsewhere: share of the reference answers that hold it[/dim]")

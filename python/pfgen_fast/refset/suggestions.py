@@ -1,0 +1,159 @@
+"""Proposals for keyword rules: n-grams that tell the reference answers to a question from those to the others.
+
+They are a draft. What an answer must not lack, a person decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import SuiteError
+from ..suite import Question, Suite
+from .frequencies import document_frequencies
+
+MAX_ORDER = 10
+_MIN_SHARE = 0.1
+_N_OUTSIDE = 100
+_PRIOR = 0.5
+_REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """An n-gram that might be a keyword.
+
+    Attributes:
+        ngram: Its text.
+        share: Which share of the reference answers to the question holds it.
+        share_elsewhere: The same of the reference answers to the other questions.
+        log_odds: By how much the logarithm of the odds that an answer holds it is higher here than elsewhere.
+    """
+
+    ngram: str
+    share: float
+    share_elsewhere: float
+    log_odds: float
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """A keyword rule that asks for it, as it stands in a question file."""
+        return {"t": "".join(f"\\{character}" if character in _REGEX_SYNTAX else character for character in self.ngram)}
+
+
+def suggest_keywords(
+    suite: Suite, question: str, *, n: int = 20, min_share: float = _MIN_SHARE, threads: int | None = None
+) -> list[Suggestion]:
+    """The n-grams that best separate the reference answers to a question from those to the others.
+
+    They are ranked by the log-odds of their document frequencies, `log((k + 1/2) / (n - k + 1/2))` for `k` of `n`
+    answers, here less elsewhere. They begin and end with a letter or digit of any script. An n-gram that is part of
+    another with the same answers is left out, and so is one that holds, is part of, or overlaps with another that
+    ranks higher.
+
+    Args:
+        suite: The suite; of the other questions up to 100 answers of each set are looked at.
+        question: Id or text of the question.
+        n: How many to propose at most.
+        min_share: Which share of the question's answers must hold an n-gram at least.
+        threads: How many threads count; by default one for each core.
+
+    Raises:
+        TrialsError: The question is unknown.
+        SuiteError: The suite has no other question.
+        ValueError: An option is out of range.
+
+    Example:
+        >>> [found.ngram for found in suggest_keywords(Suite.load("mini"), "Q02", n=3)]
+        ['アントシアニン', '葉', '赤']
+    """
+    if n < 1:
+        raise ValueError(f"n: expected at least 1, not {n}")
+    if not 0 < min_share <= 1:
+        raise ValueError(f"min_share: expected a number above 0 and up to 1, not {min_share}")
+    asked = suite[question]
+    here = [answer for answers in asked.answers.values() for answer in answers]
+    elsewhere = _answers_elsewhere(suite, asked)
+    inside = _frequent(here, math.ceil(min_share * len(here)), threads)
+    outside = _counts(elsewhere, inside, threads)
+    found = [
+        Suggestion(
+            ngram,
+            count / len(here),
+            outside[ngram] / len(elsewhere),
+            _log_odds(count, len(here)) - _log_odds(outside[ngram], len(elsewhere)),
+        )
+        for ngram, count in _maximal(inside).items()
+    ]
+    found.sort(key=lambda one: (-one.log_odds, -len(one.ngram), one.ngram))
+    return _unrelated(found, n)
+
+
+def _answers_elsewhere(suite: Suite, asked: Question) -> list[str]:
+    others = [question for question in suite if question.question_id != asked.question_id]
+    if not others:
+        raise SuiteError(f"suite {suite.name}: only one question, so there is nothing to compare its answers with")
+    return [
+        answer
+        for question in others
+        for answers in question.answers.values()
+        for answer in answers[:: max(1, math.ceil(len(answers) / _N_OUTSIDE))]
+    ]
+
+
+def _frequent(answers: Sequence[str], least: int, threads: int | None) -> dict[str, int]:
+    """How many answers hold each n-gram that is in so many of them."""
+    counted = document_frequencies(answers, max_order=MAX_ORDER, threads=threads)
+    is_frequent = counted.counts >= least
+    columns = {name: getattr(counted, name)[is_frequent] for name in ("rows", "offsets", "orders", "counts")}
+    frequent = replace(counted, **columns)
+    counts = zip(frequent.texts(), frequent.counts.tolist(), strict=True)
+    return {ngram: count for ngram, count in counts if _may_be_a_keyword(ngram)}
+
+
+def _may_be_a_keyword(ngram: str) -> bool:
+    """Whether letters or digits stand at both ends, and it is no single letter or digit of an alphabet."""
+    return ngram[0].isalnum() and ngram[-1].isalnum() and (len(ngram) > 1 or not ngram.isascii())
+
+
+def _counts(answers: Sequence[str], wanted: Mapping[str, int], threads: int | None) -> dict[str, int]:
+    """How many answers hold each of some n-grams."""
+    counted = document_frequencies(answers, max_order=MAX_ORDER, threads=threads)
+    counts = dict.fromkeys(wanted, 0)
+    for ngram, count in zip(counted.texts(), counted.counts.tolist(), strict=True):
+        if ngram in counts:
+            counts[ngram] = count
+    return counts
+
+
+def _maximal(counts: Mapping[str, int]) -> dict[str, int]:
+    """Without the n-grams that are part of a longer one with the same answers: counts that are equal say so."""
+    parts = {part for ngram, count in counts.items() for part in (ngram[1:], ngram[:-1]) if counts.get(part) == count}
+    return {ngram: count for ngram, count in counts.items() if ngram not in parts}
+
+
+def _log_odds(count: int, total: int) -> float:
+    return math.log((count + _PRIOR) / (total - count + _PRIOR))
+
+
+def _unrelated(ranked: Sequence[Suggestion], n: int) -> list[Suggestion]:
+    """The first of them, each without any that looks like a piece of the same phrase as one before it."""
+    taken: list[Suggestion] = []
+    for one in ranked:
+        if not any(_touch(one.ngram, other.ngram) for other in taken):
+            taken.append(one)
+            if len(taken) == n:
+                break
+    return taken
+
+
+def _touch(one: str, other: str) -> bool:
+    """Whether one holds the other, or one ends as the other begins."""
+    shorter = min(len(one), len(other))
+    return (
+        one in other
+        or other in one
+        or any(one.endswith(other[:size]) or other.endswith(one[:size]) for size in range(1, shorter))
+    )
