@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.errors import BuildError, PfgenError, TrialsError
 from pfgen_fast.files import held_alone
+from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.config import Select, read_config, repeating
 from pfgen_fast.refset.normalise import Rule
 from pfgen_fast.refset.pipeline import Branch, branches_of, build, records
@@ -480,6 +481,26 @@ def test_the_frequency_filter_is_repeated_on_demand(make):
     build(config, report=False)
     rounds = [dict(records(branch))["frequency"]["figures"]["rounds"] for branch in branches_of(config)]
     assert all(one[-1]["n_removed"] == 0 for one in rounds)
+
+
+def test_the_example_builds(tmp_path, mini):
+    """What examples/building.toml and the document say can be done with answers of the engine ngram."""
+    example = Path(__file__).parent.parent / "examples" / "building.toml"
+    (tmp_path / "building.toml").write_bytes(example.read_bytes())
+    config = read_config(tmp_path / "building.toml")
+    sampler = NgramSampler(mini, order=8)
+    run = tmp_path / "raw" / "ngram" / "order-8"
+    run.mkdir(parents=True)
+    lines = [
+        json.dumps({"question": asked.question, "answer": answer}, ensure_ascii=False)
+        for asked in config.questions
+        for answer in sampler.sample(asked.question, range(1100))
+    ]
+    (run / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    built = build(config, report=False)
+    assert built.problems == ()
+    assert find_faults(config.suite) == []
+    assert [len(question.answers["N"]) for question in Suite.load(config.suite)] == [200] * 3
 
 
 def test_names_of_branches_are_folders_below_the_work_folder(make):
