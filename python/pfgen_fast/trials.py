@@ -114,6 +114,11 @@ def _parse(path: Path, number: int, line: bytes) -> tuple[str, str]:
     raise bad_line(path, number + 1, line)
 
 
+def _lines(content: bytes) -> list[bytes]:
+    """The lines of a file, split at LF only; a byte-order mark at the start is dropped."""
+    return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+
+
 def bad_line(path: Path, number: int, line: bytes) -> TrialsError:
     """The error that says why a line is no trial."""
     where = f"{path}, line {number}"
