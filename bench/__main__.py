@@ -16,7 +16,7 @@ from pfgen_fast import Scorer, Suite
 from pfgen_fast.index import default_threads
 from pfgen_fast.oracle import Oracle
 
-from . import agreement, building, commands, comparison, compiled, floors, growth, sampling, scoring
+from . import agreement, building, building_stages, commands, comparison, compiled, floors, growth, sampling, scoring
 from .machine import machine
 from .published import VARIABLE, Mix, checkout_folder, choose_sample, is_checkout, load_mix, run_folders
 from .table import Row, render, verdict
@@ -67,6 +67,8 @@ def _measure(checkout: Path, scratch: Path) -> tuple[list[Row], scoring.Curves, 
     _say("runs, files to files")
     rows += commands.score_runs(suite, runs, mix, scratch) + commands.start()
     rows += floors.read_memory(mix)
+    _say("building a suite from a million answers")
+    rows += building_stages.build_a_million(suite, scratch)
     _say("peers")
     # Of the questions with the most sets, the first.
     question_id, answers = max(sample.by_question().items(), key=lambda item: len(suite[item[0]].answers))
