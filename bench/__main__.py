@@ -16,7 +16,19 @@ from pfgen_fast import Scorer, Suite
 from pfgen_fast.index import default_threads
 from pfgen_fast.oracle import Oracle
 
-from . import agreement, building, building_stages, commands, comparison, compiled, floors, growth, sampling, scoring
+from . import (
+    agreement,
+    building,
+    building_sets,
+    building_stages,
+    commands,
+    comparison,
+    compiled,
+    floors,
+    growth,
+    sampling,
+    scoring,
+)
 from .machine import machine
 from .published import VARIABLE, Mix, checkout_folder, choose_sample, is_checkout, load_mix, run_folders
 from .table import Row, render, verdict
@@ -62,6 +74,8 @@ def _measure(checkout: Path, scratch: Path) -> tuple[list[Row], scoring.Curves, 
     rows += scoring.reward_one_by_one(Scorer(suite), sample, mix)
     _say("drawing answers")
     rows += sampling.draw_answers(suite)
+    _say("building reference sets")
+    rows += building_sets.build_sets(suite, folder)
     _say("opening the compiled suite")
     rows += built + compiled.measure(folder, suite, scorers[1], mix, cache, scratch)
     _say("runs, files to files")

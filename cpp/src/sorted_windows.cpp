@@ -13,37 +13,28 @@ namespace pfgen {
 namespace {
 
 constexpr int kDigitBits = 11;
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 struct Place {
   std::uint64_t key;
+  std::uint32_t row;
   std::uint32_t at;
 };
 
-// Keeps the order of equal keys.
-void sort_by_key(std::vector<Place>& places, int n_bits) {
+// Keeps the order of equal keys. `spare` is memory to work with.
+void sort_by_key(std::vector<Place>& places, int n_bits, std::vector<Place>& spare) {
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
-  std::vector<Place> sorted(places.size());
+  spare.resize(places.size());
   for (int shift = 0; shift < n_bits; shift += kDigitBits) {
     std::array<std::size_t, kDigits> end{};
     for (const Place& place : places) ++end[place.key >> shift & (kDigits - 1)];
     std::exclusive_scan(end.begin(), end.end(), end.begin(), std::size_t{0});
-    for (const Place& place : places) sorted[end[place.key >> shift & (kDigits - 1)]++] = place;
-    places.swap(sorted);
+    for (const Place& place : places) spare[end[place.key >> shift & (kDigits - 1)]++] = place;
+    places.swap(spare);
   }
 }
 
-// The place of each symbol's text in `texts`.
-std::vector<std::uint32_t> rows_of(const SymbolTexts& texts) {
-  std::vector<std::uint32_t> rows(texts.symbols.size());
-  for (std::size_t row = 0; row < texts.size(); ++row) {
-    std::fill(rows.begin() + static_cast<std::ptrdiff_t>(texts.begin[row]),
-              rows.begin() + static_cast<std::ptrdiff_t>(texts.begin[row + 1]), static_cast<std::uint32_t>(row));
-  }
-  return rows;
-}
-
-// All places, sorted by their windows of `n` symbols. A window twice as long is a pair of windows, of which numbers are
+// All places, sorted by their windows of `n` symbols; keys are equal just where these are. A window twice as long is a pair of windows, of which numbers are
 // known by then; so few passes reach any length.
 std::vector<Place> sort_places(const SymbolTexts& texts, std::size_t n) {
   const int bits = std::max(1, static_cast<int>(std::bit_width(texts.n_distinct)));
@@ -54,10 +45,11 @@ std::vector<Place> sort_places(const SymbolTexts& texts, std::size_t n) {
     const auto whole = bits * static_cast<int>(covered);
     for (std::size_t i = texts.begin[row + 1]; i-- > texts.begin[row];) {
       key = key >> bits | std::uint64_t{texts.symbols[i]} << (whole - bits);
-      places[i] = {key, static_cast<std::uint32_t>(i)};
+      places[i] = {key, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(i)};
     }
   }
-  sort_by_key(places, bits * static_cast<int>(covered));
+  std::vector<Place> spare;
+  sort_by_key(places, bits * static_cast<int>(covered), spare);
   std::vector<std::uint32_t> numbers(covered < n ? places.size() : 0);
   while (covered < n) {
     std::uint32_t number = 0;
@@ -70,10 +62,11 @@ std::vector<Place> sort_places(const SymbolTexts& texts, std::size_t n) {
     for (std::size_t row = 0; row < texts.size(); ++row) {
       for (std::size_t i = texts.begin[row]; i < texts.begin[row + 1]; ++i) {
         const std::uint64_t second = i + further < texts.begin[row + 1] ? numbers[i + further] : 0;
-        places[i] = {std::uint64_t{numbers[i]} << number_bits | second, static_cast<std::uint32_t>(i)};
+        places[i] = {std::uint64_t{numbers[i]} << number_bits | second, static_cast<std::uint32_t>(row),
+                     static_cast<std::uint32_t>(i)};
       }
     }
-    sort_by_key(places, 2 * number_bits);
+    sort_by_key(places, 2 * number_bits, spare);
     covered += further;
   }
   return places;
@@ -86,23 +79,30 @@ SortedWindows::SortedWindows(const SymbolTexts& texts, std::size_t max_order) : 
     throw CompileError("max_order: expected 1 to " + std::to_string(kLongestNgram));
   }
   const std::vector<Place> places = sort_places(texts, max_order);
-  const std::vector<std::uint32_t> rows = rows_of(texts);
-  const auto length_of = [&](std::uint32_t at) { return std::min(max_order, texts.begin[rows[at] + 1] - at); };
-  const auto shared_by = [&](std::uint32_t a, std::uint32_t b) {
+  const auto length_of = [&](const Place& place) { return std::min(max_order, texts.begin[place.row + 1] - place.at); };
+  const auto shared_by = [&](const Place& a, const Place& b) {
     const std::size_t most = std::min(length_of(a), length_of(b));
+    if (a.key == b.key) return most;
     std::size_t n = 0;
-    while (n < most && texts.symbols[a + n] == texts.symbols[b + n]) ++n;
-    return static_cast<std::uint8_t>(n);
+    while (n < most && texts.symbols[a.at + n] == texts.symbols[b.at + n]) ++n;
+    return n;
   };
-  windows_.reserve(places.size());
-  std::vector<std::uint32_t> last_of_row(texts.size(), kNone);
-  std::uint32_t before = kNone;
-  for (const auto& [key, at] : places) {
-    std::uint32_t& of_row = last_of_row[rows[at]];
-    windows_.push_back({rows[at], static_cast<std::uint32_t>(at - texts.begin[rows[at]]),
-                        static_cast<std::uint8_t>(length_of(at)), before == kNone ? std::uint8_t{0} : shared_by(before, at),
-                        of_row == kNone ? std::uint8_t{0} : shared_by(of_row, at)});
-    before = of_row = at;
+  windows_.resize(places.size());
+  std::vector<std::size_t> last_of_row(texts.size(), kNone);
+  std::array<std::size_t, kLongestNgram + 1> begin{};  // of the windows with the first symbols of this one, by order
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    const std::size_t length = length_of(place);
+    const std::size_t shared = i == 0 ? 0 : shared_by(places[i - 1], place);
+    std::fill(begin.begin() + static_cast<std::ptrdiff_t>(shared) + 1,
+              begin.begin() + static_cast<std::ptrdiff_t>(length) + 1, i);
+    std::size_t& last = last_of_row[place.row];
+    std::size_t repeated = last == kNone ? 0 : shared;
+    while (repeated > 0 && begin[repeated] > last) --repeated;
+    last = i;
+    windows_[i] = {place.row, static_cast<std::uint32_t>(place.at - texts.begin[place.row]),
+                   static_cast<std::uint8_t>(length), static_cast<std::uint8_t>(shared),
+                   static_cast<std::uint8_t>(repeated)};
   }
 }
 

@@ -44,8 +44,8 @@ struct SelectionOptions {
   std::size_t max_order = 10;
   std::uint64_t stream = 0;                  // of random numbers
   std::size_t n_restarts = 1;
-  std::optional<std::uint64_t> n_proposals;  // no step begins after so many, counted over all restarts
-  std::optional<double> seconds;             // nor after so long
+  std::optional<std::uint64_t> n_proposals = std::nullopt;  // no step begins after so many, counted over all restarts
+  std::optional<double> seconds = std::nullopt;             // nor after so long
 };
 
 struct CurvePoint {

@@ -1,0 +1,132 @@
+"""Building a reference set: counting beside polars, and how near a selection comes beside random subsets.
+
+The texts are answers of the n-gram engine to one question; the raw ones are counted in a process of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from pfgen_fast import Suite
+from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.refset.frequencies import document_frequencies, find_rare_ngrams
+from pfgen_fast.refset.selection import distribution_error, select
+
+from .agreement import Disagreement, agree
+from .table import Bound, Row
+from .timing import seconds, take_turns
+
+_ROOT = Path(__file__).resolve().parents[1]
+_N_RAW, _N_TEXTS, _SIZE = 1_000_000, 30_000, 1_000
+_LENGTH = 100
+_ORDERS = range(1, 11)
+_RANDOM_SUBSETS = 100
+_SECONDS = 60.0
+_ROUNDS = 2
+
+
+def build_sets(suite: Suite, folder: Path) -> list[Row]:
+    """What the native stages take, on answers to the first of the questions with the most sets.
+
+    Raises:
+        Disagreement: polars counts something else, threads change what is found, or an error is not what counting says.
+    """
+    question = max(suite, key=lambda question: len(question.answers)).question_id
+    rows = _find_rare(folder, question) + _count_documents(_texts(suite, question, 5))
+    return rows + [row for order in (5, 10) for row in _select(_texts(suite, question, order), order)]
+
+
+def _texts(suite: Suite, question: str, order: int) -> list[str]:
+    """Of twice as many answers, those whose length is nearest to the wanted one."""
+    drawn = NgramSampler(suite, order=order).sample(question, range(2 * _N_TEXTS))
+    return sorted(drawn, key=lambda answer: abs(len(answer) - _LENGTH))[:_N_TEXTS]
+
+
+def _find_rare(folder: Path, question: str) -> list[Row]:
+    command = [sys.executable, "-m", "bench.building_sets", str(folder), question]
+    found = json.loads(subprocess.run(command, cwd=_ROOT, stdout=subprocess.PIPE, check=True).stdout)
+    what = f"rare 5-grams of {_N_RAW:,} answers, {found['n_code_points']:,} code points"
+    return [
+        Row(what, found["seconds"], "s", must=Bound("value", "<=", 30)),
+        Row(
+            "the same: memory of the process, the answers as list of str",
+            found["peak_bytes"] / 1e6,
+            "MB",
+            must=Bound("value", "<=", 2000),
+        ),
+    ]
+
+
+def _find_rare_here(folder: str, question: str) -> dict[str, float]:
+    answers = NgramSampler(Path(folder)).sample(question, range(_N_RAW))
+    few = answers[: _N_RAW // 10]
+    agree("rare 5-grams", find_rare_ngrams(few, threads=1).first.tolist(), find_rare_ngrams(few).first.tolist())
+    taken = seconds(partial(find_rare_ngrams, answers))
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {
+        "n_code_points": sum(map(len, answers)),
+        "seconds": taken,
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+    }
+
+
+def _count_documents(texts: Sequence[str]) -> list[Row]:
+    what = f"document frequencies of orders 1 to 10, {len(texts):,} texts"
+    must = Bound("ratio", ">=", 15)
+    try:
+        import polars
+    except ImportError:
+        return [Row(what, seconds(partial(document_frequencies, texts)), "s", must=must, note="no polars")]
+    found = document_frequencies(texts)
+    if dict(zip(found.texts(), found.counts.tolist(), strict=True)) != dict(_by_polars(polars, texts).iter_rows()):
+        raise Disagreement("document frequencies: polars counts something else")
+    ours, theirs = take_turns(_ROUNDS, partial(document_frequencies, texts), partial(_by_polars, polars, texts))
+    return [Row(what, ours, "s", theirs / ours, "faster than polars", must)]
+
+
+def _by_polars(polars: ModuleType, texts: Sequence[str]) -> Any:
+    """Each n-gram once for each text that holds it, then how many there are of each; one query for all orders."""
+    frame = polars.LazyFrame({"text": texts}).with_row_index("row")
+    counts = []
+    for order in _ORDERS:
+        n_places = polars.max_horizontal(polars.col("text").str.len_chars().cast(polars.Int64) - order + 1, 0)
+        places = frame.with_columns(place=polars.int_ranges(0, n_places)).explode("place").drop_nulls("place")
+        ngrams = places.select("row", ngram=polars.col("text").str.slice("place", order)).unique()
+        counts.append(ngrams.group_by("ngram").len())
+    return polars.concat(counts).collect()
+
+
+def _select(texts: Sequence[str], order: int) -> list[Row]:
+    chosen = select(texts, _SIZE, seed="bench", seconds=_SECONDS, threads=1)
+    agree("error of a selection", distribution_error(texts, chosen.rows), chosen.error)
+    generator = np.random.default_rng(1)
+    subsets = [generator.choice(len(texts), _SIZE, replace=False) for _ in range(_RANDOM_SUBSETS)]
+    best = min(distribution_error(texts, subset) for subset in subsets)
+    again = partial(select, texts, _SIZE, seed="bench", threads=1)
+    # Twice as far takes so much longer: what comes before the climb is in neither.
+    made = chosen.proposals // 4 + 1
+    short, long = take_turns(1, partial(again, proposals=made), partial(again, proposals=2 * made))
+    of = f"{_SIZE:,} of {len(texts):,} texts of the n-gram engine, order {order}"
+    return [
+        Row(f"selection, {of}: swaps tried, 1 thread", made / (long - short), "/s", must=Bound("value", ">=", 200_000)),
+        Row(
+            f"selection, {of}: error within {_SECONDS:.0f} s, in millionths",
+            chosen.error * 1e6,
+            ratio=best / chosen.error,
+            to=f"lower than the best of {_RANDOM_SUBSETS} random subsets",
+            must=Bound("ratio", ">=", 5),
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    print(json.dumps(_find_rare_here(*sys.argv[1:])))
