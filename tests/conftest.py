@@ -3,12 +3,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pfgen_fast import Scorer, Suite
+from pfgen_fast.cli import main
+from runmaking import make_varied_runs
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -64,3 +67,24 @@ def make_suite(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path
 
     return make
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Calls the command in this process; returns (exit code, stdout, stderr)."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["pfgen-fast", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return stop.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
+    """A folder of six runs from good to bad."""
+    return make_varied_runs(tmp_path_factory.mktemp("varied"), mini)

@@ -25,3 +25,16 @@ def make_run(folder: Path, lines: list[str], config: dict[str, Any] | None = Non
     if config is not None:
         (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     return folder
+
+
+def make_varied_runs(folder: Path, suite: Suite, n_runs: int = 6, n_trials: int = 3) -> Path:
+    """Runs from good to bad below a folder: reference answers, of which ever shorter parts are left."""
+    for run in range(n_runs):
+        lines = []
+        for k in range(n_trials):
+            for place, question in enumerate(suite):
+                answer = question.answers["A"][10 * run + k]
+                length = len(answer) * (n_runs - run) // n_runs + (7 * k + 3 * place) % 5
+                lines.append(json.dumps({"question": question.question, "answer": answer[:length]}))
+        make_run(folder / f"org/model-{run}/abc", lines, {"model": f"org/model-{run}", "mode": "qa"})
+    return folder

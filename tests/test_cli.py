@@ -15,25 +15,9 @@ from pathlib import Path
 
 import published
 import pytest
-from pfgen_fast.cli import main
 from pfgen_fast.runs import RunScorer
 from pfgen_fast.trials import RunFolder, find_runs
 from runmaking import make_run, trial_lines
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    """Calls the command in this process; returns (exit code, stdout, stderr)."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["pfgen-fast", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

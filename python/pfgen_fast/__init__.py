@@ -9,7 +9,7 @@ from ._native import _core
 
 TYPE_CHECKING = False  # what checkers of types take for True, as that of `typing`, which takes long to import
 if TYPE_CHECKING:
-    from .errors import EngineError, IndexFormatError, PfgenError, SuiteError, TrialsError
+    from .errors import EngineError, ExperimentError, IndexFormatError, PfgenError, SuiteError, TrialsError
     from .keywords import Rule
     from .scoring import Scorer, ScoreTable
     from .suite import Question, Suite
@@ -30,6 +30,7 @@ __version__: str = _core.__version__
 
 __all__ = [
     "EngineError",
+    "ExperimentError",
     "IndexFormatError",
     "PfgenError",
     "Question",
@@ -44,6 +45,7 @@ __all__ = [
 
 _MODULES = {
     "EngineError": "errors",
+    "ExperimentError": "errors",
     "IndexFormatError": "errors",
     "PfgenError": "errors",
     "Question": "suite",

@@ -24,6 +24,10 @@ class BuildError(PfgenError, ValueError):
     """A suite that cannot be built: a config that does not follow the rules, or too few answers left at a stage."""
 
 
+class ExperimentError(PfgenError, ValueError):
+    """An experiment that would say nothing: too few runs, scores that do not differ, no names in common."""
+
+
 class TrialsError(PfgenError, ValueError):
     """Questions or answers that cannot be scored; the message names the row.
 

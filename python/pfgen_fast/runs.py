@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -49,8 +49,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class _Job:
-    """A run that has been read and is to be scored."""
+class ReadRun:
+    """A run with its trials, which are to be scored."""
 
     run: RunFolder
     suite: Suite
@@ -90,7 +90,7 @@ class RunScorer:
         items = [(run, self.suite_of(run)) for run in runs]
         threads = default_threads() if self.threads is None else self.threads
 
-        def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[_Job | Outcome]]:
+        def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[ReadRun | Outcome]]:
             return [pool.submit(self._read_guarded, *item) for item in batch]
 
         with ThreadPoolExecutor(threads) as pool:
@@ -113,10 +113,28 @@ class RunScorer:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _read_guarded(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
+    def read(self, runs: Sequence[RunFolder]) -> Iterator[list[ReadRun | Outcome]]:
+        """The runs with their trials, some at a time; while the caller works on these, the next are read.
+
+        For those who score in ways of their own; nothing is written but trials that are not packed yet. A run that
+        cannot be read comes as the outcome that says why.
+        """
+        everything = replace(self, force=True, dry_run=False)
+        items = [(run, self.suite_of(run)) for run in runs]
+        with ThreadPoolExecutor(default_threads() if self.threads is None else self.threads) as pool:
+            try:
+                ahead: list[Future[ReadRun | Outcome]] = []
+                for batch in (*_batches(items), []):
+                    current, ahead = ahead, [pool.submit(everything._read_guarded, *item) for item in batch]
+                    if current:
+                        yield [future.result() for future in current]
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _read_guarded(self, run: RunFolder, suite: Suite) -> ReadRun | Outcome:
         return self._guarded(run, lambda: self._read(run, suite))
 
-    def _finish_guarded(self, scored: tuple[_Job, ScoreTable] | Outcome) -> Outcome:
+    def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
             return scored
         job, table = scored
@@ -134,7 +152,7 @@ class RunScorer:
             reason = f"{run.folder}: out of memory"
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
-    def _read(self, run: RunFolder, suite: Suite) -> _Job | Outcome:
+    def _read(self, run: RunFolder, suite: Suite) -> ReadRun | Outcome:
         path = self.result_path(run)
         config = run.config()
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
@@ -147,9 +165,9 @@ class RunScorer:
         assert packed.trials_path is not None
         trials = Trials.read(packed.trials_path)
         check_questions(trials, suite)
-        return _Job(run, suite, path, config, trials)
+        return ReadRun(run, suite, path, config, trials)
 
-    def _finish(self, job: _Job, table: ScoreTable) -> Outcome:
+    def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
         result = aggregate(job.trials, table, job.config)
         write_result(job.path, result)
         return Outcome(job.run, "scored", job.path, _summary(result))
@@ -182,17 +200,17 @@ class RunScorer:
 
 
 def _score_batch(
-    read: Sequence[_Job | Outcome], scorer_of: Callable[[Suite], Scorer]
-) -> list[tuple[_Job, ScoreTable] | Outcome]:
+    read: Sequence[ReadRun | Outcome], scorer_of: Callable[[Suite], Scorer]
+) -> list[tuple[ReadRun, ScoreTable] | Outcome]:
     """Scores the answers of all runs of a batch together; what could not be read, or need not be, stays as it is."""
     tables: dict[Path, ScoreTable] = {}
-    for suite in dict.fromkeys(job.suite for job in read if isinstance(job, _Job)):
-        jobs = [job for job in read if isinstance(job, _Job) and job.suite is suite]
+    for suite in dict.fromkeys(job.suite for job in read if isinstance(job, ReadRun)):
+        jobs = [job for job in read if isinstance(job, ReadRun) and job.suite is suite]
         tables |= zip((job.path for job in jobs), _score_together(jobs, scorer_of(suite)), strict=True)
     return [job if isinstance(job, Outcome) else (job, tables[job.path]) for job in read]
 
 
-def _score_together(jobs: Sequence[_Job], scorer: Scorer) -> Iterator[ScoreTable]:
+def _score_together(jobs: Sequence[ReadRun], scorer: Scorer) -> Iterator[ScoreTable]:
     """The tables of several runs, from one batch: the index of each question comes into the cache once."""
     questions = _core.TextColumn.joined("questions", [job.trials.lines.questions for job in jobs])
     table = scorer.score(questions, _core.TextColumn.joined("answers", [job.trials.lines.answers for job in jobs]))
@@ -228,6 +246,14 @@ def checkout_of(folder: Path) -> Path | None:
         if any((parent / "data").glob("Q*.json")):
             return parent
     return None
+
+
+def run_name(folder: Path) -> str:
+    """The run's place in its checkout, as `openai/gpt-4o/5e1e9f4`."""
+    folder = folder.resolve()
+    root = checkout_of(folder)
+    inside = folder.relative_to(root) if root else Path(*folder.parts[-3:])
+    return inside.as_posix().removeprefix("result/").removeprefix("/")
 
 
 def _readable_result(path: Path) -> Result | None:

@@ -1,8 +1,10 @@
 """Imports every subcommand, which registers it; in the order in which `--help` lists them."""
+# ruff: noqa: F401
 
 from . import (  # noqa: F401
     build_suite,
     compare,
+    experiment,
     explain,
     generate,
     import_batch,

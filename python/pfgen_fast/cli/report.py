@@ -41,6 +41,7 @@ def report(
     from ..leaderboard import find_results
     from ..report import ReportRun, write_readme, write_report
     from ..results import read_result
+    from ..runs import run_name
 
     if (output is None) != markdown:
         fail("give --output FILE.html for a page, or --markdown for a README.md beside each result")
@@ -49,7 +50,7 @@ def report(
     results = find_results(paths)
     for path in track(results, len(results), "results", quiet=quiet):
         try:
-            runs.append((path, ReportRun(_name(path), _link(path, output), read_result(path))))
+            runs.append((path, ReportRun(run_name(path.parent), _link(path, output), read_result(path))))
         except PfgenError as error:
             warn(str(error))
             n_failed += 1
@@ -90,16 +91,6 @@ def _with_intervals(runs: list[tuple[Path, ReportRun]], suite: Suite) -> list[Re
         known = scores.n_trials > 0
         found.append(replace(run, intervals=scores.intervals() if known else {}, curve=scores.curve()))
     return found
-
-
-def _name(result: Path) -> str:
-    """The run's place in its checkout, as `openai/gpt-4o/5e1e9f4`."""
-    from ..runs import checkout_of
-
-    folder = result.parent.resolve()
-    root = checkout_of(folder)
-    inside = folder.relative_to(root) if root else Path(*folder.parts[-3:])
-    return inside.as_posix().removeprefix("result/").removeprefix("/")
 
 
 def _link(result: Path, output: Path | None) -> str | None:

@@ -21,7 +21,7 @@ def library(name: str, *, extra: str = "report") -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        what = "reports need" if extra == "report" else "pictures need"
+        what = {"report": "reports", "experiments": "experiments"}.get(extra, "pictures") + " need"
         raise PfgenError(f"{what} {name} ({error}); install it with: pip install 'pfgen-fast[{extra}]'") from None
 
 

@@ -1,0 +1,82 @@
+"""`pfgen-fast experiment`: what the scores mean, as tables, pictures and words; one subcommand for each experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .app import Exit, Quiet, app, counting, shown, stdout, warn
+
+if TYPE_CHECKING:
+    from ..experiments import Finding, ScoredRuns
+    from ..experiments.scored_runs import Batch
+    from ..suite import Suite
+
+group = typer.Typer(no_args_is_help=True, help="Says what the scores mean: how they relate, how stable they are.")
+app.add_typer(group, name="experiment")
+
+Folder = Annotated[
+    Path,
+    typer.Option("--output", "-o", help="Folder for page, tables and pictures.", metavar="DIR"),
+]
+Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Draws of the bootstrap.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of all draws; the same seed gives the same figures.")]
+
+
+@group.command()
+def relations(
+    paths: options.Paths,
+    output: Folder,
+    suite: options.SuiteOption = None,
+    resamples: Resamples = 1_000,
+    seed: Seed = 0,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """How fluency, truthfulness, helpfulness and length hang together.
+
+    Pearson's, Spearman's and Kendall's correlations of each two, over runs and over answers, with 95 % bootstrap
+    intervals. Over answers whole runs are drawn, because the answers of one run hang together.
+
+    [bold]Example[/bold]
+
+      pfgen-fast experiment relations result -o relations
+    """
+    from ..experiments.relations import relations as find
+
+    scored = _scored(paths, suite, threads, quiet=quiet)
+    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
+
+
+def _scored(
+    paths: list[str],
+    suite: str | None,
+    threads: int | None,
+    *,
+    quiet: bool,
+    on_batch: Callable[[Suite, Batch], None] | None = None,
+) -> ScoredRuns:
+    from ..experiments import score_runs
+    from ..suite import Suite
+
+    loaded = Suite.load(suite) if suite else None
+    with counting("runs", quiet=quiet) as count:
+        scored = score_runs(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
+    for problem in scored.problems:
+        warn(problem)
+    return scored
+
+
+def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *, quiet: bool = False) -> None:
+    from ..experiments import write_finding
+
+    page, *others = write_finding(finding, output)
+    if not quiet:
+        stdout().print(shown(finding.paragraph))
+        stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    if scored is not None and scored.problems:
+        raise SystemExit(Exit.PARTIAL)

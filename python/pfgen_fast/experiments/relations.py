@@ -1,0 +1,166 @@
+"""`relations`: how fluency, truthfulness, helpfulness and length hang together, over runs and over answers."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ExperimentError
+from .finding import Cell, Finding, Picture, Table
+from .pictures import MAX_LABELS, label_points, new_figure
+from .scored_runs import ScoredRuns
+from .statistics import COEFFICIENTS, Correlation, Floats, check_columns, correlate
+
+METRICS = ("fluency", "truthfulness", "helpfulness", "length")
+_N_SAMPLE = 5_000
+_LONGEST_SHOWN = 400.0
+_COLUMNS = ("over", "of", "with", "values", *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")))
+
+_Pair = tuple[str, str]
+
+
+def relations(scored: ScoredRuns, *, n_resamples: int = 1_000, seed: int = 0) -> Finding:
+    """Correlations between the scores, with bootstrap intervals.
+
+    Over answers whole runs are drawn, because the answers of one run hang together, and from a sample of 5,000 answers;
+    the coefficients themselves are of all answers.
+
+    Args:
+        scored: The runs.
+        n_resamples: Draws of the bootstrap.
+        seed: Of the draws and of the sample.
+
+    Raises:
+        ExperimentError: Nothing varies that could be correlated.
+    """
+    over_runs, notes = _pairs({metric: scored.means[metric] for metric in METRICS}, "runs")
+    over_answers, more = _pairs({metric: scored.answers[metric] for metric in METRICS}, "answers")
+    if not over_runs:
+        raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
+    of_runs = {
+        (a, b): correlate(scored.means[a], scored.means[b], n_resamples=n_resamples, seed=seed) for a, b in over_runs
+    }
+    of_answers = {pair: _over_answers(scored, pair, n_resamples, seed) for pair in over_answers}
+    rows = [_row("runs", pair, len(scored.names), found) for pair, found in of_runs.items()]
+    rows += [_row("answers", pair, len(scored.runs), found) for pair, found in of_answers.items()]
+    return Finding(
+        "relations",
+        _words(scored, of_runs, of_answers),
+        (
+            Table("correlations", "Correlations, with 95 % bootstrap intervals", _COLUMNS, tuple(rows)),
+            _means_table(scored),
+        ),
+        (
+            Picture("runs", "Every run: one score against the other", lambda: _draw_runs(scored, of_runs)),
+            Picture("answers", "Every answer: darker where there are more", lambda: _draw_answers(scored, of_answers)),
+        )
+        if of_answers
+        else (Picture("runs", "Every run: one score against the other", lambda: _draw_runs(scored, of_runs)),),
+        (*scored.problems, *notes, *more),
+    )
+
+
+def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
+    """Pairs of columns that vary, and sentences about the others."""
+    varying, notes = [], []
+    for name, column in columns.items():
+        try:
+            check_columns({name: column}, what)
+            varying.append(name)
+        except ExperimentError as error:
+            notes.append(str(error))
+    return list(itertools.combinations(varying, 2)), notes
+
+
+def _over_answers(scored: ScoredRuns, pair: _Pair, n_resamples: int, seed: int) -> dict[str, Correlation]:
+    x, y = (scored.answers[metric] for metric in pair)
+    values = correlate(x, y, n_resamples=0)
+    sample = _sample(len(x), seed)
+    if np.ptp(x[sample]) == 0 or np.ptp(y[sample]) == 0:
+        return values
+    around = correlate(x[sample], y[sample], n_resamples=n_resamples, seed=seed, clusters=scored.runs[sample])
+    return {name: _moved(value.value, around[name]) for name, value in values.items()}
+
+
+def _sample(n: int, seed: int) -> NDArray[np.int_]:
+    return np.random.default_rng(seed).permutation(n)[:_N_SAMPLE]
+
+
+def _moved(value: float, around: Correlation) -> Correlation:
+    """The interval of a sample, moved to the value of the whole."""
+    assert around.low is not None
+    assert around.high is not None
+    low, high = value + around.low - around.value, value + around.high - around.value
+    return Correlation(value, max(low, -1.0), min(high, 1.0))
+
+
+def _row(over: str, pair: _Pair, n: int, found: dict[str, Correlation]) -> tuple[Cell, ...]:
+    figures = [(found[name].value, found[name].low, found[name].high) for name in COEFFICIENTS]
+    return (over, *pair, n, *itertools.chain.from_iterable(figures))
+
+
+def _means_table(scored: ScoredRuns) -> Table:
+    order = np.argsort(-scored.means["score"], kind="stable")
+    rows = tuple(
+        (scored.names[run], *(float(scored.means[metric][run]) for metric in ("score", *METRICS))) for run in order
+    )
+    return Table("runs", "The runs", ("run", "score", *METRICS), rows)
+
+
+def _words(
+    scored: ScoredRuns, of_runs: dict[_Pair, dict[str, Correlation]], of_answers: dict[_Pair, dict[str, Correlation]]
+) -> str:
+    def listed(found: dict[_Pair, dict[str, Correlation]], coefficient: str) -> str:
+        return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
+
+    n_answers = f"{len(scored.runs):,}"
+    words = (
+        f"Over {len(scored.names)} runs of {n_answers} answers, Pearson's correlations between the means of the runs"
+    )
+    words += f" are (95 % bootstrap intervals in brackets): {listed(of_runs, 'Pearson')}."
+    if of_answers:
+        words += f" Over the {n_answers} answers, Spearman's are: {listed(of_answers, 'Spearman')}."
+    return words
+
+
+def _draw_runs(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Any:
+    columns = min(3, len(found))
+    rows = -(-len(found) // columns)
+    figure, axes = new_figure(5.8 * columns, 5 * rows, rows, columns)
+    for place in axes.flat[len(found) :]:
+        place.set_visible(False)
+    for place, ((a, b), values) in zip(axes.flat, found.items(), strict=False):
+        x, y = scored.means[a], scored.means[b]
+        place.plot(x, y, "o", markersize=4, alpha=0.8)
+        place.set(xlabel=a, ylabel=b, title=f"Pearson {values['Pearson'].value:.3f}")
+    if len(scored.names) <= MAX_LABELS:
+        for place, (a, b) in zip(axes.flat, found, strict=False):
+            label_points(place, scored.means[a], scored.means[b], [label.split("/")[-1] for label in scored.labels])
+    return figure
+
+
+def _draw_answers(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Any:
+    columns = min(3, len(found))
+    rows = -(-len(found) // columns)
+    figure, axes = new_figure(4.6 * columns, 3.8 * rows, rows, columns)
+    for place in axes.flat[len(found) :]:
+        place.set_visible(False)
+    for place, ((a, b), values) in zip(axes.flat, found.items(), strict=False):
+        x, y = _shown(a, scored.answers[a]), _shown(b, scored.answers[b])
+        drawn = place.hexbin(x, y, gridsize=40, bins="log", cmap="viridis", mincnt=1, linewidths=0.1)
+        place.set(xlabel=_axis(a), ylabel=_axis(b), title=f"Spearman {values['Spearman'].value:.3f}")
+        place.grid(False)
+        figure.colorbar(drawn, ax=place, label="answers")
+    return figure
+
+
+def _shown(metric: str, values: Floats) -> Floats:
+    """Long answers at the border: few are much longer than the rest, and past 200 code points no rule looks."""
+    return np.minimum(values, _LONGEST_SHOWN) if metric == "length" else values
+
+
+def _axis(metric: str) -> str:
+    return f"length (longer ones at {_LONGEST_SHOWN:g})" if metric == "length" else metric
