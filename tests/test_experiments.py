@@ -64,6 +64,17 @@ def test_answers_keep_their_run_and_question(scored, mini):
     assert means.reshape(-1, len(mini)) == pytest.approx(scored.questions["score"], abs=1e-5)
 
 
+def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+    runs = find_runs([tmp_path])
+    usual = score_runs([tmp_path], suite=mini).questions["helpfulness"][:, 0]
+    for run, change in zip(runs, ({}, {"metadata_hash": "0"}, {"questions": {}}), strict=True):
+        result = evaluate(run, Scorer(mini))
+        result["questions"]["Q01"]["scores"]["helpfulness"] = 0.12345
+        (run.folder / "result.json").write_text(json.dumps({**result, **change}))
+    assert score_runs([tmp_path], suite=mini).questions["helpfulness"][:, 0].tolist() == [0.12345, *usual[1:]]
+
+
 def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, varied, mini):
     make_run(tmp_path / "bad", ["no JSON"])
     (tmp_path / "loose").mkdir()

@@ -52,6 +52,51 @@ def relations(
     _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
 
 
+@group.command()
+def stability(
+    paths: options.Paths,
+    output: Folder,
+    suite: options.SuiteOption = None,
+    sets: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A set to compare; give several. Default: those that most questions have together."),
+    ] = None,
+    references: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--references", min=1, help="Reference answers of a set to try; give several. Default: 500 to 10."
+        ),
+    ] = None,
+    reference_draws: Annotated[
+        int, typer.Option("--reference-draws", min=0, help="How often reference answers are drawn; 0 leaves it out.")
+    ] = 3,
+    draws: Annotated[int, typer.Option("--draws", min=1, help="How often questions and trials are drawn.")] = 100,
+    seed: Seed = 0,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Would other reference answers, questions or trials rank the runs in the same way?
+
+    Scores with each reference set alone, with each two and with all, and their correlations; places without any one
+    question; and the smallest numbers of reference answers, questions and trials that still give the same ranking
+    (Kendall above 0.95).
+
+    [bold]Examples[/bold]
+
+      pfgen-fast experiment stability result -o stability
+
+      pfgen-fast experiment stability result --set P --set T --references 100 --references 30 -o stability
+    """
+    from ..experiments.stability import REFERENCE_ANSWERS, CutReferences
+    from ..experiments.stability import stability as find
+
+    cut = None
+    if reference_draws:
+        cut = CutReferences(references or REFERENCE_ANSWERS, n_draws=reference_draws, seed=seed, threads=threads)
+    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=cut)
+    _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+
+
 def _scored(
     paths: list[str],
     suite: str | None,

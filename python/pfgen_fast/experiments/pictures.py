@@ -59,6 +59,6 @@ def label_points(axes: Any, x: Floats, y: Floats, names: Sequence[str]) -> None:
         ax=axes,
         expand=(1.1, 1.3),
         max_move=30,
-        iter_lim=300,
+        iter_lim=100,
         arrowprops={"arrowstyle": "-", "color": "0.6", "lw": 0.5},
     )

@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ExperimentError
+from ..errors import ExperimentError, PfgenError
 from ..foreign import in_one_line
-from ..results import Result, aggregate
+from ..results import Result, aggregate, is_current, read_result, result_path
 from ..runs import Outcome, ReadRun, RunScorer, run_name
 from ..scoring import Scorer
 from ..suite import Suite
@@ -147,7 +148,7 @@ class _Gathered:
         self._place = {question.question: place for place, question in enumerate(suite)}
         self._batches: list[Batch] = []
         self._answers: list[dict[str, Floats]] = []
-        self._results: list[Result] = []
+        self._figures: list[list[dict[str, Any]]] = []  # of each run and question: means as in result.json
 
     def add(self, runs: Sequence[ReadRun], scorer: Scorer) -> Batch:
         questions = [question for run in runs for question in run.trials.questions]
@@ -169,8 +170,10 @@ class _Gathered:
             self.names.append(name)
             self.models.append(str((run.config or {}).get("model") or name))
             part = table.rows(first, first + len(run.trials))
-            self._results.append(aggregate(run.trials, part, None)["questions"])
             first += len(run.trials)
+            # Published figures were summed up in one of two ways, which the last digit shows.
+            figures = _recorded(run) or _figures(aggregate(run.trials, part, None), self.suite)
+            self._figures.append(figures)
         return batch
 
     def finish(self, problems: tuple[str, ...]) -> ScoredRuns:
@@ -192,10 +195,7 @@ class _Gathered:
     def _questions(self, lengths: Floats, cells: NDArray[np.int_]) -> dict[str, Floats]:
         def table(metric: str) -> Floats:
             return np.array(
-                [
-                    [_total(result[question.question_id]["scores"][metric]) for question in self.suite]
-                    for result in self._results
-                ]
+                [[_total(question[metric]) for question in figures] for figures in self._figures], dtype=np.float64
             )
 
         n_cells = len(self.names) * len(self.suite)
@@ -208,12 +208,42 @@ class _Gathered:
 
     def _of_sets(self, metric: str) -> dict[str, Floats]:
         found = {name: np.full((len(self.names), len(self.suite)), np.nan) for name in self.suite.set_names}
-        for run, result in enumerate(self._results):
-            for place, question in enumerate(self.suite):
-                values = result[question.question_id]["scores"][metric]
+        for run, figures in enumerate(self._figures):
+            for place, question in enumerate(figures):
+                values = question[metric]
                 for name, value in values.items():
                     found[name][run, place] = value * len(values)
         return found
+
+
+def _recorded(run: ReadRun) -> list[dict[str, Any]] | None:
+    """The figures of a result.json beside the run; None where there is none that belongs to these trials and suite."""
+    try:
+        result = read_result(result_path(run.run))
+        if not is_current(result, run.trials.input_hash, run.suite.metadata_hash, run.config):
+            return None
+        return _figures(result, run.suite)
+    except (OSError, PfgenError, LookupError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _figures(result: Result, suite: Suite) -> list[dict[str, Any]]:
+    """By question, the means of each metric; raises one of several errors where a result is damaged."""
+    found = []
+    for question in suite:
+        scores = result["questions"][question.question_id]["scores"]
+        if any(list(scores[metric]) != list(question.answers) for metric in ("fluency", "truthfulness")):
+            raise ValueError
+        values = [
+            *scores["fluency"].values(),
+            *scores["truthfulness"].values(),
+            scores["helpfulness"],
+            scores["average"],
+        ]
+        if not np.isfinite(np.array(values, dtype=np.float64)).all():
+            raise ValueError
+        found.append(scores)
+    return found
 
 
 def _total(value: float | dict[str, float]) -> float:

@@ -1,0 +1,439 @@
+"""`stability`: would other reference answers, questions or trials rank the runs in the same way?"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ExperimentError
+from ..scoring import Scorer
+from ..suite import Question, Suite
+from .finding import Cell, Finding, Picture, Table
+from .pictures import colors, new_figure, plain
+from .scored_runs import Batch, ScoredRuns
+from .statistics import COEFFICIENTS, SAME_RANKING, Floats, check_columns, coefficient, kendall, ranks
+
+REFERENCE_ANSWERS = (500, 200, 100, 50, 20, 10, 5)
+"""How many answers of each set are tried, besides all."""
+
+_STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
+_MAX_DRAWN_RUNS = 120
+_TAIL = 5
+
+
+class CutReferences:
+    """Scores every answer with fewer reference answers too: what `score_runs` calls with each batch.
+
+    Args:
+        sizes: How many answers of each set are drawn.
+        n_draws: How often, each time others.
+        seed: Of the draws.
+        threads: How many threads score; by default one for each core.
+    """
+
+    def __init__(
+        self,
+        sizes: Sequence[int] = REFERENCE_ANSWERS,
+        *,
+        n_draws: int = 3,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
+        if any(size < 1 for size in sizes) or n_draws < 1:
+            raise ExperimentError(f"reference answers {list(sizes)}, draws {n_draws}: expected at least 1 of each")
+        self._wanted = sorted(set(sizes), reverse=True)
+        self._n_draws, self._seed, self._threads = n_draws, seed, threads
+        self._scorers: dict[tuple[int, int], Scorer] = {}
+        self._parts: dict[tuple[int, int], list[Floats]] = {}
+
+    def __call__(self, suite: Suite, batch: Batch) -> None:
+        """Scores a batch in all ways."""
+        if not self._parts:
+            self._open(suite)
+        n_runs = int(batch.runs[-1] - batch.runs[0]) + 1
+        cells = (batch.runs - batch.runs[0]) * len(suite) + batch.places
+        counts = np.bincount(cells, minlength=n_runs * len(suite))
+        for key, scorer in self._scorers.items():
+            scores = scorer.reward(batch.questions, batch.answers)
+            means = np.bincount(cells, scores, len(counts)) / counts
+            self._parts[key].append(means.reshape(n_runs, len(suite)))
+
+    def _open(self, suite: Suite) -> None:
+        largest = max(len(answers) for question in suite for answers in question.answers.values())
+        for size in self._wanted:
+            if size < largest:
+                for draw in range(self._n_draws):
+                    cut = cut_suite(suite, size, np.random.default_rng((self._seed, size, draw)))
+                    self._scorers[size, draw] = Scorer(cut, threads=self._threads)
+                    self._parts[size, draw] = []
+
+    def scores(self) -> Iterator[tuple[int, Floats]]:
+        """By number of answers and draw, the scores of the runs."""
+        for (size, _), parts in self._parts.items():
+            yield size, np.concatenate(parts).mean(axis=1)
+
+
+def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> Suite:
+    """The suite with so many answers of each set, drawn without replacement and in their order; all where it has fewer.
+
+    Example:
+        >>> cut = cut_suite(Suite.load("mini"), 50, np.random.default_rng(0))
+        >>> {len(answers) for question in cut for answers in question.answers.values()}
+        {50}
+    """
+
+    def cut(question: Question) -> Question:
+        return replace(
+            question, answers=MappingProxyType({name: drawn(answers) for name, answers in question.answers.items()})
+        )
+
+    def drawn(answers: tuple[str, ...]) -> tuple[str, ...]:
+        if len(answers) <= size:
+            return answers
+        return tuple(answers[i] for i in np.sort(generator.choice(len(answers), size, replace=False)))
+
+    return Suite(f"{suite.name} cut to {size}", tuple(map(cut, suite)), suite.metadata_hash)
+
+
+@dataclass(frozen=True)
+class Fewer:
+    """Kendall's correlations with the full ranking, of rankings from less.
+
+    Attributes:
+        what: What there is less of.
+        n: How many are left.
+        n_all: Of how many.
+        values: One for each draw.
+    """
+
+    what: str
+    n: int
+    n_all: int
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the draws."""
+        return float(np.mean(self.values))
+
+    def row(self) -> tuple[Cell, ...]:
+        """As it stands in the table."""
+        above = sum(value > SAME_RANKING for value in self.values) / len(self.values)
+        return (self.what, self.n, len(self.values), self.mean, float(np.percentile(self.values, _TAIL)), above)
+
+
+def stability(
+    scored: ScoredRuns,
+    cut: CutReferences | None = None,
+    *,
+    sets: Sequence[str] | None = None,
+    n_draws: int = 100,
+    seed: int = 0,
+) -> Finding:
+    """How much the ranking depends on the reference sets, the questions, and how many of each there are.
+
+    Args:
+        scored: The runs.
+        cut: What has scored the same batches with fewer reference answers; None leaves that part out.
+        sets: The reference sets to compare; by default those that most questions have together.
+        n_draws: How often questions and trials are drawn.
+        seed: Of these draws.
+
+    Raises:
+        ExperimentError: All runs have the same score, or the suite has no such sets.
+    """
+    check_columns({"score": scored.means["score"]}, "runs")
+    notes = list(scored.problems)
+    tables, pictures, words = [], [], []
+    chosen = _chosen_sets(scored.suite, sets)
+    if chosen:
+        by_sets, places = scores_by_sets(scored, chosen)
+        check_columns({f"the score with set {name}": column for name, column in by_sets.items()}, "runs")
+        tables += [_matrix(by_sets), _set_pairs(by_sets)]
+        pictures.append(Picture("sets", "Pearson's correlations between sets", lambda: _draw_matrix(by_sets)))
+        words.append(_words_on_sets(by_sets, chosen, len(places), len(scored.names)))
+    else:
+        notes.append("the questions have one reference set each, so that sets cannot be compared")
+    places_without = leave_one_out(scored)
+    tables.append(_ranges(scored, places_without))
+    pictures.append(
+        Picture(
+            "ranks", "Places of the runs when any one question is left out", lambda: _draw_ranks(scored, places_without)
+        )
+    )
+    words.append(_words_on_ranks(scored, places_without))
+    fewer = [
+        *_fewer_answers(scored, cut),
+        *_fewer_questions(scored, n_draws, seed),
+        *_fewer_trials(scored, n_draws, seed),
+    ]
+    if fewer:
+        tables.append(_fewer_table(fewer))
+        pictures.append(
+            Picture(
+                "fewer",
+                "Kendall's correlation with the full ranking (band: 5 % to 95 % of the draws)",
+                lambda: _draw_fewer(fewer),
+            )
+        )
+        words.append(_words_on_fewer(fewer))
+    return Finding("stability", " ".join(words), tuple(tables), tuple(pictures), tuple(notes))
+
+
+# --- reference sets
+
+
+def _chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    """The sets to compare: those asked for, or else those that most questions have together; none if all have one."""
+    if wanted is None:
+        together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
+        if not together:
+            return ()
+        most = max(together, key=lambda names: (together[names], len(names), sorted(names)))
+        return tuple(name for name in sorted(most))
+    for name in wanted:
+        if name not in suite.set_names:
+            raise ExperimentError(f"the suite has no set {name!r}; it has {', '.join(suite.set_names)}")
+    if len(set(wanted)) < 2:
+        raise ExperimentError(f"sets {', '.join(wanted)}: expected at least two to compare")
+    return tuple(dict.fromkeys(wanted))
+
+
+def scores_by_sets(scored: ScoredRuns, sets: Sequence[str]) -> tuple[dict[str, Floats], NDArray[np.int_]]:
+    """The scores of the runs with each set alone, with each combination of them, and with all.
+
+    A score is the mean over the questions that have all sets of (fluency + truthfulness + helpfulness) / 3, where
+    fluency and truthfulness are the means of the sets' own.
+
+    Returns:
+        scores: By names of sets, joined with `+`.
+        places: The questions that have all sets.
+
+    Raises:
+        ExperimentError: No question has all sets.
+    """
+    have_all = [place for place, question in enumerate(scored.suite) if set(sets) <= set(question.answers)]
+    if not have_all:
+        raise ExperimentError(f"no question has all of the sets {', '.join(sets)}")
+    places = np.array(have_all)
+    helpfulness = scored.questions["helpfulness"][:, places]
+
+    def score(names: Sequence[str]) -> Floats:
+        fluency, truthfulness = (
+            np.mean([scored.set_questions[metric][name][:, places] for name in names], axis=0)
+            for metric in ("fluency", "truthfulness")
+        )
+        mean: Floats = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
+        return mean
+
+    combinations = itertools.chain.from_iterable(itertools.combinations(sets, n) for n in range(1, len(sets) + 1))
+    return {"+".join(names): score(names) for names in combinations if len(names) in (1, 2, len(sets))}, places
+
+
+def _matrix(by_sets: dict[str, Floats]) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *(coefficient("Pearson", column, other) for other in by_sets.values()))
+        for name, column in by_sets.items()
+    )
+    return Table("sets", "Pearson's correlations between the scores with these sets", ("sets", *by_sets), rows, 5)
+
+
+def _set_pairs(by_sets: dict[str, Floats]) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (a, b, *(coefficient(name, by_sets[a], by_sets[b]) for name in COEFFICIENTS))
+        for a, b in itertools.combinations(by_sets, 2)
+    )
+    return Table("set-pairs", "The same by Pearson, Spearman and Kendall", ("sets", "and", *COEFFICIENTS), rows, 5)
+
+
+def _words_on_sets(by_sets: dict[str, Floats], sets: Sequence[str], n_questions: int, n_runs: int) -> str:
+    pairs = ", ".join(
+        f"{a}-{b} {coefficient('Pearson', by_sets[a], by_sets[b]):.5f}" for a, b in itertools.combinations(sets, 2)
+    )
+    return (
+        f"Scored with one reference set alone, on the {n_questions} questions that have the sets {', '.join(sets)}, "
+        f"the scores of the {n_runs} runs correlate by {pairs} (Pearson)."
+    )
+
+
+# --- questions left out
+
+
+def leave_one_out(scored: ScoredRuns) -> Floats:
+    """The places of the runs (rows) without each of the questions (columns)."""
+    scores = scored.questions["score"]
+    n_questions = scores.shape[1]
+    if n_questions < 2:
+        return np.empty((len(scores), 0))
+    without = (scores.sum(axis=1, keepdims=True) - scores) / (n_questions - 1)
+    # Sums in another order would tell equal scores apart.
+    return np.stack([ranks(column) for column in without.round(12).T], axis=1)
+
+
+def _ranges(scored: ScoredRuns, places: Floats) -> Table:
+    usual = ranks(scored.means["score"].round(12))
+    rows = []
+    for run in np.argsort(usual, kind="stable"):
+        moved = places[run] - usual[run]
+        farthest = int(np.argmax(np.abs(moved))) if len(moved) else None
+        question = None if farthest is None or moved[farthest] == 0 else scored.suite.questions[farthest].question_id
+        low, high = (_place(places[run].min()), _place(places[run].max())) if len(moved) else (None, None)
+        rows.append((scored.names[run], float(scored.means["score"][run]), _place(usual[run]), low, high, question))
+    columns = ("run", "score", "place", "best place", "worst place", "moved most without")
+    return Table("ranks", "Places when any one question is left out", columns, tuple(rows))
+
+
+def _place(place: float) -> int | float:
+    return int(place) if place == int(place) else float(place)
+
+
+def _words_on_ranks(scored: ScoredRuns, places: Floats) -> str:
+    if not places.size:
+        return "The suite has one question only, which cannot be left out."
+    usual = ranks(scored.means["score"].round(12))
+    moved = np.abs(places - usual[:, None])
+    correlations = [value for column in places.T if (value := kendall(usual, column)) is not None]
+    return (
+        f"Without any one of the {places.shape[1]} questions, no run moves by more than {moved.max():g} "
+        f"{'place' if moved.max() <= 1 else 'places'}; "
+        f"{int((moved.max(axis=1) == 0).sum())} of {len(usual)} runs never move, and Kendall's correlation with the "
+        f"full ranking is {min(correlations, default=1.0):.4f} at least."
+    )
+
+
+# --- fewer of something
+
+
+def _fewer_answers(scored: ScoredRuns, cut: CutReferences | None) -> list[Fewer]:
+    if cut is None:
+        return []
+    n_all = max(len(answers) for question in scored.suite for answers in question.answers.values())
+    by_size: dict[int, list[float]] = {}
+    for size, scores in cut.scores():
+        by_size.setdefault(size, []).append(kendall(scored.means["score"], scores) or 0.0)
+    return [Fewer("reference answers", size, n_all, tuple(values)) for size, values in by_size.items()]
+
+
+def _fewer_questions(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
+    scores = scored.questions["score"]
+    n_all = scores.shape[1]
+    generator = np.random.default_rng((seed, 1))
+    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < n_all}
+    for _ in range(n_draws):
+        drawn = scores[:, generator.permutation(n_all)]
+        for n, values in by_n.items():
+            values.append(kendall(scored.means["score"], drawn[:, :n].mean(axis=1)) or 0.0)
+    return [Fewer("questions", n, n_all, tuple(values)) for n, values in by_n.items()]
+
+
+def _fewer_trials(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
+    """Of runs with fewer trials, all are taken."""
+    cells, scores = scored.cells, scored.answers["score"]
+    counts = np.bincount(cells, minlength=len(scored.names) * len(scored.suite))
+    begins = np.cumsum(counts) - counts
+    generator = np.random.default_rng((seed, 2))
+    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < counts.max()}
+    for _ in range(n_draws if by_n else 0):
+        # Cell by cell, and within each in an order that is drawn: its first n are n trials without replacement.
+        order = np.argsort(cells + generator.random(len(cells)))
+        sorted_cells, sorted_scores = cells[order], scores[order]
+        number = np.arange(len(cells)) - begins[sorted_cells]
+        for n, values in by_n.items():
+            taken = number < n
+            sums = np.bincount(sorted_cells[taken], sorted_scores[taken], len(counts))
+            means = (sums / np.minimum(counts, n)).reshape(len(scored.names), -1).mean(axis=1)
+            values.append(kendall(scored.means["score"], means) or 0.0)
+    return [Fewer("trials", n, int(counts.max()), tuple(values)) for n, values in by_n.items()]
+
+
+def smallest_with_same_ranking(fewer: Sequence[Fewer]) -> int | None:
+    """The smallest number from which on the mean of Kendall's correlations is above 0.95; None if it never is."""
+    enough = None
+    for step in sorted(fewer, key=lambda step: -step.n):
+        if step.mean <= SAME_RANKING:
+            break
+        enough = step.n
+    return enough
+
+
+def _by_what(fewer: Sequence[Fewer]) -> dict[str, list[Fewer]]:
+    found: dict[str, list[Fewer]] = {}
+    for step in fewer:
+        found.setdefault(step.what, []).append(step)
+    return found
+
+
+def _fewer_table(fewer: Sequence[Fewer]) -> Table:
+    columns = ("what", "how many", "draws", "mean Kendall", "lowest 5 %", f"draws above {SAME_RANKING}")
+    return Table("fewer", "Kendall's correlation with the full ranking", columns, tuple(step.row() for step in fewer))
+
+
+def _words_on_fewer(fewer: Sequence[Fewer]) -> str:
+    found = []
+    for what, steps in _by_what(fewer).items():
+        n = smallest_with_same_ranking(steps)
+        least = f"{n:,} of {steps[0].n_all:,} {what}" if n else f"all {steps[0].n_all:,} {what}"
+        found.append(least + (", the fewest that were tried" if n == min(step.n for step in steps) and n > 1 else ""))
+    return f"The same ranking (Kendall above {SAME_RANKING} in the mean of the draws) takes {'; '.join(found)}."
+
+
+# --- pictures
+
+
+def _draw_matrix(by_sets: dict[str, Floats]) -> Any:
+    names = list(by_sets)
+    values = np.array([[coefficient("Pearson", a, b) for b in by_sets.values()] for a in by_sets.values()])
+    size = 2 + 0.9 * len(names)
+    figure, axes = new_figure(size + 1, size)
+    place = axes[0, 0]
+    drawn = place.imshow(values, cmap="viridis", vmax=1.0)
+    place.grid(False)
+    shown = [plain(name) for name in names]
+    place.set_xticks(range(len(names)), shown)
+    place.set_yticks(range(len(names)), shown)
+    middle = (values.min() + 1) / 2
+    for (row, column), value in np.ndenumerate(values):
+        color = "black" if value > middle else "white"
+        place.text(column, row, f"{value:.5f}", ha="center", va="center", fontsize=8, color=color)
+    figure.colorbar(drawn, ax=place, label="Pearson", shrink=0.8)
+    return figure
+
+
+def _draw_ranks(scored: ScoredRuns, places: Floats) -> Any:
+    usual = ranks(scored.means["score"].round(12))
+    order = np.argsort(usual, kind="stable")[:_MAX_DRAWN_RUNS]
+    figure, axes = new_figure(8, 1.2 + 0.19 * len(order))
+    place = axes[0, 0]
+    for height, run in enumerate(order):
+        if places.size:
+            place.plot(
+                [places[run].min(), places[run].max()], [height, height], "-", color="C0", linewidth=3, alpha=0.4
+            )
+        place.plot(usual[run], height, "o", color="C0", markersize=4)
+    place.set_yticks(range(len(order)), [plain(scored.labels[run]) for run in order], fontsize=7)
+    place.set(xlabel="place (bar: best to worst without any one question)", ylim=(len(order) - 0.5, -0.5))
+    return figure
+
+
+def _draw_fewer(fewer: Sequence[Fewer]) -> Any:
+    grouped = _by_what(fewer)
+    figure, axes = new_figure(4.6 * len(grouped), 3.6, 1, len(grouped), sharey=True)
+    for place, (what, steps), color in zip(axes.flat, grouped.items(), colors(len(grouped)), strict=True):
+        steps = sorted(steps, key=lambda step: step.n)
+        numbers = [step.n for step in steps]
+        bounds = np.array([np.percentile(step.values, [_TAIL, 100 - _TAIL]) for step in steps])
+        place.fill_between(numbers, bounds[:, 0], bounds[:, 1], color=color, alpha=0.2, linewidth=0)
+        place.plot(numbers, [step.mean for step in steps], "o-", color=color, markersize=4)
+        place.axhline(SAME_RANKING, color="crimson", linestyle="--", linewidth=1)
+        place.set(xlabel=f"{what}, of {steps[0].n_all:,}", xscale="log")
+        place.set_xticks(numbers, [f"{n:,}" for n in numbers], minor=False)
+        place.set_xticks([], minor=True)
+    axes[0, 0].set_ylabel("Kendall")
+    return figure
