@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError, Scorer
 from pfgen_fast.experiments import Finding, Picture, Table, score_runs, write_finding
@@ -105,6 +105,7 @@ def test_correlations_of_a_hand_made_example():
     assert all(value.low <= value.value <= value.high for value in found.values())
 
 
+@settings(deadline=None)  # SciPy is imported meanwhile
 @given(st.lists(st.integers(0, 6), min_size=3, max_size=12), st.randoms(use_true_random=False))
 def test_kendall_is_tau_b_counted_pair_by_pair(values, random):
     x = np.array(values, dtype=float)

@@ -23,6 +23,7 @@ void bind_ngram_counts(pybind11::module_& module);
 void bind_sampler(pybind11::module_& module);
 void bind_selection(pybind11::module_& module);
 void bind_aggregate(pybind11::module_& module);
+void bind_variants(pybind11::module_& module);
 void bind_trial_lines(pybind11::module_& module);
 
 }  // namespace pfgen

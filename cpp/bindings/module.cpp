@@ -67,5 +67,6 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_sampler(module);
   pfgen::bind_selection(module);
   pfgen::bind_aggregate(module);
+  pfgen::bind_variants(module);
   pfgen::bind_trial_lines(module);
 }

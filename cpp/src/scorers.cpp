@@ -16,14 +16,6 @@ static_assert(kScoringEnd + 2 <= std::numeric_limits<std::uint8_t>::max(), "posi
 // Sums stay far below 2^63, and signed numbers convert faster.
 double as_double(std::uint64_t sum) noexcept { return static_cast<double>(static_cast<std::int64_t>(sum)); }
 
-// The characters that truthfulness leaves out (docs/scoring.md, section 3). Without branches, so that several are
-// compared at once.
-bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
-  const auto is_between = [&](char32_t first, char32_t last) { return c - first <= last - first; };
-  return is_between(0x3001, 0x3002) | is_between(0x3008, 0x3011) | (c == 0x30FB) | is_between(0xFF08, 0xFF09) |
-         (c == 0xFF3B) | (c == 0xFF3D) | (((c == U'^') | (c == U'$')) & is_leaderboard);
-}
-
 // Up to four sets, and how they are scored.
 template <class States>
 struct Scoring {

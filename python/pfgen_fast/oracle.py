@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from .constants import Constants
 from .keywords import Rule
 from .suite import Question, Suite
 
-_ORDERS = range(1, 11)
 _MISSING = 9999
 _SKIPPED_IN_PAPER = frozenset("、。・「」『』（）【】［］〈〉《》")
 _SKIPPED = _SKIPPED_IN_PAPER | {"^", "$"}
@@ -34,11 +34,20 @@ class Oracle:
         0.0
     """
 
-    def __init__(self, suite: Suite, *, profile: str = "leaderboard", float_sum: str = "compensated") -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        profile: str = "leaderboard",
+        float_sum: str = "compensated",
+        constants: Constants | None = None,
+    ) -> None:
         if profile not in ("leaderboard", "paper") or float_sum not in ("compensated", "naive"):
             raise ValueError(f"no profile {profile!r} or no float sum {float_sum!r}")
+        if profile == "paper" and constants is not None:
+            raise ValueError("constants: those of profile paper are fixed")
         self._suite = suite
-        self._rules = _Paper() if profile == "paper" else _Leaderboard()
+        self._rules = _Paper() if profile == "paper" else _Leaderboard(constants or Constants())
         self._float_sum = float_sum
         self._tables: dict[str, dict[str, Table]] = {}
 
@@ -114,8 +123,15 @@ class Table:
 class _Leaderboard:
     """Sections 2 to 4: what the published leaderboard does."""
 
+    def __init__(self, constants: Constants | None = None) -> None:
+        self.constants = constants or Constants()
+        self.orders = range(self.constants.first_order, self.constants.last_order + 1)
+
+    def discount(self, n: int) -> float:
+        return discount(n, self.constants.target_length, self.constants.limit)
+
     def ngrams(self, text: Units) -> Iterator[NGram]:
-        for n in _ORDERS:
+        for n in sorted({*self.orders, 3}):  # truthfulness always looks at 3-grams
             for start in range(len(text) - n + 1):
                 yield text[start : start + n]
 
@@ -126,42 +142,56 @@ class _Leaderboard:
         df = table.document_frequency
         seen: set[NGram] = set()
         raw, best = 0, 0.0
-        text = answer[:200]
+        text = answer[: self.constants.look_ahead]
         for n in range(1, len(text) + 1):
-            for start in range(max(n - _ORDERS[-1], 0), n):
-                ngram = text[start:n]
-                if ngram not in seen:
+            for order in self.orders:
+                ngram = text[n - order : n]
+                if order <= n and ngram not in seen:
                     seen.add(ngram)
                     raw += df.get(ngram, 0)
-            best = max(best, raw * discount(n) / table.baseline)
+            best = max(best, raw * self.discount(n) / table.baseline)
         return best
 
     def truthfulness(self, answer: Units, table: Table) -> float:
-        text = marked(answer)[:202]
+        target, scale = self.constants.target_length, 1 / self.constants.threshold
+        text = marked(answer)[: self.constants.look_ahead + 2]
         frequencies = [table.document_frequency.get(text[i : i + 3], 0) for i in range(len(text) - 2)]
         total, count, score, best = 0.0, 0, 0.0, 0.0
         for j, character in enumerate(text):
             if character in _SKIPPED:
                 continue
             cover = max(frequencies[max(j - 2, 0) : j + 1], default=0)
-            total += min(1.0, cover / table.n_answers * 200.0)
+            total += min(1.0, cover / table.n_answers * scale)
             count += 1
-            score = total / count * discount(j)
-            if j >= 100:
+            score = total / count * self.discount(j)
+            if j >= target:
                 best = max(best, score)
         return max(best, score)
 
     def helpfulness(self, reading: Reading, rules: tuple[Rule, ...]) -> tuple[float, list[list[Any]]]:
-        text = reading.cut(200)
+        text = reading.cut(self.constants.look_ahead)
         positions = [position_and_name(rule, text, reading.position) for rule in rules]
         scores = {}
-        for i in range(len(reading.units[:200]) + 1):
-            if discount(i) >= 0:
-                scores[i] = discount(i)
+        for i in range(len(reading.units[: self.constants.look_ahead]) + 1):
+            if self.discount(i) >= 0:
+                scores[i] = self.discount(i)
                 for rule, (position, _) in zip(rules, positions, strict=True):
                     if i < position:
                         scores[i] *= 1 - rule.importance
-        return _best_truncation(scores, rules, positions)
+        return self.best_truncation(scores, rules, positions)
+
+    def best_truncation(
+        self, scores: dict[int, float], rules: tuple[Rule, ...], positions: list[tuple[int, str]]
+    ) -> tuple[float, list[list[Any]]]:
+        best = max(scores.values())
+        n = max(i for i, score in scores.items() if score == best)
+        details: list[list[Any]] = [
+            [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
+        ]
+        over = n - self.constants.target_length
+        if over > 0 and best > 0:
+            details.append([f"{over}字超過", self.discount(n)])
+        return best, details
 
 
 class _Paper(_Leaderboard):
@@ -169,7 +199,7 @@ class _Paper(_Leaderboard):
 
     def ngrams(self, text: Units) -> Iterator[NGram]:
         last = len(text) + 1
-        for n in _ORDERS:
+        for n in self.orders:
             for start in range(last + 1 - n + 1):
                 end = start + n - 1
                 inner = text[max(start - 1, 0) : end]
@@ -212,7 +242,7 @@ class _Paper(_Leaderboard):
                 rule.importance for rule, (position, _) in zip(rules, positions, strict=True) if position <= i
             )
             scores[i] = self.fluency_discount(i) * (met / whole if whole else 1.0)
-        return _best_truncation(scores, rules, positions)
+        return self.best_truncation(scores, rules, positions)
 
 
 def average(scores: dict[str, Any], float_sum: str) -> float:
@@ -228,9 +258,9 @@ def marked(answer: Units) -> Units:
     return f"^{answer}$" if isinstance(answer, str) else ("^", *answer, "$")
 
 
-def discount(n: int) -> float:
-    """What is left of a score at a length of `n` units; negative past 150."""
-    return 1 - max(n - 100, 0) / 50
+def discount(n: int, target_length: int = 100, limit: int = 150) -> float:
+    """What is left of a score at a length of `n` units; negative past the limit."""
+    return 1 - max(n - target_length, 0) / (limit - target_length)
 
 
 def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) -> tuple[int, str]:
@@ -243,19 +273,6 @@ def position_and_name(rule: Rule, text: str, position_of: Callable[[int], int]) 
         found = (position_and_name(part, text, position_of) for part in rule.parts)
         position, name = choose(found, key=lambda one: one[0])
     return position, name if rule.name is None else rule.name
-
-
-def _best_truncation(
-    scores: dict[int, float], rules: tuple[Rule, ...], positions: list[tuple[int, str]]
-) -> tuple[float, list[list[Any]]]:
-    best = max(scores.values())
-    n = max(i for i, score in scores.items() if score == best)
-    details: list[list[Any]] = [
-        [name, 1 - rule.importance] for rule, (position, name) in zip(rules, positions, strict=True) if n < position
-    ]
-    if n > 100 and best > 0:
-        details.append([f"{n - 100}字超過", discount(n)])
-    return best, details
 
 
 def naive_sum(values: Iterable[float]) -> float:

@@ -1,5 +1,4 @@
-// The two weights of docs/scoring.md: what is left of a score at a length, and how much a character counts in
-// truthfulness.
+// The weights of docs/scoring.md: what is left of a score at a length, and how much a character counts in truthfulness.
 #pragma once
 
 #include <array>
@@ -38,6 +37,14 @@ inline std::vector<double> support_by_frequency(double n_answers) {
   }
   support.push_back(1.0);
   return support;
+}
+
+// The characters that truthfulness leaves out (docs/scoring.md, section 3). Without branches, so that several are
+// compared at once.
+inline bool is_skipped(char32_t c, bool is_leaderboard) noexcept {
+  const auto is_between = [&](char32_t first, char32_t last) { return c - first <= last - first; };
+  return is_between(0x3001, 0x3002) | is_between(0x3008, 0x3011) | (c == 0x30FB) | is_between(0xFF08, 0xFF09) |
+         (c == 0xFF3B) | (c == 0xFF3D) | (((c == U'^') | (c == U'$')) & is_leaderboard);
 }
 
 }  // namespace pfgen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Quiet, app, counting, shown, stdout, warn
+from .app import Exit, Quiet, app, counting, fail, shown, stdout, warn
 
 if TYPE_CHECKING:
     from ..experiments import Finding, ScoredRuns
@@ -95,6 +95,51 @@ def stability(
         cut = CutReferences(references or REFERENCE_ANSWERS, n_draws=reference_draws, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, quiet=quiet, on_batch=cut)
     _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+
+
+@group.command()
+def sensitivity(
+    paths: options.Paths,
+    output: Folder,
+    suite: options.SuiteOption = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            help="A constant and its values, as limit=120,150,200; give several. Constants: last_order, first_order, "
+            "threshold, target_length, limit. Default: all of them.",
+            metavar="NAME=VALUES",
+        ),
+    ] = None,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """What the constants of the rules do: n-gram orders, the 0.5 % threshold, lengths 100 and 150, weights of the sets.
+
+    Each is varied around its usual value while the others stay; scores and ranking are compared with the usual ones. All
+    variations come from one pass over the answers.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast experiment sensitivity result -o sensitivity
+
+      pfgen-fast experiment sensitivity result --vary last_order=1,3,5,10 --vary limit=120,200 -o sensitivity
+    """
+    from ..experiments.sensitivity import VariedConstants
+    from ..experiments.sensitivity import sensitivity as find
+
+    varied = VariedConstants(dict(map(_values, vary)) if vary else None, threads=threads)
+    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=varied)
+    _finish(find(scored, varied), output, scored, quiet=quiet)
+
+
+def _values(text: str) -> tuple[str, list[float]]:
+    """The name and the values of `NAME=VALUE,VALUE`."""
+    name, _, values = text.partition("=")
+    try:
+        return name.strip(), [float(value) for value in values.split(",")]
+    except ValueError:
+        fail(f"--vary {text}: expected a constant and its values, as limit=120,150,200")
 
 
 def _scored(

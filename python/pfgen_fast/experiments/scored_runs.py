@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._native import _core
 from ..errors import ExperimentError, PfgenError
 from ..foreign import in_one_line
 from ..results import Result, aggregate, is_current, read_result, result_path
@@ -34,14 +35,14 @@ class Batch:
     """The answers of some runs.
 
     Attributes:
-        questions: The text of the question of each answer.
-        answers: The answers.
+        questions: The text of the question of each answer, as the core has read it.
+        answers: The answers, likewise.
         runs: The number of the run of each answer, among all that could be read.
         places: The number of its question in the suite.
     """
 
-    questions: list[str]
-    answers: list[str]
+    questions: _core.TextColumn
+    answers: _core.TextColumn
     runs: NDArray[np.int_]
     places: NDArray[np.int_]
 
@@ -127,7 +128,7 @@ def score_runs(
     for batch in RunScorer(suite=of_runs, threads=threads).read([run for run in found if run.trials_path is not None]):
         problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
         answers = gathered.add([run for run in batch if isinstance(run, ReadRun)], scorer)
-        if on_batch is not None and answers.answers:
+        if on_batch is not None and len(answers.answers):
             on_batch(of_runs, answers)
         n_done += len(batch)
         if on_progress is not None:
@@ -146,40 +147,45 @@ class _Gathered:
         self.names: list[str] = []
         self.models: list[str] = []
         self._place = {question.question: place for place, question in enumerate(suite)}
-        self._batches: list[Batch] = []
+        self._cells: list[tuple[NDArray[np.int_], NDArray[np.int_]]] = []
         self._answers: list[dict[str, Floats]] = []
         self._figures: list[list[dict[str, Any]]] = []  # of each run and question: means as in result.json
 
     def add(self, runs: Sequence[ReadRun], scorer: Scorer) -> Batch:
-        questions = [question for run in runs for question in run.trials.questions]
-        answers = [answer for run in runs for answer in run.trials.answers]
-        numbers = np.repeat(np.arange(len(runs)) + len(self.names), [len(run.trials) for run in runs])
-        places = np.array([self._place[question] for question in questions], dtype=np.int_)
+        lines = [run.trials.lines for run in runs]
+        questions = _core.TextColumn.joined("questions", [part.questions for part in lines])
+        answers = _core.TextColumn.joined("answers", [part.answers for part in lines])
+        numbers = np.repeat(np.arange(len(runs)) + len(self.names), list(map(len, lines)))
+        places = np.empty(len(numbers), dtype=np.int_)
+        first = 0
+        for part in lines:
+            for question, rows in part.rows_by_question.items():
+                places[first + np.array(rows)] = self._place[question]
+            first += len(part)
         batch = Batch(questions, answers, numbers, places)
-        if not answers:
+        if not len(places):
             return batch
         table = scorer.score(questions, answers)
         columns = {metric: table[_COLUMNS.get(metric, metric)] for metric in METRICS if metric != "length"}
-        columns["length"] = np.array(list(map(len, answers)), dtype=np.float64)
-        self._answers.append(columns)
-        # The answers' texts are not kept.
-        self._batches.append(Batch([], [], numbers, places))
+        columns["length"] = np.concatenate([np.array(part.lengths, dtype=np.float64) for part in lines])
+        self._answers.append({name: column.copy() for name, column in columns.items()})
+        self._cells.append((numbers, places))  # the texts are not kept
         first = 0
         for run in runs:
             name = run_name(run.run.folder)
             self.names.append(name)
             self.models.append(str((run.config or {}).get("model") or name))
-            part = table.rows(first, first + len(run.trials))
+            of_run = table.rows(first, first + len(run.trials))
             first += len(run.trials)
             # Published figures were summed up in one of two ways, which the last digit shows.
-            figures = _recorded(run) or _figures(aggregate(run.trials, part, None), self.suite)
+            figures = _recorded(run) or _figures(aggregate(run.trials, of_run, None), self.suite)
             self._figures.append(figures)
         return batch
 
     def finish(self, problems: tuple[str, ...]) -> ScoredRuns:
         answers = {metric: np.concatenate([part[metric] for part in self._answers]) for metric in METRICS}
-        runs = np.concatenate([batch.runs for batch in self._batches])
-        places = np.concatenate([batch.places for batch in self._batches])
+        runs = np.concatenate([numbers for numbers, _ in self._cells])
+        places = np.concatenate([places for _, places in self._cells])
         return ScoredRuns(
             suite=self.suite,
             names=tuple(self.names),

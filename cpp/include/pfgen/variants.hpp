@@ -1,0 +1,75 @@
+// What the scores would be if the constants of the rules were others (docs/scoring.md, section 8): profile leaderboard with
+// any number of sets of constants, in one walk over each answer.
+//
+// For experiments. It follows the rules without the shortcuts that make scorers.cpp fast, and equals it bit for bit where
+// the constants are the usual ones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pfgen/batch.hpp"
+
+namespace pfgen {
+
+struct Constants {
+  std::uint32_t first_order;  // of the n-grams of fluency, 1..kMaxOrder
+  std::uint32_t last_order;
+  double threshold;           // share of answers from which on a 3-gram counts in full
+  std::size_t target_length;  // up to which nothing is taken off
+  std::size_t limit;          // above it, where nothing is left
+
+  // How many code points of an answer are looked at.
+  std::size_t look_ahead() const noexcept { return limit + (kLookAhead - kScoringEnd); }
+};
+
+// Larger limits are refused: positions and sums are bounded by it.
+inline constexpr std::size_t kMaxLimit = 1000;
+
+// One answer; where rules have regexes, `regex_positions` holds their positions in the answer cut to each look-ahead of
+// `look_aheads()`, one after the other.
+using VariantAnswer = Answer;
+
+class VariantScorer {
+ public:
+  // Parts of a score, as they lie in the results.
+  enum Part : std::size_t { kFluency, kTruthfulness, kHelpfulness, kAverage, kParts };
+
+  // `sets[q][s]` are the answers of set s of question q, which give the baselines. Throws CompileError for constants out
+  // of their range, another profile, and sets that are not those of the references.
+  VariantScorer(std::vector<Question> questions, std::span<const ReferenceSets> sets, std::vector<Constants> variants,
+                std::size_t n_threads);
+  ~VariantScorer();
+
+  const std::vector<Question>& questions() const noexcept { return questions_; }
+  std::size_t n_variants() const noexcept;
+  // The different look-aheads of the variants, the shortest first.
+  const std::vector<std::size_t>& look_aheads() const noexcept { return look_aheads_; }
+  // 0 where no reference answer can score by these constants; then the scores mean nothing.
+  double baseline(std::size_t question, std::size_t variant, std::size_t set) const noexcept {
+    return baselines_[question][variant * questions_[question].set_columns.size() + set];
+  }
+
+  // Fills `out`: element `(variant * kParts + part) * answers.size() + row`. Throws and pauses as BatchScorer::score.
+  void score(std::span<const VariantAnswer> answers, std::size_t n_threads, double* out,
+             const std::function<void()>& on_pause = {}) const;
+
+ private:
+  struct Variant;
+  template <class States>
+  class Reader;
+  class Block;
+
+  std::vector<double> baselines_of(std::size_t question, const ReferenceSets& sets) const;
+
+  std::vector<Question> questions_;
+  std::vector<Variant> variants_;
+  std::vector<std::size_t> look_aheads_;
+  std::vector<std::vector<double>> baselines_;  // of each question: by variant, then set
+};
+
+}  // namespace pfgen

@@ -1,0 +1,281 @@
+"""`sensitivity`: what the constants of the rules do to scores and ranking, each varied around its usual value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..constants import MAX_ORDER, Constants
+from ..errors import ExperimentError
+from ..suite import Suite
+from .finding import Finding, Picture, Table
+from .pictures import colors, new_figure, plain
+from .scored_runs import Batch, ScoredRuns
+from .statistics import SAME_RANKING, Floats, check_columns, coefficient, kendall, ranks
+from .variants import PARTS, VariantScorer
+
+VARIED: dict[str, tuple[float, ...]] = {
+    "last_order": tuple(range(1, MAX_ORDER + 1)),
+    "first_order": tuple(range(1, MAX_ORDER + 1)),
+    "threshold": (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1),
+    "target_length": (50, 70, 80, 90, 100, 110, 120, 130, 140),
+    "limit": (110, 120, 130, 140, 150, 160, 175, 200, 250, 300),
+}
+"""The values of each constant that are tried, while the others are as usual."""
+
+SET_WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""The weights of one reference set that are tried, while the others have 1."""
+
+_TITLES = {
+    "last_order": "longest n-gram",
+    "first_order": "shortest n-gram",
+    "threshold": "threshold of truthfulness",
+    "target_length": "target length",
+    "limit": "limit of length",
+}
+_USUAL = Constants()
+_AVERAGE = PARTS.index("average")
+
+
+class VariedConstants:
+    """Scores every answer by other constants too: what `score_runs` calls with each batch.
+
+    Args:
+        varied: By name of a constant, its values; by default those of `VARIED`.
+        threads: How many threads score; by default one for each core.
+
+    Raises:
+        ExperimentError: There is no such constant, or it cannot have that value.
+    """
+
+    def __init__(self, varied: Mapping[str, Sequence[float]] | None = None, *, threads: int | None = None) -> None:
+        self.constants = (_USUAL, *_variants(VARIED if varied is None else varied))
+        self._threads = threads
+        self._scorer: VariantScorer | None = None
+        self._parts: list[Floats] = []
+
+    def __call__(self, suite: Suite, batch: Batch) -> None:
+        """Scores a batch by all constants."""
+        if self._scorer is None:
+            self._scorer = VariantScorer(suite, self.constants, threads=self._threads)
+        n_runs = int(batch.runs[-1] - batch.runs[0]) + 1
+        cells = (batch.runs - batch.runs[0]) * len(suite) + batch.places
+        counts = np.bincount(cells, minlength=n_runs * len(suite))
+        averages = self._scorer.score(batch.places, batch.answers)[:, _AVERAGE]
+        means = np.stack([np.bincount(cells, scores, len(counts)) / counts for scores in averages])
+        self._parts.append(means.reshape(len(averages), n_runs, len(suite)).mean(axis=2))
+
+    def scores(self) -> Floats:
+        """The scores of the runs (columns) by each of `constants` (rows)."""
+        return np.concatenate(self._parts, axis=1)
+
+
+def _variants(varied: Mapping[str, Sequence[float]]) -> list[Constants]:
+    found: dict[Constants, None] = {}
+    for name, values in varied.items():
+        if name not in VARIED:
+            raise ExperimentError(f"there is no constant {name!r}; there are {', '.join(VARIED)}")
+        for value in values:
+            try:
+                found[_changed(name, value)] = None
+            except ValueError as error:
+                raise ExperimentError(f"{name} {value:g}: {error}") from None
+    found.pop(_USUAL, None)
+    return list(found)
+
+
+def _changed(name: str, value: float) -> Constants:
+    values: dict[str, Any] = {name: value if name == "threshold" else int(value)}
+    return replace(_USUAL, **values)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """The scores of the runs with one value of what is varied.
+
+    Attributes:
+        what: What is varied.
+        value: Its value.
+        is_usual: Whether that is the usual one.
+        scores: Of the runs.
+    """
+
+    what: str
+    value: float
+    is_usual: bool
+    scores: Floats
+
+
+def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
+    """How far scores and ranking move as each constant is varied, and each reference set weighted otherwise.
+
+    Args:
+        scored: The runs.
+        varied: What has scored the same batches by other constants.
+
+    Raises:
+        ExperimentError: All runs have the same score, or no constant is varied.
+    """
+    scores = varied.scores()
+    usual = scores[0]
+    check_columns({"score": usual}, "runs")
+    variations = [*_of_constants(varied.constants, scores), *_of_weights(scored)]
+    if not variations:
+        raise ExperimentError(
+            "nothing is varied: expected other values than the usual ones, or questions with several sets"
+        )
+    notes = list(scored.problems)
+    if len(scored.suite.set_names) < 2:
+        notes.append("the suite has one reference set, so that sets cannot be weighted")
+    return Finding(
+        "sensitivity",
+        _words(variations, usual),
+        (_table(variations, usual), _scores_table(scored, variations)),
+        (
+            Picture(
+                "curves",
+                "Ranking (Kendall with the usual one) and scores of the runs",
+                lambda: _draw(variations, usual),
+            ),
+        ),
+        tuple(notes),
+    )
+
+
+def _of_constants(constants: Sequence[Constants], scores: Floats) -> list[Variation]:
+    found = []
+    for name, title in _TITLES.items():
+        rows = [row for row, each in enumerate(constants) if each == _changed(name, getattr(each, name))]
+        if len(rows) > 1:  # more than the usual ones
+            rows.sort(key=lambda row: float(getattr(constants[row], name)))
+            found += [
+                Variation(title, float(getattr(constants[row], name)), constants[row] == _USUAL, scores[row])
+                for row in rows
+            ]
+    return found
+
+
+def _of_weights(scored: ScoredRuns) -> list[Variation]:
+    names = scored.suite.set_names
+    if len(names) < 2:
+        return []
+    return [
+        Variation(f"weight of set {name}", weight, weight == 1, weighted_scores(scored, {name: weight}))
+        for name in names
+        for weight in SET_WEIGHTS
+    ]
+
+
+def weighted_scores(scored: ScoredRuns, weights: dict[str, float]) -> Floats:
+    """The scores of the runs with the reference sets weighted, from the means of the questions.
+
+    Fluency and truthfulness of a question are the weighted means of those in its sets alone.
+
+    Args:
+        scored: The runs.
+        weights: By set; the others have 1. Where all sets of a question have 0, they count alike.
+    """
+    total = scored.questions["helpfulness"].copy()
+    for metric in ("fluency", "truthfulness"):
+        of_sets = scored.set_questions[metric]
+        for place, question in enumerate(scored.suite):
+            of_question = np.array([weights.get(name, 1.0) for name in question.answers])
+            if not of_question.any():
+                of_question[:] = 1.0
+            columns = np.stack([of_sets[name][:, place] for name in question.answers])
+            total[:, place] += of_question @ columns / of_question.sum()
+    mean: Floats = (total / 3).mean(axis=1)
+    return mean
+
+
+def _kendall(variation: Variation, usual: Floats) -> float | None:
+    return kendall(usual, variation.scores)
+
+
+def _table(variations: Sequence[Variation], usual: Floats) -> Table:
+    columns = ("what", "value", "usual", "mean score", "largest change", "Pearson", "Kendall", "most places moved")
+    rows = []
+    for variation in variations:
+        is_constant = np.ptp(variation.scores) == 0
+        moved = np.abs(ranks(variation.scores.round(9)) - ranks(usual.round(9))).max()
+        rows.append(
+            (
+                variation.what,
+                f"{variation.value:g}",
+                "usual" if variation.is_usual else "",
+                float(variation.scores.mean()),
+                float(np.abs(variation.scores - usual).max()),
+                None if is_constant else coefficient("Pearson", usual, variation.scores),
+                _kendall(variation, usual),
+                float(moved),
+            )
+        )
+    return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
+
+
+def _scores_table(scored: ScoredRuns, variations: Sequence[Variation]) -> Table:
+    columns = ("run", *(f"{variation.what} {variation.value:g}" for variation in variations))
+    order = np.argsort(-scored.means["score"], kind="stable")
+    rows = tuple((scored.names[run], *(float(variation.scores[run]) for variation in variations)) for run in order)
+    return Table("scores", "The scores of the runs", columns, rows)
+
+
+def _by_what(variations: Sequence[Variation]) -> dict[str, list[Variation]]:
+    found: dict[str, list[Variation]] = {}
+    for variation in variations:
+        found.setdefault(variation.what, []).append(variation)
+    return found
+
+
+def _words(variations: Sequence[Variation], usual: Floats) -> str:
+    parts, alike = [], 0
+    others = [variation for variation in variations if not variation.is_usual]
+    for what, steps in _by_what(others).items():
+        known = [(value, step) for step in steps if (value := _kendall(step, usual)) is not None]
+        alike += sum(value > SAME_RANKING for value, _ in known)
+        change = max(float(np.abs(step.scores - usual).max()) for step in steps)
+        if known:
+            low, step = min(known, key=lambda found: found[0])
+            span = f"{min(each.value for each in steps):g} to {max(each.value for each in steps):g}"
+            parts.append(f"{what} {span}: {low:.4f} at {step.value:g} (a score moves by {change:.4f} at most)")
+    return (
+        f"In {alike} of {len(others)} variations of one constant the {len(usual)} runs keep their ranking (Kendall "
+        f"above {SAME_RANKING} with the usual one). The lowest Kendall of each: {'; '.join(parts)}."
+    )
+
+
+def _draw(variations: Sequence[Variation], usual: Floats) -> Any:
+    grouped = _by_what(variations)
+    weights = {what: steps for what, steps in grouped.items() if what.startswith("weight of set")}
+    panels = [({what: steps}, what) for what, steps in grouped.items() if what not in weights]
+    if weights:
+        panels.append((weights, "weight of one set, the others 1"))
+    figure, axes = new_figure(3.6 * len(panels), 6.4, 2, len(panels), sharey="row", sharex="col")
+    for column, (lines, title) in enumerate(panels):
+        above, below = axes[:, column]
+        for color, (what, steps) in zip(colors(len(lines)), lines.items(), strict=True):
+            shown = [(step.value, value) for step in steps if (value := _kendall(step, usual)) is not None]
+            above.plot(*zip(*shown, strict=True), "o-", color=color, markersize=4, label=plain(what.split()[-1]))
+        if len(lines) > 1:
+            above.legend(title="set", fontsize=7)
+        steps = next(iter(lines.values()))
+        if len(lines) == 1:
+            by_run = np.stack([step.scores for step in steps])
+            below.plot([step.value for step in steps], by_run, "-", color="C0", linewidth=0.8, alpha=0.6)
+        else:
+            for color, of_set in zip(colors(len(lines)), lines.values(), strict=True):
+                changes = [float(np.abs(step.scores - usual).max()) for step in of_set]
+                below.plot([step.value for step in of_set], changes, "o--", color=color, markersize=3)
+            below.set_title("largest change of a score", fontsize=8)
+        for place in (above, below):
+            place.axvline(next(step.value for step in steps if step.is_usual), color="0.5", linestyle=":", linewidth=1)
+        above.axhline(SAME_RANKING, color="crimson", linestyle="--", linewidth=1)
+        above.set_title(plain(title))
+        if title == _TITLES["threshold"]:
+            below.set_xscale("log")
+    axes[0, 0].set_ylabel("Kendall with the usual ranking")
+    axes[1, 0].set_ylabel("score of each run")
+    return figure

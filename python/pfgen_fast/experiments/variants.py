@@ -1,0 +1,83 @@
+"""Scores by other constants of the rules: many sets of constants in one pass over the answers, natively."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._native import _core
+from ..constants import Constants
+from ..errors import ExperimentError
+from ..index import checked_threads, references
+from ..keywords import flatten, regex_searchers
+from ..suite import Suite
+
+PARTS = ("fluency", "truthfulness", "helpfulness", "average")
+
+
+class VariantScorer:
+    """Scores answers to the questions of a suite as profile leaderboard does, by each of several sets of constants.
+
+    Args:
+        suite: The suite.
+        constants: The sets of constants.
+        threads: How many threads score; by default one for each core.
+
+    Raises:
+        ExperimentError: By some constants no reference answer of a set can score.
+
+    Example:
+        >>> scorer = VariantScorer(Suite.load("mini"), [Constants(), Constants(last_order=3)])
+        >>> scores = scorer.score([0], ["Ice floats because it is less dense than water."])
+        >>> scores.shape  # constants, parts, answers
+        (2, 4, 1)
+    """
+
+    def __init__(self, suite: Suite, constants: Sequence[Constants], *, threads: int | None = None) -> None:
+        self._threads = checked_threads(threads)
+        self.suite, self.constants = suite, tuple(constants)
+        indexed = references(suite, "leaderboard", self._threads)
+        questions = []
+        for place, question in enumerate(suite):
+            rules = _core.KeywordRules(flatten(question.keywords)[0])
+            sets = list(question.answers.values())
+            questions.append((indexed[place], rules, sets, regex_searchers(question.keywords)))
+        self._core = _core.VariantScorer(questions, [_tuple(each) for each in self.constants], self._threads)
+        self._check_baselines()
+
+    def baselines(self, place: int) -> list[list[float]]:
+        """The baselines of a question, by constants, then set."""
+        return self._core.baselines(place)
+
+    def score(self, places: Sequence[int] | NDArray[Any], answers: Any) -> NDArray[np.float64]:
+        """Scores of answers: by constants, part (`PARTS`) and answer.
+
+        Args:
+            places: The number of the question of each answer in the suite.
+            answers: A column of texts, as `Scorer.score` takes it.
+        """
+        column = answers if isinstance(answers, _core.TextColumn) else _core.TextColumn(answers, "answers")
+        return self._core.score(np.asarray(places, dtype=np.int32), column, self._threads)
+
+    def _check_baselines(self) -> None:
+        for place, question in enumerate(self.suite):
+            for constants, by_set in zip(self.constants, self.baselines(place), strict=True):
+                for name, baseline in zip(question.answers, by_set, strict=True):
+                    if not baseline > 0:
+                        raise ExperimentError(
+                            f"suite {self.suite.name}, question {question.question_id}: by {constants} no answer of "
+                            f"the set {name!r} can score, so that nothing can be compared with it"
+                        )
+
+
+def _tuple(constants: Constants) -> tuple[int, int, float, int, int]:
+    return (
+        constants.first_order,
+        constants.last_order,
+        constants.threshold,
+        constants.target_length,
+        constants.limit,
+    )
