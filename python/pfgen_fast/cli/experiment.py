@@ -116,8 +116,8 @@ def sensitivity(
 ) -> None:
     """What the constants of the rules do: n-gram orders, the 0.5 % threshold, lengths 100 and 150, weights of the sets.
 
-    Each is varied around its usual value while the others stay; scores and ranking are compared with the usual ones. All
-    variations come from one pass over the answers.
+    Each is varied around its usual value while the others stay, and scores and ranking are compared with the usual
+    ones. One pass over the answers gives all variations.
 
     [bold]Examples[/bold]
 

@@ -88,6 +88,8 @@ def _variants(varied: Mapping[str, Sequence[float]]) -> list[Constants]:
 
 
 def _changed(name: str, value: float) -> Constants:
+    if name != "threshold" and value != int(value):
+        raise ValueError("expected a whole number")
     values: dict[str, Any] = {name: value if name == "threshold" else int(value)}
     return replace(_USUAL, **values)
 
@@ -128,8 +130,9 @@ def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
             "nothing is varied: expected other values than the usual ones, or questions with several sets"
         )
     notes = list(scored.problems)
-    if len(scored.suite.set_names) < 2:
-        notes.append("the suite has one reference set, so that sets cannot be weighted")
+    alone = [name for name in scored.suite.set_names if name not in _weighable(scored.suite)]
+    if alone:
+        notes.append(f"not weighted, because no question has another set besides: {', '.join(alone)}")
     return Finding(
         "sensitivity",
         _words(variations, usual),
@@ -159,13 +162,20 @@ def _of_constants(constants: Sequence[Constants], scores: Floats) -> list[Variat
 
 
 def _of_weights(scored: ScoredRuns) -> list[Variation]:
-    names = scored.suite.set_names
-    if len(names) < 2:
-        return []
+    names = _weighable(scored.suite)
     return [
         Variation(f"weight of set {name}", weight, weight == 1, weighted_scores(scored, {name: weight}))
         for name in names
         for weight in SET_WEIGHTS
+    ]
+
+
+def _weighable(suite: Suite) -> list[str]:
+    """The sets that share a question with others; the weight of one that is always alone would change nothing."""
+    return [
+        name
+        for name in suite.set_names
+        if any(name in question.answers and len(question.answers) > 1 for question in suite)
     ]
 
 
@@ -210,7 +220,7 @@ def _table(variations: Sequence[Variation], usual: Floats) -> Table:
                 float(np.abs(variation.scores - usual).max()),
                 None if is_constant else coefficient("Pearson", usual, variation.scores),
                 _kendall(variation, usual),
-                float(moved),
+                int(moved) if moved == int(moved) else float(moved),
             )
         )
     return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
@@ -259,17 +269,10 @@ def _draw(variations: Sequence[Variation], usual: Floats) -> Any:
         for color, (what, steps) in zip(colors(len(lines)), lines.items(), strict=True):
             shown = [(step.value, value) for step in steps if (value := _kendall(step, usual)) is not None]
             above.plot(*zip(*shown, strict=True), "o-", color=color, markersize=4, label=plain(what.split()[-1]))
+            by_run = np.stack([step.scores for step in steps])
+            below.plot([step.value for step in steps], by_run, "-", color=color, linewidth=0.8, alpha=0.6)
         if len(lines) > 1:
             above.legend(title="set", fontsize=7)
-        steps = next(iter(lines.values()))
-        if len(lines) == 1:
-            by_run = np.stack([step.scores for step in steps])
-            below.plot([step.value for step in steps], by_run, "-", color="C0", linewidth=0.8, alpha=0.6)
-        else:
-            for color, of_set in zip(colors(len(lines)), lines.values(), strict=True):
-                changes = [float(np.abs(step.scores - usual).max()) for step in of_set]
-                below.plot([step.value for step in of_set], changes, "o--", color=color, markersize=3)
-            below.set_title("largest change of a score", fontsize=8)
         for place in (above, below):
             place.axvline(next(step.value for step in steps if step.is_usual), color="0.5", linestyle=":", linewidth=1)
         above.axhline(SAME_RANKING, color="crimson", linestyle="--", linewidth=1)
