@@ -136,20 +136,34 @@ def _difference(
     # One draw of trials for each question and resample, then a draw of questions.
     drawn = np.stack(
         [
-            _resampled(x, n_resamples, generator) - _resampled(y, n_resamples, generator)
+            resampled_means(x, n_resamples, generator) - resampled_means(y, n_resamples, generator)
             for x, y in zip(a, b, strict=True)
         ]
     )
     picked = generator.integers(len(a), size=(n_resamples, len(a)))
     differences = drawn[picked, np.arange(n_resamples)[:, None]].mean(axis=1)
     low, high = np.percentile(differences, [2.5, 97.5])
-    # With the observed sample counted in, a p-value is never 0.
-    tail = (1 + min(int((differences <= 0).sum()), int((differences >= 0).sum()))) / (1 + n_resamples)
     mean_a, mean_b = float(np.mean([x.mean() for x in a])), float(np.mean([x.mean() for x in b]))
-    return Difference(metric, mean_a, mean_b, mean_a - mean_b, float(low), float(high), min(1.0, 2 * tail))
+    return Difference(metric, mean_a, mean_b, mean_a - mean_b, float(low), float(high), float(p_values(differences)))
 
 
-def _resampled(values: NDArray[np.float64], n_resamples: int, generator: np.random.Generator) -> NDArray[np.float64]:
+def p_values(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Two-sided bootstrap p-values of "there is no difference", over the draws of the last axis.
+
+    Example:
+        >>> p_values(np.array([[0.1, 0.2, 0.1], [0.1, -0.2, 0.1]])).tolist()
+        [0.5, 1.0]
+    """
+    n_resamples = differences.shape[-1]
+    smaller = np.minimum((differences <= 0).sum(axis=-1), (differences >= 0).sum(axis=-1))
+    # With the observed sample counted in, a p-value is never 0.
+    values: NDArray[np.float64] = np.minimum(1.0, 2 * ((1 + smaller) / (1 + n_resamples)))
+    return values
+
+
+def resampled_means(
+    values: NDArray[np.float64], n_resamples: int, generator: np.random.Generator
+) -> NDArray[np.float64]:
     """Means of resamples of the trials of one question."""
     means: NDArray[np.float64] = values[generator.integers(len(values), size=(n_resamples, len(values)))].mean(axis=1)
     return means

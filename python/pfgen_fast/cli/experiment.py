@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -95,6 +96,52 @@ def stability(
         cut = CutReferences(references or REFERENCE_ANSWERS, n_draws=reference_draws, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, quiet=quiet, on_batch=cut)
     _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+
+
+class CorrectionChoice(str, enum.Enum):
+    """How p-values are corrected for many comparisons."""
+
+    bh = "bh"
+    holm = "holm"
+
+
+@group.command()
+def significance(
+    paths: options.Paths,
+    output: Folder,
+    suite: options.SuiteOption = None,
+    alpha: Annotated[float, typer.Option("--alpha", help="The level of significance.")] = 0.05,
+    correction: Annotated[
+        CorrectionChoice,
+        typer.Option(help="For many comparisons: bh bounds the share of false alarms, holm the chance of any."),
+    ] = CorrectionChoice.bh,
+    resamples: Resamples = 10_000,
+    seed: Seed = 0,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Which neighbours of the leaderboard really differ, and which runs cannot be told apart.
+
+    A paired bootstrap over questions and trials, as that of compare, for all pairs of runs; corrected for as many
+    comparisons, and drawn as groups.
+
+    [bold]Example[/bold]
+
+      pfgen-fast experiment significance result -o significance
+    """
+    from ..experiments.significance import significance as find
+
+    scored = _scored(paths, suite, threads, quiet=quiet)
+    with counting("runs drawn", quiet=quiet) as count:
+        finding = find(
+            scored,
+            alpha=alpha,
+            correction=correction.value,
+            n_resamples=resamples,
+            seed=seed,
+            on_progress=count,
+        )
+    _finish(finding, output, scored, quiet=quiet)
 
 
 @group.command()
