@@ -98,6 +98,52 @@ def stability(
     _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
 
 
+class PickChoice(str, enum.Enum):
+    """Which of a model's runs count."""
+
+    best = "best"
+    mean = "mean"
+
+
+@group.command()
+def external(
+    paths: options.Paths,
+    output: Folder,
+    scores: Annotated[
+        list[Path],
+        typer.Option(
+            "--scores",
+            help="CSV with a header: names of models, then columns of scores (empty: not known). May be given again.",
+            metavar="FILE.csv",
+        ),
+    ],
+    suite: options.SuiteOption = None,
+    pick: Annotated[
+        PickChoice, typer.Option("--runs", help="Of several runs of a model, the best or the mean.")
+    ] = PickChoice.best,
+    resamples: Resamples = 2_000,
+    seed: Seed = 0,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Do the scores agree with those of others: a judge model, people, another leaderboard?
+
+    Names of models are matched as they are; then but for case and separators; then but for what comes before the last
+    slash. A rule that would give a name two partners gives it none; models without a partner are listed.
+
+    [bold]Example[/bold]
+
+      pfgen-fast experiment external result --scores judge.csv --scores other.csv -o external
+    """
+    from ..experiments.external import external as find
+    from ..experiments.external import read_scores
+
+    files = [read_scores(path) for path in scores]
+    scored = _scored(paths, suite, threads, quiet=quiet)
+    found = find(scored, files, pick=pick.value, n_resamples=resamples, seed=seed)
+    _finish(found, output, scored, quiet=quiet)
+
+
 class CorrectionChoice(str, enum.Enum):
     """How p-values are corrected for many comparisons."""
 

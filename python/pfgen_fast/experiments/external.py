@@ -1,0 +1,333 @@
+"""`external`: do the scores agree with those of others: a judge model, people, another leaderboard?"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import ExperimentError
+from ..files import read_stored
+from ..foreign import in_one_line
+from .finding import Cell, Finding, Picture, Table
+from .pictures import MAX_LABELS, label_points, new_figure, plain
+from .scored_runs import ScoredRuns
+from .statistics import COEFFICIENTS, MIN_RUNS, Correlation, Floats, check_columns, correlate
+
+Pick = Literal["best", "mean"]
+
+METRICS = ("score", "fluency", "truthfulness", "helpfulness")
+_MAX_BYTES = 1 << 26
+_N_NAMED = 5
+
+
+@dataclass(frozen=True)
+class OutsideScores:
+    """Scores that others gave to models.
+
+    Attributes:
+        path: The file.
+        columns: By name of a column, the score of each model that has one.
+        names: All models, in the order of the file.
+    """
+
+    path: Path
+    columns: Mapping[str, Mapping[str, float]]
+    names: tuple[str, ...]
+
+
+def read_scores(path: Path) -> OutsideScores:
+    """Reads a CSV file: a header, the models' names in the first column, a score in each of the others.
+
+    An empty cell is a score that is not known.
+
+    Raises:
+        ExperimentError: The file is no such table; the message names the line.
+    """
+    rows = _rows(path)
+    if not rows or len(rows[0][1]) < 2:
+        raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")
+    header = [cell.strip() for cell in rows[0][1]]
+    if len(set(header)) < len(header) or not all(header[1:]):
+        raise ExperimentError(f"{path}, line 1: expected names of columns, each another one")
+    columns: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
+    names: dict[str, None] = {}
+    for number, row in rows[1:]:
+        where = f"{path}, line {number}"
+        if len(row) != len(header):
+            raise ExperimentError(f"{where}: expected {len(header)} cells, not {len(row)}")
+        name = row[0].strip()
+        if not name or name in names:
+            raise ExperimentError(f"{where}: {'a model without a name' if not name else f'{name!r} comes again'}")
+        names[name] = None
+        for column, cell in zip(header[1:], row[1:], strict=True):
+            if cell.strip():
+                columns[column][name] = _number(cell, f"{where}, column {column!r}")
+    if not names:
+        raise ExperimentError(f"{path}: holds no scores")
+    return OutsideScores(path, columns, tuple(names))
+
+
+def _rows(path: Path) -> list[tuple[int, list[str]]]:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise ExperimentError(f"{path}: larger than {_MAX_BYTES >> 20} MB, which no table of models is")
+        text = read_stored(path).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise ExperimentError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise ExperimentError(f"{path}: not UTF-8 (byte {error.start})") from None
+    except OSError as error:
+        raise ExperimentError(f"{path}: cannot be read: {error.strerror or error}") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise ExperimentError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
+
+
+def _number(cell: str, where: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ExperimentError(f"{where}: expected a number, not {in_one_line(cell, 40)!r}; leave a missing score empty")
+    return value
+
+
+# --- names
+
+_SEPARATORS = re.compile(r"[\s_.:@-]+")
+
+
+def _plain_name(name: str) -> str:
+    """A name without case and with one kind of separator."""
+    return _SEPARATORS.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
+
+
+def _last_part(name: str) -> str:
+    """What comes behind the last slash, in the same form."""
+    return _plain_name(name.rstrip("/").rsplit("/", 1)[-1])
+
+
+RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("the same", lambda name: name),
+    ("but for case and separators", _plain_name),
+    ("but for what comes before the last slash", _last_part),
+)
+"""How names are matched: by the first rule under which each has one partner only."""
+
+
+def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Partners of our names, each with the rule that found it; a name under which two fall finds none.
+
+    Example:
+        >>> match_names(["org/Model-7B", "a/b"], ["model_7b", "c"])
+        {'org/Model-7B': ('model_7b', 'but for what comes before the last slash')}
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for rule, form in RULES:
+        left = [name for name in ours if name not in found]
+        taken = {partner for partner, _ in found.values()}
+        by_form = _unambiguous([name for name in theirs if name not in taken], form)
+        for name, formed in ((name, form(name)) for name in _unambiguous(left, form).values()):
+            if formed in by_form:
+                found[name] = (by_form[formed], rule)
+    return found
+
+
+def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, str]:
+    formed = [form(name) for name in names]
+    return {key: name for key, name in zip(formed, names, strict=True) if formed.count(key) == 1}
+
+
+# --- the experiment
+
+
+def models_of(scored: ScoredRuns, pick: Pick) -> dict[str, dict[str, float]]:
+    """By model, the value of each metric: of its run with the highest score, or the mean of its runs."""
+    found = {}
+    for model in dict.fromkeys(scored.models):
+        runs = [run for run, other in enumerate(scored.models) if other == model]
+        if pick == "best":
+            runs = [max(runs, key=lambda run: scored.means["score"][run])]
+        found[model] = {metric: float(scored.means[metric][runs].mean()) for metric in METRICS}
+    return found
+
+
+def external(
+    scored: ScoredRuns, files: Sequence[OutsideScores], *, pick: Pick = "best", n_resamples: int = 2_000, seed: int = 0
+) -> Finding:
+    """Correlations of our scores with those of others, model by model.
+
+    Args:
+        scored: The runs.
+        files: The others' scores.
+        pick: Where a model has several runs, the best or the mean of them.
+        n_resamples: Draws of the bootstrap, which draws models.
+        seed: Of the draws.
+
+    Raises:
+        ExperimentError: Fewer than three models have a partner, or scores do not differ.
+    """
+    models = models_of(scored, pick)
+    compared: list[_Compared] = []
+    notes = list(scored.problems)
+    problems = []
+    for file in files:
+        partners = match_names(list(models), file.names)
+        for column, values in file.columns.items():
+            try:
+                compared.append(
+                    _compare(models, file, column, values, partners, n_resamples, seed, several=len(files) > 1)
+                )
+            except ExperimentError as error:
+                problems.append(str(error))
+    if not compared:
+        raise ExperimentError("; ".join(problems))
+    notes += [f"left out: {problem}" for problem in problems]
+    return Finding(
+        "external",
+        _words(compared, pick),
+        (
+            _correlations(compared),
+            *(_pairs_table(each, models, number) for number, each in enumerate(compared, start=1)),
+            _unmatched(files, models),
+        ),
+        tuple(_picture(each, models, number) for number, each in enumerate(compared, start=1)),
+        tuple(notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """One column of others' scores, and our models that have a partner in it.
+
+    Attributes:
+        name: What it is called.
+        models: Ours.
+        partners: Theirs, each with the rule that found it.
+        values: Their scores.
+        correlations: By metric of ours.
+    """
+
+    name: str
+    models: tuple[str, ...]
+    partners: tuple[tuple[str, str], ...]
+    values: Floats
+    correlations: Mapping[str, Mapping[str, Correlation]]
+
+
+def _compare(
+    models: Mapping[str, Mapping[str, float]],
+    file: OutsideScores,
+    column: str,
+    values: Mapping[str, float],
+    partners: Mapping[str, tuple[str, str]],
+    n_resamples: int,
+    seed: int,
+    *,
+    several: bool,
+) -> _Compared:
+    common = [(model, *partner) for model, partner in partners.items() if partner[0] in values]
+    where = f"{file.path}, column {column!r}"
+    if len(common) < MIN_RUNS:
+        raise ExperimentError(
+            f"{where}: {len(common)} models in common, expected at least {MIN_RUNS}; ours are {_some(list(models))}, "
+            f"theirs {_some(list(values))}"
+        )
+    theirs = np.array([values[partner] for _, partner, _ in common])
+    check_columns({where: theirs}, "models")
+    correlations = {}
+    for metric in METRICS:
+        ours = np.array([models[model][metric] for model, _, _ in common])
+        if metric == "score":
+            check_columns({"our score": ours}, "models")
+        if np.ptp(ours) > 0:
+            correlations[metric] = correlate(ours, theirs, n_resamples=n_resamples, seed=seed)
+    return _Compared(
+        name=in_one_line(f"{file.path.stem}: {column}" if several else column, 60),
+        models=tuple(model for model, _, _ in common),
+        partners=tuple((partner, rule) for _, partner, rule in common),
+        values=theirs,
+        correlations=correlations,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(in_one_line(name, 60) for name in names[:_N_NAMED])
+    return f"{shown} and {len(names) - _N_NAMED} more" if len(names) > _N_NAMED else shown or "none"
+
+
+def _correlations(compared: Sequence[_Compared]) -> Table:
+    columns = (
+        "scores",
+        "with our",
+        "models",
+        *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for each in compared:
+        for metric, values in each.correlations.items():
+            figures = [(values[name].value, values[name].low, values[name].high) for name in COEFFICIENTS]
+            rows.append((each.name, metric, len(each.models), *(cell for figure in figures for cell in figure)))
+    return Table("correlations", "Correlations over models, with 95 % bootstrap intervals", columns, tuple(rows))
+
+
+def _pairs_table(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Table:
+    rows = [
+        (model, partner, models[model]["score"], float(value), rule)
+        for model, (partner, rule), value in zip(each.models, each.partners, each.values, strict=True)
+    ]
+    rows.sort(key=lambda row: -row[2])
+    columns = ("model", "theirs", "our score", each.name, "names are")
+    return Table(f"models-{number}", f"Models in common: {each.name}", columns, tuple(rows))
+
+
+def _unmatched(files: Sequence[OutsideScores], models: Mapping[str, Mapping[str, float]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for file in files:
+        partners = match_names(list(models), file.names)
+        theirs = {partner for partner, _ in partners.values()}
+        rows += [(file.path.name, "ours", model) for model in models if model not in partners]
+        rows += [(file.path.name, "theirs", name) for name in file.names if name not in theirs]
+    return Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(rows))
+
+
+def _words(compared: Sequence[_Compared], pick: Pick) -> str:
+    found = []
+    for each in compared:
+        values = each.correlations["score"]
+        by_coefficient = ", ".join(f"{name} {values[name]}" for name in COEFFICIENTS)
+        found.append(f"with {each.name} over {len(each.models)} models by {by_coefficient}")
+    which = "the best run" if pick == "best" else "the mean of its runs"
+    return f"Our score ({which} of each model) correlates {'; '.join(found)}; 95 % bootstrap intervals in brackets."
+
+
+def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:
+    return Picture(f"scatter-{number}", f"{each.name} against our score", lambda: _draw(each, models))
+
+
+def _draw(each: _Compared, models: Mapping[str, Mapping[str, float]]) -> Any:
+    ours = np.array([models[model]["score"] for model in each.models])
+    figure, axes = new_figure(8, 6)
+    place = axes[0, 0]
+    place.plot(ours, each.values, "o", markersize=5, alpha=0.8)
+    pearson = each.correlations["score"]["Pearson"].value
+    place.set(xlabel="our score", ylabel=plain(each.name), title=f"{len(ours)} models, Pearson {pearson:.4f}")
+    place.margins(0.08)
+    # Where there are many, those are named that lie farthest from the line through all.
+    line = np.polynomial.Polynomial.fit(ours, each.values, 1)
+    named = np.argsort(-np.abs(each.values - line(ours)), kind="stable")[:MAX_LABELS]
+    names = [in_one_line(each.models[row].rsplit("/", 1)[-1], 40) for row in named]
+    label_points(place, ours[named], each.values[named], names)
+    return figure
