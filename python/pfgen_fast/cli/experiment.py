@@ -144,6 +144,103 @@ def external(
     _finish(found, output, scored, quiet=quiet)
 
 
+@group.command()
+def judge(
+    paths: options.Paths,
+    output: Folder,
+    model: Annotated[str, typer.Option("--model", "-m", help="The judge, as the server calls it.")],
+    suite: options.SuiteOption = None,
+    base_url: Annotated[str | None, typer.Option(help="Address of the server, up to and with /v1.")] = None,
+    key_env: Annotated[
+        str | None, typer.Option(help="The variable that holds the key. Default: OPENAI_API_KEY.", metavar="NAME")
+    ] = None,
+    template: Annotated[
+        Path | None,
+        typer.Option(help="The prompt, with {question}, {sample}, {answer}, {language}.", metavar="FILE"),
+    ] = None,
+    language: Annotated[str, typer.Option(help="The language that answers are expected in.")] = "Japanese",
+    ratings: Annotated[int, typer.Option("--ratings", min=1, help="How often each answer is rated.")] = 1,
+    trials: Annotated[
+        int | None, typer.Option("--trials", "-n", min=1, help="Answers rated per question of a run. Default: all.")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Of the judge. Default: 0 for one rating, 1 for several.")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="The most tokens of a reply.")] = 300,
+    prompt_price: Annotated[float, typer.Option(help="Of a million tokens of prompts, for the estimate.")] = 0.0,
+    reply_price: Annotated[float, typer.Option(help="Of a million tokens of replies.")] = 0.0,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Stop before the cost, as estimated, could exceed this.")
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="The file in which ratings are kept. Default: judge-ratings.jsonl in DIR.", metavar="FILE"),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask nothing; use the ratings that are there.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked, and its cost.")] = False,
+    concurrency: Annotated[int, typer.Option(help="Requests under way at once.")] = 16,
+    timeout: Annotated[float, typer.Option(help="Seconds until a request counts as failed.")] = 120.0,
+    retries: Annotated[int, typer.Option(help="How often a failed request is tried again.")] = 5,
+    seed: Annotated[str, typer.Option(help="Any text; another one chooses other answers and other replies.")] = "",
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Lets a language model rate the answers from 1 to 10, to have something to compare scores with.
+
+    Asks a server that speaks the OpenAI protocol. Every rating is kept when it comes: the same command goes on where it
+    was stopped, and --offline replays it. What it will cost is said before it starts. judge-models.csv is what
+    'pfgen-fast experiment external --scores' takes.
+
+    [bold]Examples[/bold]
+
+      pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
+
+      pfgen-fast experiment judge result -m gpt-4o --prompt-price 2.5 --reply-price 10 --budget 20 -o judge
+    """
+    from ..engines import open_engine
+    from ..experiments import judge as library
+
+    wanted = library.Judging(
+        model,
+        library.Template.read(template or library.USUAL_TEMPLATE),
+        language=language,
+        n_ratings=ratings,
+        trials=trials,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        seed=seed,
+    )
+    prices = library.Prices(prompt_price, reply_price)
+    if budget is not None and not (prompt_price or reply_price):
+        fail("--budget needs prices: --prompt-price, --reply-price")
+    answers = library.AnswersToJudge(wanted)
+    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=answers)
+    found = library.Ratings(
+        scored.suite, answers.found, wanted, library.RatingFile(cache or output / "judge-ratings.jsonl")
+    )
+    estimate = found.estimate(prices)
+    if dry_run or not quiet:
+        stdout().print(str(estimate))
+    if dry_run:
+        return
+    if estimate.n_requests and not offline:
+        server = {"base_url": base_url, "key_env": key_env}
+        limits = {"concurrency": concurrency, "timeout": timeout, "retries": retries}
+        given = {name: value for name, value in server.items() if value is not None}
+        engine = open_engine(
+            "openai", suite=scored.suite, model=model, mode="chat", sampling=wanted.sampling, **given, **limits
+        )
+        try:
+            with counting("ratings", quiet=quiet, with_speed=True) as count:
+                problem = found.ask(engine, prices=prices, budget=budget, on_progress=count)
+        except KeyboardInterrupt:
+            fail("stopped; the ratings so far are kept, and the same command goes on", Exit.STOPPED)
+        if problem:
+            again = "the same command goes on; with --offline it uses the ratings that are there"
+            fail(f"{problem}; {again}", Exit.PARTIAL)
+    _finish(library.judge(scored, found, judge_name=model), output, scored, quiet=quiet)
+
+
 class CorrectionChoice(str, enum.Enum):
     """How p-values are corrected for many comparisons."""
 

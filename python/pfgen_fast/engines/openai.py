@@ -56,6 +56,8 @@ def request(
             ("seed", task.seed),
         )
     )
+    if not sampling.stop:
+        del body["stop"]  # some servers refuse an empty list
     if sampling.top_k is not None:
         body["top_k"] = sampling.top_k  # no part of the protocol, but most local servers know it
     return path, body
