@@ -110,8 +110,8 @@ class Finding:
 
     def to_markdown(self) -> str:
         """Words, tables, and links to the pictures beside the file."""
-        parts = [f"# {self.name}\n", markdown_cell(self.paragraph) + "\n"]
-        parts += [f"* {markdown_cell(in_one_line(note, 400))}" for note in self.notes]
+        parts = [f"# {self.name}\n", _prose(self.paragraph) + "\n"]
+        parts += [f"* {_prose(in_one_line(note, 400))}" for note in self.notes]
         parts += [f"\n## {picture.title}\n\n![{picture.title}]({self._file(picture)}.svg)" for picture in self.pictures]
         parts += [f"\n## {table.title}\n\n{table.to_markdown()}" for table in self.tables]
         return "\n".join(parts).rstrip("\n") + "\n"
@@ -158,6 +158,11 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
 def harmless_csv(table: Table) -> bytes:
     """The bytes of the table's CSV file, with escapes for what UTF-8 cannot hold."""
     return table.to_csv().encode("utf-8", "backslashreplace")
+
+
+def _prose(text: str) -> str:
+    """Text for Markdown; quotation marks, which are harmless outside of tags, stay readable."""
+    return markdown_cell(text).replace("&#x27;", "'").replace("&quot;", '"')
 
 
 def _columns(table: Table) -> Sequence[tuple[str, bool]]:

@@ -135,6 +135,7 @@ def _draw_runs(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -
     for place, ((a, b), values) in zip(axes.flat, found.items(), strict=False):
         x, y = scored.means[a], scored.means[b]
         place.plot(x, y, "o", markersize=4, alpha=0.8)
+        place.margins(0.1)
         place.set(xlabel=a, ylabel=b, title=f"Pearson {values['Pearson'].value:.3f}")
     if len(scored.names) <= MAX_LABELS:
         for place, (a, b) in zip(axes.flat, found, strict=False):

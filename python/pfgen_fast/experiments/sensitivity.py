@@ -37,6 +37,7 @@ _TITLES = {
     "limit": "limit of length",
 }
 _USUAL = Constants()
+_PANELS_SIDE_BY_SIDE = 3
 _AVERAGE = PARTS.index("average")
 
 
@@ -263,9 +264,14 @@ def _draw(variations: Sequence[Variation], usual: Floats) -> Any:
     panels = [({what: steps}, what) for what, steps in grouped.items() if what not in weights]
     if weights:
         panels.append((weights, "weight of one set, the others 1"))
-    figure, axes = new_figure(3.6 * len(panels), 6.4, 2, len(panels), sharey="row", sharex="col")
-    for column, (lines, title) in enumerate(panels):
-        above, below = axes[:, column]
+    n_blocks = -(-len(panels) // _PANELS_SIDE_BY_SIDE)
+    n_columns = min(len(panels), _PANELS_SIDE_BY_SIDE)
+    figure, axes = new_figure(4.2 * n_columns, 5.4 * n_blocks, 2 * n_blocks, n_columns, sharey="row")
+    for place in axes.flat:
+        place.set_visible(False)
+    for number, (lines, title) in enumerate(panels):
+        block, column = divmod(number, _PANELS_SIDE_BY_SIDE)
+        above, below = axes[2 * block : 2 * block + 2, column]
         for color, (what, steps) in zip(colors(len(lines)), lines.items(), strict=True):
             shown = [(step.value, value) for step in steps if (value := _kendall(step, usual)) is not None]
             above.plot(*zip(*shown, strict=True), "o-", color=color, markersize=4, label=plain(what.split()[-1]))
@@ -274,11 +280,13 @@ def _draw(variations: Sequence[Variation], usual: Floats) -> Any:
         if len(lines) > 1:
             above.legend(title="set", fontsize=7)
         for place in (above, below):
+            place.set_visible(True)
             place.axvline(next(step.value for step in steps if step.is_usual), color="0.5", linestyle=":", linewidth=1)
+            if title == _TITLES["threshold"]:
+                place.set_xscale("log")
         above.axhline(SAME_RANKING, color="crimson", linestyle="--", linewidth=1)
         above.set_title(plain(title))
-        if title == _TITLES["threshold"]:
-            below.set_xscale("log")
-    axes[0, 0].set_ylabel("Kendall with the usual ranking")
-    axes[1, 0].set_ylabel("score of each run")
+        if column == 0:
+            above.set_ylabel("Kendall with the usual ranking")
+            below.set_ylabel("score of each run")
     return figure
