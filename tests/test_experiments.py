@@ -14,7 +14,7 @@ from pfgen_fast import ExperimentError, Scorer
 from pfgen_fast.experiments import Finding, Picture, Table, score_runs, write_finding
 from pfgen_fast.experiments.pictures import new_figure
 from pfgen_fast.experiments.relations import relations
-from pfgen_fast.experiments.statistics import correlate, kendall
+from pfgen_fast.experiments.statistics import coefficient, correlate, kendall
 from pfgen_fast.results import evaluate
 from pfgen_fast.trials import find_runs
 from runmaking import make_run, make_varied_runs, trial_lines
@@ -94,6 +94,17 @@ def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
 
 
 # --- statistics
+
+
+def test_coefficients_are_those_of_scipy():
+    from scipy import stats
+
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 20, 300).astype(float)  # many are equal
+    y = x + generator.normal(0, 9, 300).round()
+    assert coefficient("Pearson", x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert coefficient("Spearman", x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert coefficient("Kendall", x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
 
 
 def test_correlations_of_a_hand_made_example():
@@ -207,7 +218,7 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
 
 def test_the_command_names_what_it_left_out(call, varied, tmp_path):
     make_run(tmp_path / "bad", ["no JSON"])
-    arguments = ("-s", "mini", "--resamples", "100", "-o", tmp_path / "out", "-q")
-    code, out, err = call("experiment", "relations", varied, tmp_path / "bad", *arguments)
+    arguments = ("-s", "mini", "--reference-draws", "0", "--draws", "1", "-o", tmp_path / "out", "-q")
+    code, out, err = call("experiment", "stability", varied, tmp_path / "bad", *arguments)
     assert (code, out) == (3, "")
     assert "bad/trials.jsonl, line 1" in err

@@ -137,7 +137,7 @@ def test_the_usual_constants_give_the_published_scores():
     for place, indexed in enumerate(references(suite, "leaderboard", 2)):
         assert variants.baselines(place) == [indexed.baselines]
     questions = {question.question: place for place, question in enumerate(suite)}
-    trials = [trial for run in published.runs()[:9] for trial in run.trials()[::7]]
+    trials = [trial for run in published.runs()[:9] for trial in run.trials()[::29]]
     answers = [trial["answer"] for trial in trials]
     found = variants.score([questions[trial["question"]] for trial in trials], answers)
     table = scorer.score([trial["question"] for trial in trials], answers)

@@ -31,8 +31,16 @@ def stored(figure: Any, form: str) -> bytes:
     content = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
     with library("matplotlib", extra=_EXTRA).rc_context(_STYLE):
+        fix_layout(figure)
         figure.savefig(content, format=form, dpi=110, metadata=metadata)
     return content.getvalue()
+
+
+def fix_layout(figure: Any) -> None:
+    """Finds the places of all parts, once: it takes longer than drawing them."""
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
 
 
 def colors(n: int) -> list[Any]:
@@ -50,8 +58,7 @@ def label_points(axes: Any, x: Floats, y: Floats, names: Sequence[str]) -> None:
     """Names points, the labels moved apart (adjustText) so that they can be read."""
     texts = [axes.text(px, py, plain(name), fontsize=7) for px, py, name in zip(x, y, names, strict=True)]
     # It measures the labels, for which the figure must have its final layout.
-    axes.figure.draw_without_rendering()
-    axes.figure.set_layout_engine("none")
+    fix_layout(axes.figure)
     library("adjustText", extra=_EXTRA).adjust_text(
         texts,
         x=list(x),
