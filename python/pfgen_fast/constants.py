@@ -1,4 +1,4 @@
-"""The constants of the rules, for experiments that vary them. The rules are those of docs/scoring.md, section 8."""
+"""The constants of the rules, for experiments that vary them. The rules are those of docs/scoring.md, section 9."""
 
 from __future__ import annotations
 

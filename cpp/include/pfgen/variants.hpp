@@ -1,4 +1,4 @@
-// What the scores would be if the constants of the rules were others (docs/scoring.md, section 8): profile leaderboard with
+// What the scores would be if the constants of the rules were others (docs/scoring.md, section 9): profile leaderboard with
 // any number of sets of constants, in one walk over each answer.
 //
 // For experiments. It follows the rules without the shortcuts that make scorers.cpp fast, and equals it bit for bit where

@@ -1,7 +1,7 @@
 """Imports every subcommand, which registers it; in the order in which `--help` lists them."""
 # ruff: noqa: F401
 
-from . import (  # noqa: F401
+from . import (
     build_suite,
     compare,
     experiment,
