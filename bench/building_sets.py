@@ -26,7 +26,7 @@ from .table import Bound, Row
 from .timing import seconds, take_turns
 
 _ROOT = Path(__file__).resolve().parents[1]
-_N_RAW, _N_TEXTS, _SIZE = 1_000_000, 30_000, 1_000
+_N_RAW, _N_TEXTS, SIZE = 1_000_000, 30_000, 1_000
 _LENGTH = 100
 _ORDERS = range(1, 11)
 _RANDOM_SUBSETS = 100
@@ -41,11 +41,11 @@ def build_sets(suite: Suite, folder: Path) -> list[Row]:
         Disagreement: polars counts something else, threads change what is found, or an error is not what counting says.
     """
     question = max(suite, key=lambda question: len(question.answers)).question_id
-    rows = _find_rare(folder, question) + _count_documents(_texts(suite, question, 5))
-    return rows + [row for order in (5, 10) for row in _select(_texts(suite, question, order), order)]
+    rows = _find_rare(folder, question) + _count_documents(texts_of(suite, question, 5))
+    return rows + [row for order in (5, 10) for row in _select(texts_of(suite, question, order), order)]
 
 
-def _texts(suite: Suite, question: str, order: int) -> list[str]:
+def texts_of(suite: Suite, question: str, order: int) -> list[str]:
     """Of twice as many answers, those whose length is nearest to the wanted one."""
     drawn = NgramSampler(suite, order=order).sample(question, range(2 * _N_TEXTS))
     return sorted(drawn, key=lambda answer: abs(len(answer) - _LENGTH))[:_N_TEXTS]
@@ -106,16 +106,16 @@ def _by_polars(polars: ModuleType, texts: Sequence[str]) -> Any:
 
 
 def _select(texts: Sequence[str], order: int) -> list[Row]:
-    chosen = select(texts, _SIZE, seed="bench", seconds=_SECONDS, threads=1)
+    chosen = select(texts, SIZE, seed="bench", seconds=_SECONDS, threads=1)
     agree("error of a selection", distribution_error(texts, chosen.rows), chosen.error)
     generator = np.random.default_rng(1)
-    subsets = [generator.choice(len(texts), _SIZE, replace=False) for _ in range(_RANDOM_SUBSETS)]
+    subsets = [generator.choice(len(texts), SIZE, replace=False) for _ in range(_RANDOM_SUBSETS)]
     best = min(distribution_error(texts, subset) for subset in subsets)
-    again = partial(select, texts, _SIZE, seed="bench", threads=1)
+    again = partial(select, texts, SIZE, seed="bench", threads=1)
     # Twice as far takes so much longer: what comes before the climb is in neither.
     made = chosen.proposals // 4 + 1
     short, long = take_turns(1, partial(again, proposals=made), partial(again, proposals=2 * made))
-    of = f"{_SIZE:,} of {len(texts):,} texts of the n-gram engine, order {order}"
+    of = f"{SIZE:,} of {len(texts):,} texts of the n-gram engine, order {order}"
     return [
         Row(f"selection, {of}: swaps tried, 1 thread", made / (long - short), "/s", must=Bound("value", ">=", 200_000)),
         Row(

@@ -31,15 +31,15 @@ void check_size(std::size_t size, std::size_t n_rows) {
   }
 }
 
-// Whether all sums and costs stay far below the largest that their types hold.
+// All sums and costs stay far below the largest that their types hold.
 void check_sums(const SymbolTexts& texts, std::size_t size, std::size_t max_order) {
-  std::size_t longest = 1;
+  std::size_t longest = 0;
   for (std::size_t row = 0; row < texts.size(); ++row) longest = std::max(longest, texts[row].size());
-  const std::size_t n_rows = std::max<std::size_t>(1, texts.size());
-  const auto most = static_cast<std::size_t>(kMostCost / 8);
-  if (longest * max_order > std::numeric_limits<std::uint32_t>::max() ||
-      most / n_rows / (longest * max_order) / std::max<std::size_t>(1, size) == 0 ||
-      most / n_rows / (std::max<std::size_t>(1, texts.symbols.size()) * max_order) == 0) {
+  const auto at_least_1 = [](std::size_t n) { return std::max<std::size_t>(n, 1); };
+  const std::size_t n_in_one = at_least_1(longest * max_order);
+  const std::size_t n_in_all = at_least_1(texts.symbols.size() * max_order);
+  const std::size_t left = static_cast<std::size_t>(kMostCost / 8) / at_least_1(texts.size());
+  if (n_in_one > std::numeric_limits<std::uint32_t>::max() || left / n_in_one < size || left / n_in_all == 0) {
     throw CompileError("too many and too long to count their n-grams exactly");
   }
 }

@@ -191,6 +191,7 @@ void what_cannot_be_is_refused() {
   const Texts texts{U"abc", U"b"};
   CHECK_THROWS(CompileError, select(views(texts), {.size = 3}, 1));
   CHECK_THROWS(CompileError, select(views(texts), {.size = 0}, 1));
+  CHECK_THROWS(CompileError, select(views(texts), {.max_order = 0}, 1));
   CHECK_THROWS(CompileError, document_frequencies(views(texts), 0, 1));
   CHECK_THROWS(CompileError, document_frequencies(views(texts), kLongestNgram + 1, 1));
   const std::vector<unsigned char> invalid{'a', 0xFF};

@@ -36,7 +36,7 @@ struct Comparison {
   std::vector<OrderCoverage> orders;  // from order 1
 };
 
-// Compares the answers of `rows`, which are distinct, with all.
+// Compares the answers of `rows`, which are distinct rows of `answers`, with all.
 Comparison compare(std::span<const TextView> answers, std::span<const std::uint32_t> rows, std::size_t max_order);
 
 struct SelectionOptions {

@@ -1,0 +1,88 @@
+"""`python -m bench.selection_scores [QUESTION]`: what a selection leaves of all answers, for docs/selection.md.
+
+Times nothing. Of answers of the n-gram engine, random subsets and selections by n-grams of different orders: their
+error, order by order, and how far scores by the few are from scores by all.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pfgen_fast import Question, Scorer, Suite
+from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.refset.frequencies import document_frequencies
+from pfgen_fast.refset.selection import distribution_error, select
+
+from .building_sets import SIZE, texts_of
+from .published import checkout_folder, load_mix
+
+_MAX_ORDERS = (1, 3, 5, 7, 10)
+_RANDOM_SUBSETS = 5
+_SECONDS = 60.0
+
+
+def main(question_id: str = "") -> None:
+    """Prints a line for each subset and a table of what is left of the error."""
+    checkout = checkout_folder()
+    suite, mix = Suite.load(checkout / "data"), load_mix(checkout)
+    question = suite[question_id] if question_id else suite.questions[0]
+    texts = texts_of(suite, question.question_id, order=5)
+    asked = {question.question_id, question.question}
+    answers = [answer for of, answer in zip(mix.questions, mix.answers, strict=True) if of in asked]
+    answers += NgramSampler(suite, order=3).sample(question.question_id, range(len(answers)))
+    by_all = _scores(texts, answers)
+    generator = np.random.default_rng(1)
+    subsets = {
+        f"random {i}": generator.choice(len(texts), SIZE, replace=False).tolist() for i in range(_RANDOM_SUBSETS)
+    }
+    for max_order in _MAX_ORDERS:
+        chosen = select(texts, SIZE, max_order=max_order, seconds=_SECONDS, threads=1)
+        subsets[f"selected by orders 1 to {max_order}"] = chosen.rows.tolist()
+    print(
+        f"{question.question_id}, {len(texts):,} texts; error in millionths; RMS difference of scores from those by all"
+    )
+    for name, rows in subsets.items():
+        apart = np.sqrt(np.mean((_scores([texts[row] for row in rows], answers) - by_all) ** 2, axis=1))
+        error = distribution_error(texts, rows) * 1e6
+        print(f"{name:26} error {error:.4f}  fluency {apart[0]:.5f}  truthfulness {apart[1]:.5f}")
+    _print_bands(texts, subsets["random 0"], subsets["selected by orders 1 to 10"])
+
+
+def _scores(references: Sequence[str], answers: Sequence[str]) -> NDArray[np.float64]:
+    question = Question("Q", "why?", {"made": tuple(references)})
+    table = Scorer(Suite("made", (question,), "0" * 40)).score("Q", answers)
+    return np.array([table.fluency, table.truthfulness])
+
+
+def _print_bands(texts: Sequence[str], random: Sequence[int], chosen: Sequence[int]) -> None:
+    """Where the error is: by order, and by how many texts hold an n-gram."""
+    found = document_frequencies(texts)
+    ngrams = found.texts()
+    of_random, of_chosen = (_squares(texts, rows, ngrams, found.counts / len(texts)) for rows in (random, chosen))
+    expected = found.counts / len(texts) * len(chosen)
+    bands = [(f"order {order}", found.orders == order) for order in range(1, 11)]
+    for low, high in ((0.0, 1.0), (1.0, 10.0), (10.0, np.inf)):
+        bands.append((f"{low:g} to {high:g} expected among the chosen", (expected >= low) & (expected < high)))
+    for name, band in bands:
+        share = found.counts[band].sum() / found.counts.sum()
+        left = of_random[band].sum(), of_chosen[band].sum()
+        print(
+            f"{name:40} share of n-grams {share:.3f}  error {left[0]:.4f} -> {left[1]:.4f}, / {left[0] / left[1]:.1f}"
+        )
+
+
+def _squares(
+    texts: Sequence[str], rows: Sequence[int], ngrams: Sequence[str], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What each n-gram adds to the error, in millionths."""
+    found = document_frequencies([texts[row] for row in rows])
+    counts = dict(zip(found.texts(), found.counts.tolist(), strict=True))
+    held = np.array([counts.get(ngram, 0) for ngram in ngrams])
+    return (held / len(rows) - shares) ** 2 / len(ngrams) * 1e6
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
