@@ -34,8 +34,8 @@ void sort_by_key(std::vector<Place>& places, int n_bits, std::vector<Place>& spa
   }
 }
 
-// All places, sorted by their windows of `n` symbols; keys are equal just where these are. A window twice as long is a pair of windows, of which numbers are
-// known by then; so few passes reach any length.
+// All places, sorted by their windows of `n` symbols; keys are equal just where these are. A window twice as long is a
+// pair of windows, of which numbers are known by then; so few passes reach any length.
 std::vector<Place> sort_places(const SymbolTexts& texts, std::size_t n) {
   const int bits = std::max(1, static_cast<int>(std::bit_width(texts.n_distinct)));
   std::size_t covered = std::min(n, 64 / static_cast<std::size_t>(bits));
