@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 from pathlib import Path
@@ -135,6 +136,34 @@ def test_rules_come_one_after_another_and_the_first_removal_counts():
     assert answers.to_pylist() == ["ba", "b", "yx)+/", "", "q"]
     assert removed_by.tolist() == [1, 2, -1, len(rules), -1]
     assert n_changed == {0: 1, 3: 1, 4: 1}
+
+
+SMALL = [
+    Rule("1", "replace", "a(b)", r"\1\1"),
+    Rule("2", "remove", "bbb"),
+    Rule("3", "characters", "cd", "dc"),
+    Rule("4", "replace", "dd", ""),
+    Rule("5", "remove", "^d"),
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.text("abcd", max_size=8), max_size=6))
+def test_rules_do_what_plain_python_does(texts):
+    """Only answers that some rule matches are looked at; that must not be seen."""
+    answers, removed_by, _ = normalised(pa.array(texts, pa.string()), rules=SMALL)
+    expected = []
+    for text in texts:
+        gone = -1
+        for number, rule in enumerate(SMALL):
+            if rule.kind == "remove":
+                gone = number if gone < 0 and re.search(rule.pattern, text) else gone
+            elif rule.kind == "replace":
+                text = re.sub(rule.pattern, rule.text, text)
+            else:
+                text = text.translate(str.maketrans(rule.pattern, rule.text))
+        expected.append((text, len(SMALL) if gone < 0 and not text else gone))
+    assert list(zip(answers.to_pylist(), removed_by.tolist(), strict=True)) == expected
 
 
 def test_wrong_patterns_remove_and_required_ones_must_be_there():
