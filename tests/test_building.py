@@ -34,6 +34,7 @@ from pfgen_fast.refset.stages import (
     most_frequent_reasons,
 )
 from pfgen_fast.suite import find_faults
+from tokenmaking import write_tokenizer
 
 
 def table(*answers, first_row=0):
@@ -516,3 +517,48 @@ def test_a_work_folder_that_cannot_be_made_is_named(make):
     with pytest.raises(PfgenError, match=r"made\.work: cannot be made"):
         build(config, report=False)
     assert os.listdir(config.path.parent)
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "tokenizer.json"])
+def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, tokenizer):
+    if tokenizer.endswith(".json"):
+        write_tokenizer(tmp_path / tokenizer, ["Ice floats because it is less dense than water.", "雷の光と音"])
+    tables = TABLES.replace("order = 5", "order = 3").replace("target = 80", "target = 14")
+    config = make(top=f'unit = "token"\ntokenizer = "{tokenizer}"', tables=tables)
+    built = build(config)
+    assert (built.problems, built.is_written) == ((), True)
+    assert find_faults(config.suite) == []
+    suite = Suite.load(config.suite)
+    answers = list(suite["Q07"].answers["N"])
+    (branch,) = (branch for branch in built.branches if branch.asked.question_id == "Q07")
+    found = dict(records(branch))
+    lengths = [len(tokens) for tokens in suite["Q07"].tokenizer.tokens(answers)]
+    assert found["select"]["left"]["mean"] == pytest.approx(sum(lengths) / len(lengths))
+    assert Scorer(suite).score("Q07", answers).fluency.mean() == pytest.approx(1)
+    removed = branch.removed("frequency").to_pylist()
+    assert removed
+    assert all(len(suite["Q07"].tokenizer.tokens([row["reason"]])[0]) == 3 for row in removed if tokenizer == "words")
+    assert "tokens" in built.report.read_text(encoding="utf-8")
+    assert build(config).n_run == 0
+
+
+def test_a_question_may_have_a_unit_of_its_own(make):
+    config = make(of_question='unit = "character"', top='tokenizer = "words"')
+    assert [asked.tokenizer for asked in config.questions] == [None, None]
+    config = make(of_question='tokenizer = "whitespace"')
+    assert build(config, report=False).is_written
+    assert json.loads((config.suite / "Q01.json").read_bytes())["tokenizer"] == "whitespace"
+
+
+@pytest.mark.parametrize(
+    ("top", "message"),
+    [
+        ('unit = "token"', "tokenizer: expected 'whitespace', 'words' or a .json file"),
+        ('unit = "character"\ntokenizer = "words"', "tokenizer: only for the unit 'token'"),
+        ('tokenizer = "Q.json"', "tokenizer: expected"),
+        ('tokenizer = "nowhere.json"', r"nowhere\.json: cannot be read"),
+    ],
+)
+def test_a_wrong_tokenizer_is_named(make, top, message):
+    with pytest.raises(PfgenError, match=message):
+        make(top=top)

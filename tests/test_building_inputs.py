@@ -155,7 +155,7 @@ question = "How?"
             {'"Why?"': '"Why?"\nid="QA"\n[[question]]\nid = "Qa"\nquestion = "?"'},
             "question Qa: its id or text is already",
         ),
-        ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character'"),
+        ({'"out"': '"out"\nunit = "word"'}, "unit: expected 'character' or 'token'"),
         ({"[[q": "[instructions]\ncaht = ''\n[[q"}, "instructions.caht: unknown key; did you mean 'chat'?"),
         ({"suite": "suite = "}, "not TOML"),
     ],

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import Scorer, Suite, SuiteError
+from pfgen_fast.constants import Constants
+from pfgen_fast.experiments.variants import VariantScorer
 from pfgen_fast.explain import explain
 from pfgen_fast.keywords import parse_rule
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.report.tinting import tints
 from pfgen_fast.suite import Question, find_faults
 from pfgen_fast.units import FileTokenizer, PatternTokenizer, Spelling
+from tokenmaking import write_tokenizer
 
 REFERENCES = ["Ice is less dense than water.", "Ice floats, as ice is less dense.", "It floats on water."]
 RULES = [{"t": "less dense"}, {"or": [{"t": "wat(er)?"}, {"t": "lake"}], "importance": 0.5}]
@@ -36,18 +39,7 @@ def suite_of(*tokenizers, references=REFERENCES, rules=RULES):
 
 @pytest.fixture(scope="module")
 def tokenizer_file(tmp_path_factory):
-    """A small byte-level BPE tokenizer, as `tokenizers` trains and writes it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=320, initial_alphabet=alphabet, show_progress=False)
-    tokenizer.train_from_iterator(REFERENCES * 5, trainer)
-    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    tokenizer.save(str(path))
-    return FileTokenizer(path, hashlib.sha1(path.read_bytes()).hexdigest())
+    return write_tokenizer(tmp_path_factory.mktemp("tokenizer") / "tokenizer.json", REFERENCES)
 
 
 def test_words_and_white_space_cut_where_they_say():
@@ -101,6 +93,17 @@ def test_core_and_oracle_agree_in_tokens(tokenizer_file, profile):
         assert scorer.reward(list(questions), list(texts)).tolist() == table.average.tolist()
 
     agree()
+
+
+def test_varied_constants_score_tokens_as_the_oracle_with_them():
+    suite = suite_of(PatternTokenizer("words"), None, references=[*REFERENCES, "Ice " * 40])
+    constants = [Constants(), Constants(last_order=2), Constants(target_length=10, limit=20, threshold=0.5)]
+    answers = ["Ice is less dense, so it floats on water.", "Ice " * 12 + "less dense", "x " * 60 + "water", ""]
+    scores = VariantScorer(suite, constants).score([0] * 4 + [1] * 4, answers * 2)
+    for variant, each in enumerate(constants):
+        oracle = Oracle(suite, constants=each)
+        expected = [oracle.score_one(question, answer)["average"] for question in ("Q01", "Q02") for answer in answers]
+        assert scores[variant, 3].tolist() == expected
 
 
 def question_file(**keys):

@@ -31,7 +31,7 @@ struct Prepared {
 class Scorer {
  public:
   // `questions[q]` is (references, rules, columns of its sets, one function per regex: text to position, None). Where
-  // the units are tokens there are no such functions, but one in place of None: text to (spelled text, positions).
+  // the units are tokens there are no such functions, but one in place of None: (text, [look-ahead]) to (spelled text, positions).
   using QuestionTuple = std::tuple<std::shared_ptr<LazyReferences>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
                                    std::vector<py::object>, py::object>;
 
@@ -127,7 +127,8 @@ class Scorer {
     const py::object answer = to_str(text);
     if (!answer) return {{text, code, nullptr}, {}, {}};  // the scorer names the row
     auto [spelled, positions] =
-        token_readers_[code](answer).template cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+        token_readers_[code](answer, std::vector<std::size_t>{look_ahead(scorer_.profile())})
+            .template cast<std::pair<py::str, std::vector<std::uint32_t>>>();
     if (positions.size() != scorer_.questions()[code].rules->n_regexes()) {
       throw py::value_error("one position per pattern is needed");
     }

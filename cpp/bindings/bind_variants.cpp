@@ -21,9 +21,10 @@ namespace {
 // The scorer of variants as Python sees it, with the functions that apply regexes.
 class Variants {
  public:
-  // `questions[q]` is (references, rules, the answers of each set, one function per regex: text to position).
+  // `questions[q]` is (references, rules, the answers of each set, one function per regex: text to position, None); where
+  // the units are tokens the answers are spelled in them, and there is one function in place of None, as for the Scorer.
   using QuestionTuple = std::tuple<std::shared_ptr<LazyReferences>, std::shared_ptr<KeywordRules>, std::vector<py::object>,
-                                   std::vector<py::object>>;
+                                   std::vector<py::object>, py::object>;
   // First and last order, threshold, target length, limit.
   using ConstantsTuple = std::tuple<std::uint32_t, std::uint32_t, double, std::size_t, std::size_t>;
   using Codes = py::array_t<std::int32_t, py::array::c_style>;
@@ -34,10 +35,13 @@ class Variants {
     std::vector<ReferenceSets> sets(questions.size());
     std::vector<TextColumn> borrowed;
     for (std::size_t q = 0; q < questions.size(); ++q) {
-      const auto& [references, rules, answers, searchers] = questions[q];
-      if (searchers.size() != rules->n_regexes()) throw py::value_error("one function per regex is needed");
+      const auto& [references, rules, answers, searchers, token_reader] = questions[q];
+      if (searchers.size() != (token_reader.is_none() ? rules->n_regexes() : 0)) {
+        throw py::value_error("one function per regex is needed");
+      }
       taken.push_back({references, rules, std::vector<std::size_t>(answers.size())});
       searchers_.push_back(searchers);
+      token_readers_.push_back(token_reader);
       for (const py::object& set : answers) {
         const TextColumn& column = borrowed.emplace_back(set, "answers", false);
         std::vector<TextView>& views = sets[q].emplace_back();
@@ -57,10 +61,20 @@ class Variants {
     if (static_cast<std::size_t>(questions.size()) != answers.size()) throw py::value_error("one question for each answer");
     std::vector<VariantAnswer> rows(answers.size());
     std::vector<std::vector<std::uint32_t>> positions;
+    std::vector<py::object> spelled;
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const auto code = static_cast<std::size_t>(questions.data()[row]);
       if (code >= searchers_.size()) throw py::value_error("no such question");
       rows[row] = {answers[row], static_cast<std::uint32_t>(code), nullptr};
+      if (!token_readers_[code].is_none()) {
+        const py::object text = to_str(answers[row]);
+        if (!text) continue;  // the scorer names the row
+        auto read = token_readers_[code](text, scorer_->look_aheads()).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+        rows[row].text = view_of_str(read.first.ptr());
+        spelled.push_back(std::move(read.first));
+        rows[row].regex_positions = positions.emplace_back(std::move(read.second)).data();
+        continue;
+      }
       if (searchers_[code].empty()) continue;
       rows[row].regex_positions = positions.emplace_back(regex_positions(code, answers[row])).data();
     }
@@ -111,6 +125,7 @@ class Variants {
 
   std::unique_ptr<VariantScorer> scorer_;
   std::vector<std::vector<py::object>> searchers_;  // per question
+  std::vector<py::object> token_readers_;           // per question; None where its units are characters
 };
 
 }  // namespace

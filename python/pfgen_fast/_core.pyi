@@ -88,7 +88,7 @@ class Scorer:
                 KeywordRules,
                 list[int],
                 list[Callable[[str], int]],
-                Callable[[str], tuple[str, list[int]]] | None,
+                Callable[[str, Sequence[int]], tuple[str, list[int]]] | None,
             ]
         ],
         codes: dict[str, int],
@@ -153,7 +153,15 @@ def export_stream(
 class VariantScorer:
     def __init__(
         self,
-        questions: Sequence[tuple[References, KeywordRules, Sequence[Sequence[str]], Sequence[Callable[[str], int]]]],
+        questions: Sequence[
+            tuple[
+                References,
+                KeywordRules,
+                Sequence[Sequence[str]],
+                Sequence[Callable[[str], int]],
+                Callable[[str, Sequence[int]], tuple[str, list[int]]] | None,
+            ]
+        ],
         constants: Sequence[tuple[int, int, float, int, int]],
         n_threads: int,
     ) -> None: ...

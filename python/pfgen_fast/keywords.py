@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -165,22 +165,20 @@ def _searcher(pattern: str) -> Callable[[str], int]:
     return position
 
 
-def token_reader(
-    rules: tuple[Rule, ...], spelling: Spelling, limit: int | None
-) -> Callable[[str], tuple[str, list[int]]]:
+TokenReader = Callable[[str, Sequence[int]], tuple[str, list[int]]]
+
+
+def token_reader(rules: tuple[Rule, ...], spelling: Spelling) -> TokenReader:
     """A function that spells an answer in tokens and finds where, in tokens, each pattern of the rules is met.
 
-    Args:
-        rules: The rules of one question, as `flatten` takes them with `in_tokens`.
-        spelling: How the question's texts are spelled.
-        limit: How many tokens of an answer the patterns are applied to; None for all.
+    It takes the answer, and to how many of its tokens the patterns are applied: the positions of all patterns for the
+    first such number, then for the second.
     """
     searches = [re.compile(leaf.pattern).search for rule in rules for leaf in rule.leaves()]
 
-    def read(text: str) -> tuple[str, list[int]]:
+    def read(text: str, limits: Sequence[int]) -> tuple[str, list[int]]:
         spelled = spelling.read(text)
-        cut = text if limit is None else spelled.cut(limit)
-        matches = [search(cut) for search in searches]
+        matches = [search(cut) for cut in map(spelled.cut, limits) for search in searches]
         return spelled.symbols, [spelled.position(match.end()) if match else NOT_FOUND for match in matches]
 
     return read

@@ -18,7 +18,7 @@ from .columns import COLUMN_ERRORS, raise_trials_error
 from .errors import IndexFormatError, TrialsError
 from .index import checked_threads, open_references, references, renewed_references
 from .index_file import Profile
-from .keywords import flatten, regex_searchers, token_reader
+from .keywords import TokenReader, flatten, regex_searchers, token_reader
 from .suite import Question, Suite
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 FloatSum = Literal["compensated", "naive"]
-TokenReader = Callable[[str], tuple[str, list[int]]]
 _PARTS = ("fluency", "truthfulness", "helpfulness", "average")
 _AVERAGE = _PARTS.index("average")
 
@@ -99,17 +98,11 @@ class Scorer:
             nodes, names = flatten(question.keywords, in_tokens=question.spelling is not None)
             columns = [column_of_set[name] for name in question.answers]
             rules = _core.KeywordRules(nodes)
-            questions.append((indexed[code], rules, columns, *self._python_parts(question)))
+            questions.append((indexed[code], rules, columns, *callbacks(question)))
             rule_names.append(names)
             codes[question.question_id] = codes[question.question] = code
         core = _core.Scorer(questions, codes, len(column_of_set), getattr(_core.FloatSum, self.float_sum))
         return core, rule_names
-
-    def _python_parts(self, question: Question) -> tuple[list[Callable[[str], int]], TokenReader | None]:
-        """What the core asks Python for: positions of regexes in characters, or an answer in tokens."""
-        if question.spelling is None:
-            return regex_searchers(question.keywords), None
-        return [], token_reader(question.keywords, question.spelling, 200 if self.profile == "leaderboard" else None)
 
     @property
     def signature(self) -> str:
@@ -350,6 +343,13 @@ class ScoreTable:
 
 def _scorer(suite: Suite, profile: Profile, float_sum: FloatSum, threads: int, index: Path | None) -> Scorer:
     return Scorer(suite, profile=profile, float_sum=float_sum, threads=threads, index=index)
+
+
+def callbacks(question: Question) -> tuple[list[Callable[[str], int]], TokenReader | None]:
+    """What the core asks Python for: positions of regexes in characters, or an answer in tokens."""
+    if question.spelling is None:
+        return regex_searchers(question.keywords), None
+    return [], token_reader(question.keywords, question.spelling)
 
 
 def _discount(n_code_points: int) -> float:

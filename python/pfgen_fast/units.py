@@ -206,7 +206,7 @@ def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str
         return [f"{key!r} is only for the unit 'token'" for key in ("tokenizer", "tokenizer_sha1") if key in source]
     if isinstance(name, str) and name in PATTERNS:
         return [] if sha1 is None else [f"'tokenizer_sha1' is only for files; {name!r} is none"]
-    if not isinstance(name, str) or not name.endswith(".json") or Path(name).name != name:
+    if not isinstance(name, str) or not may_name_tokenizer(name) or Path(name).name != name:
         known = ", ".join(map(repr, PATTERNS))
         return [f"'tokenizer' is {known} or the name of a .json file in the suite's folder, not {name!r}"]
     if not isinstance(sha1, str) or not re.fullmatch("[0-9a-f]{40}", sha1):
@@ -218,6 +218,11 @@ def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str
     except SuiteError as error:
         return [str(error)]
     return []
+
+
+def may_name_tokenizer(name: str) -> bool:
+    """Whether a file of a suite with this name may be a tokenizer, and not something else that a suite has."""
+    return name.endswith(".json") and not name.startswith("Q") and name != "suite.json"
 
 
 def freeze_tokenizer(source: Mapping[str, Any], folder: Path) -> Tokenizer | None:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from .._native import _core
 from ..constants import Constants
 from ..errors import ExperimentError
-from ..index import checked_threads, references
-from ..keywords import flatten, regex_searchers
+from ..index import checked_threads, references, spelled_sets
+from ..keywords import flatten
+from ..scoring import callbacks
 from ..suite import Suite
 
 PARTS = ("fluency", "truthfulness", "helpfulness", "average")
@@ -42,9 +43,9 @@ class VariantScorer:
         indexed = references(suite, "leaderboard", self._threads)
         questions = []
         for place, question in enumerate(suite):
-            rules = _core.KeywordRules(flatten(question.keywords)[0])
-            sets = list(question.answers.values())
-            questions.append((indexed[place], rules, sets, regex_searchers(question.keywords)))
+            rules = _core.KeywordRules(flatten(question.keywords, in_tokens=question.spelling is not None)[0])
+            sets = list(spelled_sets(suite, question).values())
+            questions.append((indexed[place], rules, sets, *callbacks(question)))
         self._core = _core.VariantScorer(questions, [_tuple(each) for each in self.constants], self._threads)
         self._check_baselines()
 

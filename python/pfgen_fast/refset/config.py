@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 import sys
@@ -16,6 +17,7 @@ from ..errors import BuildError, SuiteError
 from ..files import read_stored
 from ..keywords import rule_faults
 from ..suite import Instructions
+from ..units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
 from .filters import check_pattern
 from .normalise import WHITE_SPACE, Rule, check_replacement, read_list
 
@@ -114,6 +116,7 @@ class QuestionConfig:
     wrong: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tokenizer: Tokenizer | None = None
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,6 @@ class Config:
         suite: Folder of the suite.
         work: Folder of the stages.
         seed: Chooses among equally good ways; any text.
-        unit: What an n-gram is made of.
         normalise: Stage 1.
         frequency: Stage 3.
         length: Stage 4.
@@ -139,7 +141,6 @@ class Config:
     suite: Path
     work: Path
     seed: str
-    unit: str
     normalise: Normalise
     frequency: Frequency
     length: Length
@@ -147,6 +148,18 @@ class Config:
     sets: Mapping[str, tuple[str, ...]]
     questions: tuple[QuestionConfig, ...]
     instructions: Mapping[str, str]
+
+    @property
+    def unit(self) -> str:
+        """What n-grams are made of, in a word for people."""
+        names = {"character" if asked.tokenizer is None else "token" for asked in self.questions}
+        return names.pop() if len(names) == 1 else "unit"
+
+    @property
+    def tokenizer_files(self) -> dict[str, bytes]:
+        """The files of tokenizers that belong into the suite, by their names there."""
+        files = {asked.tokenizer for asked in self.questions if isinstance(asked.tokenizer, FileTokenizer)}
+        return {file.path.name: file.checked_content() for file in files}
 
     def set_names(self, question: QuestionConfig) -> list[str]:
         """The sets that a question has."""
@@ -177,10 +190,22 @@ def repeating(config: Config) -> Config:
     return replace(config, frequency=replace(config.frequency, until_stable=True))
 
 
-_TOP = ("suite", "work", "seed", "unit", "normalise", "frequency", "length", "select", "sets", "question")
-_OF_QUESTION = ("id", "question", "category", "note", "sample", "keywords", "wrong", "required", "answers")
+_TOP = ("suite", "work", "seed", "unit", "tokenizer", "normalise", "frequency", "length", "select", "sets", "question")
+_OF_QUESTION = (
+    "id",
+    "question",
+    "category",
+    "note",
+    "sample",
+    "keywords",
+    "wrong",
+    "required",
+    "answers",
+    "unit",
+    "tokenizer",
+)
 _OF_NORMALISE = ("nfkc", "white_space", "lists", "without", "replace", "remove")
-UNITS = ("character",)
+_UNITS = ("character", "token")
 
 
 def _config(content: dict[str, Any], path: Path) -> Config:
@@ -190,7 +215,9 @@ def _config(content: dict[str, Any], path: Path) -> Config:
     if not suite:
         raise BuildError("suite: missing; expected the folder to write")
     sets = _file_lists("sets", _value(content, "sets", dict, {}))
-    questions = tuple(sorted(_questions(_value(content, "question", list, [])), key=lambda asked: asked.question_id))
+    usual = _tokenizer(content, "", folder, None)
+    asked_for = _questions(_value(content, "question", list, []), folder, usual)
+    questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))
     for asked in questions:
         if not (sets or asked.answers):
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
@@ -199,7 +226,6 @@ def _config(content: dict[str, Any], path: Path) -> Config:
         suite=folder / suite,
         work=folder / _value(content, "work", str, f"{suite}.work"),
         seed=_value(content, "seed", str, ""),
-        unit=_one_of("unit", _value(content, "unit", str, UNITS[0]), UNITS),
         normalise=_normalise(_value(content, "normalise", dict, {}), folder),
         frequency=_part(content, "frequency", Frequency),
         length=_part(content, "length", Length),
@@ -331,10 +357,29 @@ def _check_name(where: str, what: str, name: str) -> None:
         raise BuildError(f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {_shown(name)}")
 
 
-def _questions(tables: list[Any]) -> list[QuestionConfig]:
+def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
+    """What cuts texts into units; `usual` where the table does not say."""
+    if "unit" not in table and "tokenizer" not in table:
+        return usual
+    unit = _one_of(f"{where}unit", _value(table, "unit", str, _UNITS[1], where), _UNITS)
+    name = _value(table, "tokenizer", str, "", where)
+    if unit == _UNITS[0]:
+        if name:
+            raise BuildError(f"{where}tokenizer: only for the unit 'token'")
+        return None
+    if name in PATTERNS:
+        return PatternTokenizer(name)
+    if not may_name_tokenizer(Path(name).name):
+        known = ", ".join(map(repr, PATTERNS))
+        raise BuildError(f"{where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}")
+    path = folder / name
+    return FileTokenizer(path, hashlib.sha1(read_stored(path)).hexdigest())
+
+
+def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list[QuestionConfig]:
     if not tables:
         raise BuildError("question: missing; expected a [[question]] for each question of the suite")
-    questions = [_question(table, number) for number, table in enumerate(tables, start=1)]
+    questions = [_question(table, number, folder, usual) for number, table in enumerate(tables, start=1)]
     taken: dict[str, str] = {}
     for asked in questions:
         for key in {asked.question_id.casefold(), asked.question}:
@@ -346,7 +391,7 @@ def _questions(tables: list[Any]) -> list[QuestionConfig]:
     return questions
 
 
-def _question(table: Any, number: int) -> QuestionConfig:
+def _question(table: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
     if not isinstance(table, dict):
         raise BuildError(f"question: expected a [[question]] for each question, not {_shown(table)}")
     where = f"question {number}: "
@@ -379,6 +424,7 @@ def _question(table: Any, number: int) -> QuestionConfig:
         wrong=patterns["wrong"],
         required=patterns["required"],
         answers=_file_lists(f"{where}answers", _value(table, "answers", dict, {}, where)),
+        tokenizer=_tokenizer(table, where, folder, usual),
     )
 
 

@@ -133,7 +133,7 @@ def build(
     """
     if stage is not None and stage not in NAMES:
         raise BuildError(f"stage: expected one of {', '.join(NAMES)}, not {stage!r}")
-    check_place(config.suite)
+    check_place(config)
     try:
         config.work.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -209,7 +209,8 @@ class _Build:
                 digests[path] = file_digest(path)
             of_files.append([path.name.endswith(".parquet"), digests[path]])
         texts = [[asked.question_id, asked.question] for asked in self._config.questions]
-        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(self._own(branch))])
+        unit = branch.asked.tokenizer.source if branch.asked.tokenizer else None  # in which the record has its lengths
+        return _hash([RAW, __version__, branch.asked.question_id, texts, of_files, len(self._own(branch)), unit])
 
     def _shared(self, set_name: str) -> list[Path]:
         return input_files(self._config.sets.get(set_name, ()), self._config.path.parent)
@@ -233,7 +234,7 @@ class _Build:
         )
         for branch, key in stale:
             figures = {"n_other": n_unknown} if not counts[self._numbers[branch.asked.question_id]] else {}
-            self._write_record(branch, RAW, key, describe(branch.answers(RAW)), figures)
+            self._write_record(branch, RAW, key, describe(branch.answers(RAW), branch.asked.tokenizer), figures)
 
     # Stages
 
@@ -275,7 +276,7 @@ class _Build:
         write_table(branch.path(stage.name, ".parquet"), sifted.kept)
         write_table(branch.path(stage.name, ".removed.parquet"), sifted.removed)
         figures = {**sifted.figures, "reasons": most_frequent_reasons(sifted.removed)}
-        return self._write_record(branch, stage.name, key, describe(sifted.kept), figures)
+        return self._write_record(branch, stage.name, key, describe(sifted.kept, branch.asked.tokenizer), figures)
 
     def _write_record(
         self, branch: Branch, stage: str, key: str, left: Mapping[str, Any], figures: Mapping[str, Any]

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..units import Spelling, Tokenizer
 from .answer_tables import arrow, mapped, text_column
 from .config import Config, QuestionConfig, Select
 from .filters import first_objections
@@ -67,9 +68,9 @@ def stages_of(config: Config, asked: QuestionConfig, set_name: str) -> list[Stag
     return [
         NormaliseStage(config.normalise.nfkc, config.normalise.white_space, config.normalise.rules),
         FilterStage(asked.wrong, asked.required),
-        FrequencyStage(config.frequency.order, config.frequency.below, config.frequency.until_stable),
-        LengthStage(config.length.target, config.length.keep),
-        SelectStage(config.select, f"{config.seed}/{asked.question_id}/{set_name}"),
+        FrequencyStage(config.frequency.order, config.frequency.below, config.frequency.until_stable, asked.tokenizer),
+        LengthStage(config.length.target, config.length.keep, asked.tokenizer),
+        SelectStage(config.select, f"{config.seed}/{asked.question_id}/{set_name}", asked.tokenizer),
     ]
 
 
@@ -144,11 +145,13 @@ class FrequencyStage:
     order: int
     below: int
     until_stable: bool
+    tokenizer: Tokenizer | None = None
     name: str = "frequency"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {"order": self.order, "below": self.below, "until_stable": self.until_stable}
+        parameters = {"order": self.order, "below": self.below, "until_stable": self.until_stable}
+        return {**parameters, **_unit_parameters(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
         left, gone, rounds = answers, [], []
@@ -163,13 +166,18 @@ class FrequencyStage:
         return Sifted(left, arrow().concat_tables(gone).sort_by("row"), {"rounds": rounds})
 
     def _sifted_once(self, answers: Any, threads: int) -> Sifted:
-        rare = find_rare_ngrams(answers.column("answer"), order=self.order, below=self.below, threads=threads)
+        texts = in_units(answers, self.tokenizer)
+        rare = find_rare_ngrams(texts, order=self.order, below=self.below, threads=threads)
         figures = {"n_rare": rare.n_rare, "n_distinct": rare.n_distinct, "n_removed": int(rare.rows.sum())}
         return _sift(answers, ~rare.rows, lambda gone: self._reasons(answers, rare.first, gone), figures)
 
     def _reasons(self, answers: Any, first: NDArray[np.int32], gone: NDArray[np.int64]) -> list[str]:
         texts = answers.column("answer").take(gone).to_pylist()
-        return [text[start : start + self.order] for text, start in zip(texts, first[gone].tolist(), strict=True)]
+        starts = first[gone].tolist()
+        if self.tokenizer is None:
+            return [text[start : start + self.order] for text, start in zip(texts, starts, strict=True)]
+        of_texts = zip(texts, self.tokenizer.tokens(texts), starts, strict=True)
+        return [text[tokens[at].start : tokens[at + self.order - 1].end] for text, tokens, at in of_texts]
 
     def advice(self) -> str:  # noqa: D102 - see Stage
         return "give more raw answers, lower frequency.order or frequency.below, or leave until_stable out"
@@ -181,14 +189,15 @@ class LengthStage:
 
     target: int
     keep: int
+    tokenizer: Tokenizer | None = None
     name: str = "length"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {"target": self.target, "keep": self.keep}
+        return {"target": self.target, "keep": self.keep, **_unit_parameters(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
-        lengths = text_lengths(answers)
+        lengths = lengths_in_units(answers, self.tokenizer)
         nearest = np.argsort(np.abs(lengths - self.target), kind="stable")[: self.keep]
         stays = np.zeros(len(lengths), bool)
         stays[nearest] = True
@@ -204,11 +213,12 @@ class SelectStage:
 
     select: Select
     seed: str
+    tokenizer: Tokenizer | None = None
     name: str = "select"
 
     @property
     def parameters(self) -> Mapping[str, Any]:  # noqa: D102 - see Stage
-        return {**asdict(self.select), "seed": self.seed}
+        return {**asdict(self.select), "seed": self.seed, **_unit_parameters(self.tokenizer)}
 
     def run(self, answers: Any, threads: int, on_step: Callable[[str], None]) -> Sifted:  # noqa: D102 - see Stage
         wanted = self.select
@@ -216,7 +226,7 @@ class SelectStage:
         if wanted.duplicates == "drop":
             stays = _first_of_each(answers.column("answer"))
         candidates = np.flatnonzero(stays)
-        texts = answers.column("answer").filter(arrow().array(stays))
+        texts = in_units(answers.filter(arrow().array(stays)), self.tokenizer)
         if len(candidates) < wanted.size:  # whoever asked will be told that they are too few
             return _sift(answers, stays, lambda gone: ["duplicate"] * len(gone), {})
         chosen = select(
@@ -277,14 +287,26 @@ def _sift(
     return Sifted(answers.filter(pa.array(stays)), removed, figures)
 
 
-def text_lengths(answers: Any) -> NDArray[np.int64]:
-    """Lengths of the answers of a table, in code points."""
-    return np.asarray(arrow("pyarrow.compute").utf8_length(answers.column("answer")), np.int64)
+def in_units(answers: Any, tokenizer: Tokenizer | None) -> Any:
+    """The answers of a table as texts that have one code point for each unit."""
+    if tokenizer is None:
+        return answers.column("answer")
+    texts = answers.column("answer").to_pylist()
+    return arrow().array(Spelling.learned(tokenizer, texts).spelled(texts), arrow().large_string())
 
 
-def describe(answers: Any) -> dict[str, Any]:
-    """How many answers a table holds, and how long they are."""
-    lengths = text_lengths(answers)
+def lengths_in_units(answers: Any, tokenizer: Tokenizer | None) -> NDArray[np.int64]:
+    """Lengths of the answers of a table."""
+    return np.asarray(arrow("pyarrow.compute").utf8_length(in_units(answers, tokenizer)), np.int64)
+
+
+def _unit_parameters(tokenizer: Tokenizer | None) -> Mapping[str, Any]:
+    return {} if tokenizer is None else tokenizer.source
+
+
+def describe(answers: Any, tokenizer: Tokenizer | None = None) -> dict[str, Any]:
+    """How many answers a table holds, and how long they are in units."""
+    lengths = lengths_in_units(answers, tokenizer)
     counted = np.bincount(np.minimum(lengths, LONGEST_SHOWN + 1), minlength=LONGEST_SHOWN + 2)
     return {
         "n": len(lengths),

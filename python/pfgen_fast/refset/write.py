@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, PfgenError
@@ -25,6 +24,7 @@ def question_file(asked: QuestionConfig, answers: Mapping[str, Sequence[str]]) -
         "category": asked.category,
         "note": asked.note,
         "keywords": list(asked.keywords),
+        **({} if asked.tokenizer is None else asked.tokenizer.source),
         "answers": {name: list(texts) for name, texts in answers.items()},
     }
     return _json(content)
@@ -34,14 +34,15 @@ def _json(content: Any) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def check_place(folder: Path) -> None:
-    """Raises BuildError if a suite must not be written to the folder, because it holds something else."""
+def check_place(config: Config) -> None:
+    """Raises BuildError if the suite must not be written to its folder, because that holds something else."""
+    folder, own = config.suite, (*_OWN_FILES, *config.tokenizer_files)
     if not folder.exists():
         return
     if not folder.is_dir():
         raise BuildError(f"{folder}: expected a folder for the suite, not a file")
     for path in sorted(folder.iterdir()):
-        if path.name not in _OWN_FILES and not (path.name.startswith("Q") and path.suffix == ".json"):
+        if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
             raise BuildError(
                 f"{folder}: holds {path.name!r}, which is no part of a suite and would be lost; expected another folder"
             )
@@ -57,7 +58,7 @@ def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]
     Raises:
         PfgenError: It cannot be written, or `suite check` would find a fault; the old one is as it was.
     """
-    check_place(config.suite)
+    check_place(config)
     fresh = config.suite.with_name(f".{config.suite.name}.part")
     old = config.suite.with_name(f".{config.suite.name}.old")
     try:
@@ -86,6 +87,7 @@ def _files(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -
     if samples:
         lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples]
         files["questions.jsonl"] = "".join(lines).encode()
+    files.update(config.tokenizer_files)
     if config.instructions:
         files["suite.json"] = _json({"instructions": dict(config.instructions)})
     return files
