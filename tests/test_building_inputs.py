@@ -53,6 +53,13 @@ def test_a_short_config_gets_the_usual_values(read, tmp_path):
     assert config.set_names(asked) == ["A"]
 
 
+def test_folders_are_relative_to_that_of_the_config(read, tmp_path, monkeypatch):
+    read(PLAIN)
+    monkeypatch.chdir(tmp_path.parent)
+    config = read_config(Path(tmp_path.name, "config.toml"))
+    assert (config.suite, config.work) == (Path(tmp_path.name, "out"), Path(tmp_path.name, "out.work"))
+
+
 def test_everything_can_be_said(read):
     config = read(
         r"""
@@ -115,6 +122,9 @@ question = "How?"
     [
         ({"suite =": "siute ="}, "siute: unknown key; did you mean 'suite'?"),
         ({'suite = "out"': ""}, "suite: missing"),
+        ({'"out"': '"o\\u0000"'}, "suite: expected the name of a folder, without control characters"),
+        ({'"out"': '"out"\nwork = "out/w"'}, "work: expected a folder outside of that of the suite"),
+        ({'"out"': '"out"\nwork = "./out"'}, "work: expected a folder outside of that of the suite"),
         ({'"out"': "1"}, "suite: expected a text, not 1"),
         ({"[[question]]\nquestion": "q"}, "q: unknown key"),
         ({"[[question]]": "[question]"}, "question: expected a list"),

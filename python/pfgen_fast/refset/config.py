@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -211,9 +212,10 @@ _UNITS = ("character", "token")
 def _config(content: dict[str, Any], path: Path) -> Config:
     _refuse_unknown("", content, (*_TOP, "instructions"))
     folder = path.parent
-    suite = _value(content, "suite", str, "")
-    if not suite:
-        raise BuildError("suite: missing; expected the folder to write")
+    suite = _folder(content, "suite", "", folder)
+    work = _folder(content, "work", f"{content['suite']}.work", folder)
+    if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
+        raise BuildError(f"work: expected a folder outside of that of the suite, {suite}")
     sets = _file_lists("sets", _value(content, "sets", dict, {}))
     usual = _tokenizer(content, "", folder, None)
     asked_for = _questions(_value(content, "question", list, []), folder, usual)
@@ -223,8 +225,8 @@ def _config(content: dict[str, Any], path: Path) -> Config:
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
     return Config(
         path=path,
-        suite=folder / suite,
-        work=folder / _value(content, "work", str, f"{suite}.work"),
+        suite=suite,
+        work=work,
         seed=_value(content, "seed", str, ""),
         normalise=_normalise(_value(content, "normalise", dict, {}), folder),
         frequency=_part(content, "frequency", Frequency),
@@ -234,6 +236,16 @@ def _config(content: dict[str, Any], path: Path) -> Config:
         questions=questions,
         instructions=_instructions(_value(content, "instructions", dict, {})),
     )
+
+
+def _folder(content: Mapping[str, Any], key: str, usual: str, folder: Path) -> Path:
+    """A folder to write; relative to that of the config."""
+    name = _value(content, key, str, usual)
+    if not name:
+        raise BuildError(f"{key}: missing; expected the folder to write")
+    if any(unicodedata.category(character) == "Cc" for character in name):
+        raise BuildError(f"{key}: expected the name of a folder, without control characters, not {name!r}")
+    return folder / name
 
 
 def _refuse_unknown(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:

@@ -295,8 +295,9 @@ class _Build:
     def _too_few_raw(self, branch: Branch, record: Mapping[str, Any]) -> str:
         n_other = record["figures"].get("n_other", 0)
         others = f" (and {n_other:,} to questions that the config does not have)" if n_other else ""
+        n_left = record["left"]["n"]
         return (
-            f"{branch.name}: {record['left']['n']:,} raw answers{others}, fewer than the "
+            f"{branch.name}: {n_left:,} raw answer{'' if n_left == 1 else 's'}{others}, fewer than the "
             f"{self._config.select.size:,} of select.size; give more of them, or lower it"
         )
 
