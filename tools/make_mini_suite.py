@@ -1,8 +1,9 @@
 """Write the packaged suite `mini`: 8 questions of our own, two reference sets (A plain, B detailed) of 220 answers.
 
-The suite lets the package be tried and tested without the data of pfgen-bench. An answer is put together from
+The suite lets the package be tried and tested without the data of pfgen-bench. A raw answer is put together from
 hand-written clauses: one variant of every slot of the question's grammar, or now and then a short answer as a whole.
-The picks come from SHA-1, so the files are the same bytes on every Python version.
+The picks come from SHA-1. Of 1,000 raw answers of each set the pipeline of `pfgen-fast suite build` chooses those that
+represent them, so the files are the same bytes on every machine. The English questions count words.
 
     python tools/make_mini_suite.py            # write python/pfgen_fast/data/mini/
     python tools/make_mini_suite.py --check    # exit 1 if the files on disk are not what would be written
@@ -12,9 +13,15 @@ import argparse
 import hashlib
 import json
 import sys
+import tempfile
 from pathlib import Path
 
+from pfgen_fast.refset.config import read_config
+from pfgen_fast.refset.pipeline import build
+
 DEFAULT_FOLDER = Path(__file__).resolve().parent.parent / "python" / "pfgen_fast" / "data" / "mini"
+SETS = ("A", "B")
+RAW_ANSWERS = 1000
 ANSWERS_PER_SET = 220
 BRIEF_EVERY = 25  # one answer in so many, on average, is a short one as a whole
 
@@ -633,6 +640,8 @@ QUESTIONS = [
     },
     {
         "question": "Why does ice float on water?",
+        "unit": "token",
+        "tokenizer": "words",
         "category": "chemistry",
         "note": "Hydrogen bonds hold the molecules of ice in an open lattice: about 9% more volume, 0.92 g/cm³.",
         "keywords": [
@@ -735,6 +744,8 @@ QUESTIONS = [
     },
     {
         "question": "How does a microwave oven heat food?",
+        "unit": "token",
+        "tokenizer": "words",
         "category": "technology",
         "note": "Microwaves (2.45 GHz in household ovens) keep turning polar water molecules; the motion becomes heat.",
         "keywords": [
@@ -835,32 +846,47 @@ def make_answer(grammar, *key):
     return "".join(pick(variants, *key, slot) for slot, variants in enumerate(grammar["slots"]))
 
 
-def make_question(question_id, content):
-    """Return the content of one question file."""
-    return {
-        "question_id": question_id,
-        "question": content["question"],
-        "category": content["category"],
-        "note": content["note"],
-        "keywords": content["keywords"],
-        "answers": {
-            name: [make_answer(grammar, question_id, name, number) for number in range(ANSWERS_PER_SET)]
-            for name, grammar in content["sets"].items()
-        },
-    }
+def make_raw(folder):
+    """Write many raw answers to all questions, a file for each set."""
+    for name in SETS:
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for number, content in enumerate(QUESTIONS, start=1):
+                for row in range(RAW_ANSWERS):
+                    answer = make_answer(content["sets"][name], f"Q{number:02}", name, row)
+                    line = {"question": content["question"], "answer": answer}
+                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def make_config(folder):
+    """Write the config of the build and return its path."""
+    lines = ['suite = "mini"', 'seed = "mini"', "[sets]", *(f'{name} = "{name}.jsonl"' for name in SETS)]
+    lines += ["[length]", f"keep = {RAW_ANSWERS}", "[select]", f"size = {ANSWERS_PER_SET}", 'duplicates = "drop"']
+    for content in QUESTIONS:
+        lines.append("[[question]]")
+        lines += [f"{key} = {toml(value)}" for key, value in content.items() if key != "sets"]
+    path = folder / "mini.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def toml(value):
+    """Return a value of JSON as TOML has it within a line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def make_files():
     """Return the suite as {file name: bytes}."""
-    files = {}
-    samples = []
-    for number, content in enumerate(QUESTIONS, start=1):
-        question = make_question(f"Q{number:02}", content)
-        files[f"Q{number:02}.json"] = json.dumps(question, ensure_ascii=False, indent=0) + "\n"
-        sample = {"question": content["question"], "answer": content["sample"]}
-        samples.append(json.dumps(sample, ensure_ascii=False) + "\n")
-    files["questions.jsonl"] = "".join(samples)
-    return {name: text.encode("utf-8") for name, text in files.items()}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_raw(folder)
+        built = build(read_config(make_config(folder)), report=False)
+        for problem in built.problems:
+            raise SystemExit(problem)
+        return {path.name: path.read_bytes() for path in (folder / "mini").iterdir()}
 
 
 def differing_files(folder, files):
