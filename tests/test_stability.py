@@ -19,6 +19,7 @@ from pfgen_fast.experiments.stability import (
     smallest_with_same_ranking,
     stability,
 )
+from pfgen_fast.units import PatternTokenizer
 from runmaking import make_varied_runs
 
 
@@ -84,6 +85,21 @@ def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(scored, 
     assert scores == pytest.approx(score_runs([varied], suite=smaller).means["score"], abs=1e-5)
     rest = iter(mini["Q01"].answers["A"])
     assert all(answer in rest for answer in smaller["Q01"].answers["A"])  # in the order of the file
+
+
+def test_questions_that_count_tokens_are_cut_and_scored_as_others(tmp_path, mini):
+    in_words = Suite(
+        "in words",
+        tuple(replace(question, tokenizer=PatternTokenizer("words")) for question in mini),
+        mini.metadata_hash,
+    )
+    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+    cut = CutReferences((50,), n_draws=1)
+    scored = score_runs([tmp_path], suite=in_words, on_batch=cut)
+    ((_, scores),) = cut.scores()
+    smaller = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
+    assert scores == pytest.approx(score_runs([tmp_path], suite=smaller).means["score"], abs=1e-5)
+    assert stability(scored, cut, n_draws=2).tables[0].name == "sets"
 
 
 def test_other_draws_take_other_reference_answers(mini):

@@ -64,9 +64,7 @@ def stability(
     ] = None,
     references: Annotated[
         list[int] | None,
-        typer.Option(
-            "--references", min=1, help="Reference answers of a set to try; give several. Default: 500 to 10."
-        ),
+        typer.Option("--references", min=1, help="Reference answers of a set to try; give several. Default: 500 to 5."),
     ] = None,
     reference_draws: Annotated[
         int, typer.Option("--reference-draws", min=0, help="How often reference answers are drawn; 0 leaves it out.")
