@@ -39,7 +39,7 @@ def make_reward(suite: Suite | str | Path, mode: Mode = "completion", column: st
         >>> answers = [" Ice floats because it is less dense than water.\\n\\nQ: And", " Because."]
         >>> rewards = reward(prompts=["...", "..."], completions=answers, question=["Q07", "Q07"])
         >>> [round(value, 2) for value in rewards]
-        [0.5, 0.22]
+        [0.35, 0.01]
     """
     scorer = Scorer(suite)
 

@@ -80,8 +80,8 @@ def explain(suite: Suite, question: str, answer: str) -> Explanation:
 
     Example:
         >>> explanation = explain(Suite.load("mini"), "Q07", "Ice floats because it is less dense.")
-        >>> explanation.sets[0].best_prefix
-        36
+        >>> explanation.sets[0].best_prefix  # words, for this question counts them
+        8
     """
     oracle = Oracle(suite)
     found = suite[question]

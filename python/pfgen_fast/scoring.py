@@ -52,7 +52,7 @@ class Scorer:
         >>> scorer = Scorer("mini")
         >>> table = scorer.score("Q07", ["Ice floats because it is less dense than water.", ""])
         >>> table.average.round(2).tolist()
-        [0.5, 0.0]
+        [0.35, 0.0]
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Scorer:
 
         Example:
             >>> Scorer("mini").reward("Q07", ["Ice floats because it is less dense than water."]).round(2)
-            array([0.5])
+            array([0.35])
         """
         try:
             return self._core.reward(questions, answers, self._threads)

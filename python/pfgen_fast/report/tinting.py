@@ -42,8 +42,8 @@ def tints(question: Question, answers: Sequence[str]) -> list[str]:
 
     Example:
         >>> from pfgen_fast import Suite
-        >>> tints(Suite.load("mini")["Q07"], ["Ice floats qqq"])
-        ['55555555555000']
+        >>> tints(Suite.load("mini")["Q07"], ["Ice is less dense than qqq"])
+        ['44445555555555555555555000']
     """
     spelling = question.spelling
     if spelling is None:
