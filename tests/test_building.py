@@ -543,9 +543,9 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
 
 
 def test_a_question_may_have_a_unit_of_its_own(make):
-    config = make(of_question='unit = "character"', top='tokenizer = "words"')
+    config = make(of_question='unit = "character"', top='unit = "token"\ntokenizer = "words"')
     assert [asked.tokenizer for asked in config.questions] == [None, None]
-    config = make(of_question='tokenizer = "whitespace"')
+    config = make(of_question='unit = "token"\ntokenizer = "whitespace"')
     assert build(config, report=False).is_written
     assert json.loads((config.suite / "Q01.json").read_bytes())["tokenizer"] == "whitespace"
 
@@ -555,10 +555,35 @@ def test_a_question_may_have_a_unit_of_its_own(make):
     [
         ('unit = "token"', "tokenizer: expected 'whitespace', 'words' or a .json file"),
         ('unit = "character"\ntokenizer = "words"', "tokenizer: only for the unit 'token'"),
-        ('tokenizer = "Q.json"', "tokenizer: expected"),
-        ('tokenizer = "nowhere.json"', r"nowhere\.json: cannot be read"),
+        ('tokenizer = "words"', "tokenizer: only for the unit 'token'"),
+        ('unit = "token"\ntokenizer = "Q.json"', "tokenizer: expected"),
+        ('unit = "token"\ntokenizer = "nowhere.json"', r"nowhere\.json: cannot be read"),
     ],
 )
 def test_a_wrong_tokenizer_is_named(make, top, message):
     with pytest.raises(PfgenError, match=message):
         make(top=top)
+
+
+def test_tokenizers_come_and_go_with_the_suite(make, tmp_path):
+    write_tokenizer(tmp_path / "bpe.json", ["Ice floats because it is less dense than water.", "雷の光と音"])
+    config = make(top='unit = "token"\ntokenizer = "bpe.json"')
+    assert build(config, report=False).is_written
+    assert (config.suite / "bpe.json").exists()
+    config = make(top='unit = "token"\ntokenizer = "words"')
+    assert build(config, report=False).is_written
+    assert not (config.suite / "bpe.json").exists()
+    (config.suite / "other.json").write_text("{}")
+    with pytest.raises(BuildError, match=r"holds 'other\.json', which is no part of a suite"):
+        build(config, report=False)
+
+
+def test_two_tokenizers_of_one_name_are_refused(make, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        write_tokenizer(tmp_path / folder / "t.json", ["Ice floats.", folder])
+    units = iter(("a", "b"))
+    path = write_config(tmp_path, Suite.load("mini"), of_question='unit = "token"\ntokenizer = "X/t.json"')
+    path.write_text(re.sub("X/", lambda _: next(units) + "/", path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(BuildError, match=r"t\.json has the name of another"):
+        read_config(path)

@@ -273,4 +273,4 @@ def test_the_command_stops_at_its_budget_and_goes_on(call, varied, tmp_path):
         assert len(server.requests) == 48
     code, _, err = call(*usual[:-1], tmp_path / "none", "--offline")
     assert code == 2
-    assert "no ratings: 48 are missing" in err
+    assert "no such file; expected the ratings of an earlier call" in err

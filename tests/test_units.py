@@ -161,7 +161,11 @@ def test_a_wrong_unit_is_named(tmp_path, keys, fault):
 
 def test_a_file_that_is_no_tokenizer_is_named(tmp_path):
     (tmp_path / "t.json").write_text("{}")
-    tokenizer = FileTokenizer(tmp_path / "t.json", hashlib.sha1(b"{}").hexdigest())
+    sha1 = hashlib.sha1(b"{}").hexdigest()
+    folder = write(tmp_path / "suite", unit="token", tokenizer="t.json", tokenizer_sha1=sha1)
+    (folder / "t.json").write_text("{}")
+    assert "no tokenizer of the package" in find_faults(folder)[0]
+    tokenizer = FileTokenizer(tmp_path / "t.json", sha1)
     with pytest.raises(SuiteError, match=r"t\.json: no tokenizer of the package"):
         Scorer(suite_of(tokenizer))
 
@@ -183,3 +187,10 @@ def test_explanations_and_tints_follow_the_tokens():
     (tint,) = tints(suite["Q01"], [answer])
     assert len(tint) == len(answer)
     assert (tint[0], tint[1], tint[-1]) == ("0", "5", "0")
+
+
+@pytest.mark.parametrize("n", [199, 200, 201, 260])
+def test_a_long_answer_in_tokens_is_explained_as_far_as_it_is_looked_at(n):
+    found = explain(suite_of(PatternTokenizer("words")), "Q01", "water " * n)
+    assert len(found.cover) == (6 * n if n <= 200 else 6 * 200 - 1)
+    assert found.n_characters(0) == 0

@@ -70,6 +70,9 @@ class Variants {
         const py::object text = to_str(answers[row]);
         if (!text) continue;  // the scorer names the row
         auto read = token_readers_[code](text, scorer_->look_aheads()).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+        if (read.second.size() != scorer_->look_aheads().size() * scorer_->questions()[code].rules->n_regexes()) {
+          throw py::value_error("one position per pattern and look-ahead is needed");
+        }
         rows[row].text = view_of_str(read.first.ptr());
         spelled.push_back(std::move(read.first));
         rows[row].regex_positions = positions.emplace_back(std::move(read.second)).data();

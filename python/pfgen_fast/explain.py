@@ -68,11 +68,11 @@ class Explanation:
         if self.question.spelling is None:
             return of_units
         spelled = self.question.spelling.read(self.answer)
-        return spelled.by_character(of_units, 0.0)[: len(spelled.cut(len(of_units)))]
+        return spelled.by_character(of_units, 0.0)
 
     def n_characters(self, n_units: int) -> int:
         """The length in code points of the answer's first units."""
-        return len(Reading(self.question, self.answer).cut(n_units)) if n_units else 0
+        return len(Reading(self.question, self.answer).cut(n_units))
 
 
 def explain(suite: Suite, question: str, answer: str) -> Explanation:

@@ -178,6 +178,15 @@ _DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes], _Feedi
 }
 
 
+def check_folder(folder: Path) -> None:
+    """Raises PfgenError if files cannot be written to the folder, which need not be there yet: before any work."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise PfgenError(f"{folder}: expected a folder, but {there} is a file")
+    if not os.access(there, os.W_OK):
+        raise PfgenError(f"{folder}: cannot be written: {there} does not allow it")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file so that at any moment it is the old one or the whole new one; nothing else is left behind.
 

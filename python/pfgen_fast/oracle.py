@@ -100,7 +100,9 @@ class Reading:
         """The text of the first `n` units."""
         if self._tokens is None:
             return self.text[:n]
-        return self.text if len(self._tokens) <= n else self.text[: self._tokens[n - 1].end]
+        if len(self._tokens) <= n:
+            return self.text
+        return self.text[: self._tokens[n - 1].end] if n else ""
 
     def position(self, end: int) -> int:
         """How many units begin before a place in the text."""

@@ -7,6 +7,7 @@ tokens, and neither the core nor the files of an index know of them.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,6 +104,13 @@ class FileTokenizer:
         loaded.no_padding()
         return loaded
 
+    def check(self) -> None:
+        """Raises SuiteError if it cannot be used; where `tokenizers` is not installed only the bytes are looked at."""
+        if importlib.util.find_spec("tokenizers") is None:
+            self.checked_content()
+        else:
+            _ = self._loaded
+
     def checked_content(self) -> bytes:
         """The bytes of the file, if it is the one that is meant."""
         try:
@@ -134,18 +142,18 @@ class Spelled:
 
     def cut(self, n: int) -> str:
         """The text up to the end of its n-th token; all of it where it has no more."""
-        return self.text if len(self.symbols) <= n else self.text[: self.ends[n - 1]]
+        if len(self.symbols) <= n:
+            return self.text
+        return self.text[: self.ends[n - 1]] if n else ""
 
     def position(self, end: int) -> int:
         """How many tokens begin before a place in the text: the position of a match that ends there."""
         return bisect_left(self.starts, end)
 
     def by_character(self, of_symbols: Sequence[Any], before: Any) -> list[Any]:
-        """Values of tokens for each character; white space has those of the token before it."""
-        return [
-            of_symbols[place - 1] if place else before
-            for place in (bisect_left(self.starts, index + 1) for index in range(len(self.text)))
-        ]
+        """Values of the first tokens for each of their characters; white space has those of the token before it."""
+        places = (bisect_left(self.starts, index + 1) for index in range(len(self.cut(len(of_symbols)))))
+        return [of_symbols[place - 1] if place else before for place in places]
 
 
 class Spelling:
@@ -214,7 +222,7 @@ def tokenizer_faults(source: Mapping[str, Any], folder: Path | None) -> list[str
     if folder is None:
         return [f"the tokenizer {name} lies in a suite's folder, and this suite has none"]
     try:
-        FileTokenizer(folder / name, sha1).checked_content()
+        FileTokenizer(folder / name, sha1).check()
     except SuiteError as error:
         return [str(error)]
     return []

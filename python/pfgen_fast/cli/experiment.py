@@ -49,7 +49,7 @@ def relations(
     """
     from ..experiments.relations import relations as find
 
-    scored = _scored(paths, suite, threads, quiet=quiet)
+    scored = _scored(paths, suite, threads, output, quiet=quiet)
     _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
 
 
@@ -92,7 +92,7 @@ def stability(
     cut = None
     if reference_draws:
         cut = CutReferences(references or REFERENCE_ANSWERS, n_draws=reference_draws, seed=seed, threads=threads)
-    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=cut)
+    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
     _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
 
 
@@ -137,7 +137,7 @@ def external(
     from ..experiments.external import read_scores
 
     files = [read_scores(path) for path in scores]
-    scored = _scored(paths, suite, threads, quiet=quiet)
+    scored = _scored(paths, suite, threads, output, quiet=quiet)
     found = find(scored, files, pick=pick.value, n_resamples=resamples, seed=seed)
     _finish(found, output, scored, quiet=quiet)
 
@@ -168,7 +168,7 @@ def judge(
     prompt_price: Annotated[float, typer.Option(help="Of a million tokens of prompts, for the estimate.")] = 0.0,
     reply_price: Annotated[float, typer.Option(help="Of a million tokens of replies.")] = 0.0,
     budget: Annotated[
-        float | None, typer.Option(min=0, help="Stop before the cost, as estimated, could exceed this.")
+        float | None, typer.Option(min=0, help="Stop before the estimated cost of this call could exceed this.")
     ] = None,
     cache: Annotated[
         Path | None,
@@ -176,7 +176,7 @@ def judge(
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nothing; use the ratings that are there.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked, and its cost.")] = False,
-    concurrency: Annotated[int, typer.Option(help="Requests under way at once.")] = 16,
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests under way at once.")] = 16,
     timeout: Annotated[float, typer.Option(help="Seconds until a request counts as failed.")] = 120.0,
     retries: Annotated[int, typer.Option(help="How often a failed request is tried again.")] = 5,
     seed: Annotated[str, typer.Option(help="Any text; another one chooses other answers and other replies.")] = "",
@@ -212,9 +212,12 @@ def judge(
     if budget is not None and not (prompt_price or reply_price):
         fail("--budget needs prices: --prompt-price, --reply-price")
     answers = library.AnswersToJudge(wanted)
-    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=answers)
+    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=answers)
     found = library.Ratings(
-        scored.suite, answers.found, wanted, library.RatingFile(cache or output / "judge-ratings.jsonl")
+        scored.suite,
+        answers.found,
+        wanted,
+        library.RatingFile(cache or output / "judge-ratings.jsonl", must_exist=offline),
     )
     estimate = found.estimate(prices)
     if dry_run or not quiet:
@@ -272,7 +275,7 @@ def significance(
     """
     from ..experiments.significance import significance as find
 
-    scored = _scored(paths, suite, threads, quiet=quiet)
+    scored = _scored(paths, suite, threads, output, quiet=quiet)
     with counting("runs drawn", quiet=quiet) as count:
         finding = find(
             scored,
@@ -317,7 +320,7 @@ def sensitivity(
     from ..experiments.sensitivity import sensitivity as find
 
     varied = VariedConstants(dict(map(_values, vary)) if vary else None, threads=threads)
-    scored = _scored(paths, suite, threads, quiet=quiet, on_batch=varied)
+    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=varied)
     _finish(find(scored, varied), output, scored, quiet=quiet)
 
 
@@ -334,13 +337,16 @@ def _scored(
     paths: list[str],
     suite: str | None,
     threads: int | None,
+    output: Path,
     *,
     quiet: bool,
     on_batch: Callable[[Suite, Batch], None] | None = None,
 ) -> ScoredRuns:
     from ..experiments import score_runs
+    from ..files import check_folder
     from ..suite import Suite
 
+    check_folder(output)
     loaded = Suite.load(suite) if suite else None
     with counting("runs", quiet=quiet) as count:
         scored = score_runs(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)

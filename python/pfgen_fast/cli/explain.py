@@ -14,8 +14,6 @@ from .app import Json, app, fail, print_json, shown, stdout
 if TYPE_CHECKING:
     from ..explain import Explanation
 
-_MAX_SHOWN = 200
-
 
 @app.command()
 def explain(
@@ -68,7 +66,7 @@ def _print_answer(found: Explanation) -> None:
             text.append("┊", style="bold")
         style = "red strike" if cover < RARE else "bold" if cover > 0.1 else ""
         text.append(harmless(character), style=style)
-    rest = len(found.answer) - _MAX_SHOWN
+    rest = len(found.answer) - len(found.cover)
     if rest > 0:
         text.append(f" … {rest} more code points, which nothing looks at", style="dim")
     stdout().print(text)

@@ -149,7 +149,8 @@ def default_model(engine: str, options: Mapping[str, Any]) -> str:
         raise EngineError("--model is needed: the name of the model, which is also that of the run's folder")
     from ..ngram import ORDER
 
-    return f"ngram/order-{options.get('order') or ORDER}"
+    order = options.get("order")
+    return f"ngram/order-{ORDER if order is None else order}"
 
 
 def engine_options(name: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -198,15 +198,18 @@ class RatingFile:
 
     Args:
         path: The file; it need not be there yet.
+        must_exist: Whether it must all the same.
 
     Raises:
-        PfgenError: It cannot be read.
+        PfgenError: It cannot be read, or holds something else.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self.path = path
         self._ratings: dict[str, int | None] = {}
         self._ends_whole = True
+        if must_exist and not path.exists():
+            raise PfgenError(f"{path}: no such file; expected the ratings of an earlier call")
         try:
             stored = read_stored(path) if path.exists() else b""
         except OSError as error:
@@ -218,6 +221,8 @@ class RatingFile:
                 key, rating = entry["key"], rating_in(entry["reply"])
                 if isinstance(key, str):
                     self._ratings[key] = rating
+        if b"\n" in stored and not self._ratings:
+            raise PfgenError(f"{path}: holds no ratings; expected a file that 'experiment judge' wrote")
 
     def __contains__(self, key: str) -> bool:
         return key in self._ratings
@@ -237,17 +242,17 @@ class RatingFile:
         with held_alone(self.path.with_name(f".{self.path.name}.lock")) as held:
             if not held:
                 raise PfgenError(f"{self.path}: another process is adding ratings to it")
-            try:
-                file = open(self.path, "ab", buffering=0)  # noqa: SIM115 - closed below
-            except OSError as error:
-                raise PfgenError(f"{self.path}: cannot be written: {error.strerror or error}") from None
-            with file:
+            with contextlib.ExitStack() as opened:
+                file: IO[bytes] | None = None  # not there before there is something to keep
 
                 def add(key: str, reply: str) -> None:
+                    nonlocal file
                     torn = b"" if self._ends_whole else b"\n"
                     self._ends_whole = True
                     line = torn + json.dumps({"key": key, "reply": reply}).encode() + b"\n"
                     try:
+                        if file is None:
+                            file = opened.enter_context(open(self.path, "ab", buffering=0))
                         if file.write(line) != len(line):
                             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     except OSError as error:

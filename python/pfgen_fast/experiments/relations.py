@@ -159,7 +159,7 @@ def _draw_answers(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]
 
 
 def _shown(metric: str, values: Floats) -> Floats:
-    """Long answers at the border: few are much longer than the rest, and past 200 code points no rule looks."""
+    """Long answers at the border: few are much longer than the rest."""
     return np.minimum(values, _LONGEST_SHOWN) if metric == "length" else values
 
 

@@ -300,9 +300,9 @@ def _words_on_ranks(scored: ScoredRuns, places: Floats) -> str:
     usual = ranks(scored.means["score"].round(12))
     moved = np.abs(places - usual[:, None])
     correlations = [value for column in places.T if (value := kendall(usual, column)) is not None]
+    farthest = f" by more than {moved.max():g} {'place' if moved.max() <= 1 else 'places'}" if moved.max() else ""
     return (
-        f"Without any one of the {places.shape[1]} questions, no run moves by more than {moved.max():g} "
-        f"{'place' if moved.max() <= 1 else 'places'}; "
+        f"Without any one of the {places.shape[1]} questions, no run moves{farthest}; "
         f"{int((moved.max(axis=1) == 0).sum())} of {len(usual)} runs never move, and Kendall's correlation with the "
         f"full ranking is {min(correlations, default=1.0):.4f} at least."
     )

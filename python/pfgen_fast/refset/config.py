@@ -191,7 +191,20 @@ def repeating(config: Config) -> Config:
     return replace(config, frequency=replace(config.frequency, until_stable=True))
 
 
-_TOP = ("suite", "work", "seed", "unit", "tokenizer", "normalise", "frequency", "length", "select", "sets", "question")
+_TOP = (
+    "suite",
+    "work",
+    "seed",
+    "unit",
+    "tokenizer",
+    "normalise",
+    "frequency",
+    "length",
+    "select",
+    "sets",
+    "question",
+    "instructions",
+)
 _OF_QUESTION = (
     "id",
     "question",
@@ -210,7 +223,7 @@ _UNITS = ("character", "token")
 
 
 def _config(content: dict[str, Any], path: Path) -> Config:
-    _refuse_unknown("", content, (*_TOP, "instructions"))
+    _refuse_unknown("", content, _TOP)
     folder = path.parent
     suite = _folder(content, "suite", "", folder)
     work = _folder(content, "work", f"{content['suite']}.work", folder)
@@ -220,6 +233,7 @@ def _config(content: dict[str, Any], path: Path) -> Config:
     usual = _tokenizer(content, "", folder, None)
     asked_for = _questions(_value(content, "question", list, []), folder, usual)
     questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))
+    _check_tokenizer_names(questions)
     for asked in questions:
         if not (sets or asked.answers):
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
@@ -246,6 +260,19 @@ def _folder(content: Mapping[str, Any], key: str, usual: str, folder: Path) -> P
     if any(unicodedata.category(character) == "Cc" for character in name):
         raise BuildError(f"{key}: expected the name of a folder, without control characters, not {name!r}")
     return folder / name
+
+
+def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
+    """Files of tokenizers lie side by side in the suite."""
+    taken: dict[str, Path] = {}
+    for asked in questions:
+        if isinstance(asked.tokenizer, FileTokenizer):
+            path = asked.tokenizer.path
+            if taken.setdefault(path.name, path) != path:
+                raise BuildError(
+                    f"question {asked.question_id}: tokenizer: {path} has the name of another, {taken[path.name]}; "
+                    "both are copied into the suite"
+                )
 
 
 def _refuse_unknown(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -373,7 +400,7 @@ def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokeni
     """What cuts texts into units; `usual` where the table does not say."""
     if "unit" not in table and "tokenizer" not in table:
         return usual
-    unit = _one_of(f"{where}unit", _value(table, "unit", str, _UNITS[1], where), _UNITS)
+    unit = _one_of(f"{where}unit", _value(table, "unit", str, _UNITS[0], where), _UNITS)
     name = _value(table, "tokenizer", str, "", where)
     if unit == _UNITS[0]:
         if name:
@@ -385,7 +412,9 @@ def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokeni
         known = ", ".join(map(repr, PATTERNS))
         raise BuildError(f"{where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}")
     path = folder / name
-    return FileTokenizer(path, hashlib.sha1(read_stored(path)).hexdigest())
+    tokenizer = FileTokenizer(path, hashlib.sha1(read_stored(path)).hexdigest())
+    tokenizer.check()
+    return tokenizer
 
 
 def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list[QuestionConfig]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from ..errors import BuildError, PfgenError
+from ..errors import BuildError, PfgenError, SuiteError
 from ..files import write_whole
 from ..suite import find_faults
+from ..units import FileTokenizer, freeze_tokenizer
 from .config import Config, QuestionConfig
 
 _OWN_FILES = ("questions.jsonl", "suite.json")
@@ -36,16 +39,27 @@ def _json(content: Any) -> bytes:
 
 def check_place(config: Config) -> None:
     """Raises BuildError if the suite must not be written to its folder, because that holds something else."""
-    folder, own = config.suite, (*_OWN_FILES, *config.tokenizer_files)
+    folder = config.suite
     if not folder.exists():
         return
     if not folder.is_dir():
         raise BuildError(f"{folder}: expected a folder for the suite, not a file")
+    own = {*_OWN_FILES, *_tokenizers_there(folder)}
     for path in sorted(folder.iterdir()):
         if path.name not in own and not (path.name.startswith("Q") and path.suffix == ".json"):
             raise BuildError(
                 f"{folder}: holds {path.name!r}, which is no part of a suite and would be lost; expected another folder"
             )
+
+
+def _tokenizers_there(folder: Path) -> Iterator[str]:
+    """The files of tokenizers that the questions of an older suite name, as they were copied there."""
+    for path in folder.glob("Q*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError, SuiteError):
+            tokenizer = freeze_tokenizer(json.loads(path.read_bytes()), folder)
+            if isinstance(tokenizer, FileTokenizer):
+                tokenizer.checked_content()
+                yield tokenizer.path.name
 
 
 def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
