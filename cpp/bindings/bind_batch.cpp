@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "answer_reader.hpp"
 #include "arrow_export.hpp"
 #include "bind.hpp"
 #include "pfgen/batch.hpp"
@@ -19,14 +20,6 @@ namespace py = pybind11;
 namespace pfgen {
 namespace {
 
-// What Python makes of an answer before it is scored: its text, spelled in tokens where these are the units of its
-// question, and the positions of the regexes (in tokens, of all patterns). Keeps alive what `answer` points to.
-struct Prepared {
-  Answer answer;
-  std::vector<std::uint32_t> positions;
-  py::object spelled;
-};
-
 // The batch scorer as Python sees it: questions by key, and the functions that apply regexes or spell in tokens.
 class Scorer {
  public:
@@ -37,9 +30,8 @@ class Scorer {
 
   Scorer(const std::vector<QuestionTuple>& questions, py::dict codes, std::size_t n_set_columns, FloatSum float_sum)
       : codes_(std::move(codes)), n_set_columns_(n_set_columns), scorer_(take(questions), float_sum) {
-    for (const auto& question : questions) {
-      searchers_.push_back(std::get<3>(question));
-      token_readers_.push_back(std::get<4>(question));
+    for (const auto& [references, rules, set_columns, searchers, token_reader] : questions) {
+      readers_.emplace_back(searchers, token_reader, rules->n_regexes());
     }
   }
 
@@ -64,8 +56,8 @@ class Scorer {
 
   // Returns (truncation, score there, [(position, node that names the rule), ...]).
   py::tuple details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
-    const Prepared prepared = prepare(code, answers[row]);
-    const HelpfulnessDetails found = scorer_.details(prepared.answer);
+    const ReadAnswer answer = read(code, answers[row]);
+    const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
     py::list rules;
     for (const RulePosition& rule : found.rules) rules.append(py::make_tuple(rule.position, rule.named_by));
     return py::make_tuple(found.truncation, found.score, rules);
@@ -75,9 +67,6 @@ class Scorer {
   static std::vector<Question> take(const std::vector<QuestionTuple>& questions) {
     std::vector<Question> taken;
     for (const auto& [references, rules, set_columns, searchers, token_reader] : questions) {
-      if (searchers.size() != (token_reader.is_none() ? rules->n_regexes() : 0)) {
-        throw py::value_error("one function per regex is needed");
-      }
       taken.push_back({references, rules, set_columns});
     }
     return taken;
@@ -116,55 +105,21 @@ class Scorer {
     }
   }
 
-  bool is_plain(std::uint32_t code) const { return searchers_[code].empty() && token_readers_[code].is_none(); }
-
-  Prepared prepare(std::uint32_t code, const TextView& text) const {
-    if (token_readers_[code].is_none() || text.is_null) {
-      Prepared prepared{{text, code, nullptr}, regex_positions(code, text), {}};
-      prepared.answer.regex_positions = prepared.positions.data();
-      return prepared;
-    }
-    const py::object answer = to_str(text);
-    if (!answer) return {{text, code, nullptr}, {}, {}};  // the scorer names the row
-    auto [spelled, positions] =
-        token_readers_[code](answer, std::vector<std::size_t>{look_ahead(scorer_.profile())})
-            .template cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-    if (positions.size() != scorer_.questions()[code].rules->n_regexes()) {
-      throw py::value_error("one position per pattern is needed");
-    }
-    const TextView view = view_of_str(spelled.ptr());
-    Prepared prepared{{view, code, nullptr}, std::move(positions), std::move(spelled)};
-    prepared.answer.regex_positions = prepared.positions.data();
-    return prepared;
-  }
-
-  std::vector<std::uint32_t> regex_positions(std::uint32_t code, const TextView& answer) const {
-    std::vector<std::uint32_t> positions(searchers_[code].size(), kNotFound);
-    if (positions.empty() || answer.is_null) return positions;
-    std::vector<char32_t> text;
-    const std::size_t limit = scorer_.profile() == Profile::kPaper ? kNoError : kLookAhead;
-    if (decode(answer, limit, text) != kNoError) return positions;  // the scorer names the row
-    const auto n = static_cast<Py_ssize_t>(text.size());
-    const auto value = py::reinterpret_steal<py::object>(
-        PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
-    if (!value) throw py::error_already_set();
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      positions[i] = searchers_[code][i](value).template cast<std::uint32_t>();
-    }
-    return positions;
+  ReadAnswer read(std::uint32_t code, const TextView& answer) const {
+    const std::size_t limit = look_ahead(scorer_.profile());
+    return readers_[code].read(answer, {&limit, 1});
   }
 
   void run(std::span<const std::int32_t> codes, const TextColumn& texts, std::size_t n_threads,
            const Columns& columns) const {
     std::vector<Answer> answers(texts.size());
-    std::vector<Prepared> prepared;  // whose vectors stay where they are when it grows
+    std::vector<ReadAnswer> read_answers;  // whose vectors stay where they are when it grows
     for (std::size_t row = 0; row < answers.size(); ++row) {
       const auto code = static_cast<std::uint32_t>(codes[row]);
-      if (is_plain(code)) {
-        answers[row] = {texts[row], code, nullptr};
-      } else {
-        answers[row] = prepared.emplace_back(prepare(code, texts[row])).answer;
-      }
+      answers[row] = {texts[row], code, nullptr};
+      if (!readers_[code].is_needed()) continue;
+      const ReadAnswer& answer = read_answers.emplace_back(read(code, texts[row]));
+      answers[row] = {answer.text, code, answer.positions.data()};
     }
     if (is_brief(answers)) {
       scorer_.score(answers, 1, columns, nullptr);
@@ -185,8 +140,7 @@ class Scorer {
   py::dict codes_;
   std::size_t n_set_columns_;
   BatchScorer scorer_;
-  std::vector<std::vector<py::object>> searchers_;  // per question
-  std::vector<py::object> token_readers_;           // per question; None where its units are characters
+  std::vector<AnswerReader> readers_;  // per question
 };
 
 py::tuple row_of(const Scores& scores, std::size_t row) {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "answer_reader.hpp"
 #include "bind.hpp"
 #include "pfgen/variants.hpp"
 #include "text_column.hpp"
@@ -36,12 +37,8 @@ class Variants {
     std::vector<TextColumn> borrowed;
     for (std::size_t q = 0; q < questions.size(); ++q) {
       const auto& [references, rules, answers, searchers, token_reader] = questions[q];
-      if (searchers.size() != (token_reader.is_none() ? rules->n_regexes() : 0)) {
-        throw py::value_error("one function per regex is needed");
-      }
       taken.push_back({references, rules, std::vector<std::size_t>(answers.size())});
-      searchers_.push_back(searchers);
-      token_readers_.push_back(token_reader);
+      readers_.emplace_back(searchers, token_reader, rules->n_regexes());
       for (const py::object& set : answers) {
         const TextColumn& column = borrowed.emplace_back(set, "answers", false);
         std::vector<TextView>& views = sets[q].emplace_back();
@@ -60,26 +57,15 @@ class Variants {
   py::array_t<double> score(const Codes& questions, const TextColumn& answers, std::size_t n_threads) const {
     if (static_cast<std::size_t>(questions.size()) != answers.size()) throw py::value_error("one question for each answer");
     std::vector<VariantAnswer> rows(answers.size());
-    std::vector<std::vector<std::uint32_t>> positions;
-    std::vector<py::object> spelled;
+    std::vector<ReadAnswer> read_answers;  // whose vectors stay where they are when it grows
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const auto code = static_cast<std::size_t>(questions.data()[row]);
-      if (code >= searchers_.size()) throw py::value_error("no such question");
+      if (code >= readers_.size()) throw py::value_error("no such question");
       rows[row] = {answers[row], static_cast<std::uint32_t>(code), nullptr};
-      if (!token_readers_[code].is_none()) {
-        const py::object text = to_str(answers[row]);
-        if (!text) continue;  // the scorer names the row
-        auto read = token_readers_[code](text, scorer_->look_aheads()).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
-        if (read.second.size() != scorer_->look_aheads().size() * scorer_->questions()[code].rules->n_regexes()) {
-          throw py::value_error("one position per pattern and look-ahead is needed");
-        }
-        rows[row].text = view_of_str(read.first.ptr());
-        spelled.push_back(std::move(read.first));
-        rows[row].regex_positions = positions.emplace_back(std::move(read.second)).data();
-        continue;
-      }
-      if (searchers_[code].empty()) continue;
-      rows[row].regex_positions = positions.emplace_back(regex_positions(code, answers[row])).data();
+      if (!readers_[code].is_needed()) continue;
+      const ReadAnswer& answer = read_answers.emplace_back(readers_[code].read(answers[row], scorer_->look_aheads()));
+      rows[row].text = answer.text;
+      rows[row].regex_positions = answer.positions.data();
     }
     py::array_t<double> scores({static_cast<py::ssize_t>(scorer_->n_variants()),
                                 static_cast<py::ssize_t>(VariantScorer::kParts), static_cast<py::ssize_t>(rows.size())});
@@ -103,32 +89,8 @@ class Variants {
   }
 
  private:
-  // In the answer cut to each look-ahead; where nothing more is cut off, they are those of the last.
-  std::vector<std::uint32_t> regex_positions(std::size_t code, const TextView& answer) const {
-    const std::vector<py::object>& searchers = searchers_[code];
-    std::vector<std::uint32_t> positions;
-    std::vector<char32_t> text;
-    std::size_t n_before = kNoError;
-    for (const std::size_t look_ahead : scorer_->look_aheads()) {
-      const bool is_text = decode(answer, look_ahead, text) == kNoError;  // if not, the scorer names the row
-      if (n_before == text.size() || !is_text) {
-        for (std::size_t i = 0; i < searchers.size(); ++i) {
-          positions.push_back(is_text ? positions[positions.size() - searchers.size()] : kNotFound);
-        }
-        continue;
-      }
-      n_before = text.size();
-      const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(
-          PyUnicode_4BYTE_KIND, text.data(), static_cast<py::ssize_t>(text.size())));
-      if (!value) throw py::error_already_set();
-      for (const py::object& search : searchers) positions.push_back(search(value).cast<std::uint32_t>());
-    }
-    return positions;
-  }
-
   std::unique_ptr<VariantScorer> scorer_;
-  std::vector<std::vector<py::object>> searchers_;  // per question
-  std::vector<py::object> token_readers_;           // per question; None where its units are characters
+  std::vector<AnswerReader> readers_;  // per question
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NOT_FOUND = 9999
 """The position of a pattern that does not match (a number, because the rules compare it)."""
 
-_REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
+REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 _MAX_DEPTH = 32
 _FORMS: tuple[Literal["t", "and", "or"], ...] = ("t", "and", "or")
 
@@ -57,7 +57,7 @@ class Rule:
     @property
     def is_plain_text(self) -> bool:
         """Whether the pattern holds no regex syntax, so that a substring search means the same."""
-        return _REGEX_SYNTAX.isdisjoint(self.pattern)
+        return REGEX_SYNTAX.isdisjoint(self.pattern)
 
 
 def parse_rule(source: Any) -> Rule:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import SuiteError
+from ..keywords import REGEX_SYNTAX
 from ..suite import Question, Suite
 from .frequencies import document_frequencies
 
@@ -18,7 +19,6 @@ MAX_ORDER = 10
 _MIN_SHARE = 0.1
 _N_OUTSIDE = 100
 _PRIOR = 0.5
-_REGEX_SYNTAX = frozenset("\\.^$*+?{}[]|()")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Suggestion:
     @property
     def rule(self) -> dict[str, Any]:
         """A keyword rule that asks for it, as it stands in a question file."""
-        return {"t": "".join(f"\\{character}" if character in _REGEX_SYNTAX else character for character in self.ngram)}
+        return {"t": "".join(f"\\{character}" if character in REGEX_SYNTAX else character for character in self.ngram)}
 
 
 def suggest_keywords(

@@ -1,0 +1,61 @@
+#include "answer_reader.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pfgen/keywords.hpp"
+#include "text_column.hpp"
+
+namespace py = pybind11;
+
+namespace pfgen {
+
+AnswerReader::AnswerReader(std::vector<py::object> searchers, py::object token_reader, std::size_t n_regexes)
+    : searchers_(std::move(searchers)), token_reader_(std::move(token_reader)), n_regexes_(n_regexes) {
+  if (searchers_.size() != (token_reader_.is_none() ? n_regexes_ : 0)) {
+    throw py::value_error("one function per regex is needed");
+  }
+}
+
+ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_t> look_aheads) const {
+  if (!token_reader_.is_none() && !answer.is_null) return read_tokens(answer, look_aheads);
+  ReadAnswer read{answer, std::vector<std::uint32_t>(look_aheads.size() * n_regexes_, kNotFound), {}};
+  if (n_regexes_ == 0 || answer.is_null) return read;
+  std::vector<char32_t> text;
+  std::uint32_t* positions = read.positions.data();
+  std::size_t n_before = kNoError;
+  for (const std::size_t look_ahead : look_aheads) {
+    if (decode(answer, look_ahead, text) != kNoError) return read;
+    if (text.size() == n_before) {  // nothing more was cut off: the positions are those of the last
+      std::copy_n(positions - n_regexes_, n_regexes_, positions);
+    } else {
+      search(text, positions);
+    }
+    n_before = text.size();
+    positions += n_regexes_;
+  }
+  return read;
+}
+
+ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const {
+  const py::object text = to_str(answer);
+  if (!text) return {answer, {}, {}};
+  const std::vector<std::size_t> limits(look_aheads.begin(), look_aheads.end());
+  auto [spelled, positions] = token_reader_(text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+  if (positions.size() != look_aheads.size() * n_regexes_) {
+    throw py::value_error("one position per pattern and look-ahead is needed");
+  }
+  const TextView view = view_of_str(spelled.ptr());
+  return {view, std::move(positions), std::move(spelled)};
+}
+
+void AnswerReader::search(const std::vector<char32_t>& text, std::uint32_t* positions) const {
+  const auto n = static_cast<Py_ssize_t>(text.size());
+  const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
+  if (!value) throw py::error_already_set();
+  for (const py::object& searcher : searchers_) *positions++ = searcher(value).cast<std::uint32_t>();
+}
+
+}  // namespace pfgen

@@ -1,0 +1,43 @@
+// What Python makes of an answer before it is scored: positions of patterns with regex syntax, and texts in tokens.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pfgen/text.hpp"
+
+namespace pfgen {
+
+// An answer as the core takes it; keeps alive what `text` is a view of.
+struct ReadAnswer {
+  TextView text;
+  std::vector<std::uint32_t> positions;  // of all patterns in the answer cut to the first look-ahead, then to the next
+  pybind11::object spelled;
+};
+
+// The functions of one question: for each regex one, text to position; or, where its units are tokens, one for all:
+// (text, look-aheads) to (spelled text, positions).
+class AnswerReader {
+ public:
+  AnswerReader(std::vector<pybind11::object> searchers, pybind11::object token_reader, std::size_t n_regexes);
+
+  // Whether answers differ from what the core reads by itself.
+  bool is_needed() const { return n_regexes_ > 0 || !token_reader_.is_none(); }
+
+  // Of an answer that is no text nothing is found; the scorer names its row.
+  ReadAnswer read(const TextView& answer, std::span<const std::size_t> look_aheads) const;
+
+ private:
+  ReadAnswer read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const;
+  void search(const std::vector<char32_t>& text, std::uint32_t* positions) const;
+
+  std::vector<pybind11::object> searchers_;
+  pybind11::object token_reader_;
+  std::size_t n_regexes_;
+};
+
+}  // namespace pfgen
