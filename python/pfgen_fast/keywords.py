@@ -98,7 +98,7 @@ def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
         depth: How deep the rule lies within others; a bound keeps hostile files from exhausting the stack.
     """
     if not isinstance(source, Mapping):
-        yield f"{where}: a rule is an object with one of 't', 'and', 'or', not {_shown(source)}"
+        yield f"{where}: a rule is an object with one of 't', 'and', 'or', not {shown_value(source)}"
         return
     forms = [form for form in _FORMS if form in source]
     if len(forms) != 1:
@@ -108,10 +108,10 @@ def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
         if key not in (*_FORMS, "name", "importance"):
             yield f"{where}: unknown key {key!r}; a rule has one of 't', 'and', 'or', and 'name', 'importance'"
     if not isinstance(source.get("name", ""), str):
-        yield f"{where}.name: a name is a string, not {_shown(source['name'])}"
+        yield f"{where}.name: a name is a string, not {shown_value(source['name'])}"
     importance = source.get("importance", 1.0)
     if isinstance(importance, bool) or not isinstance(importance, (int, float)) or not 0 <= importance <= 1:
-        yield f"{where}.importance: expected a number from 0 to 1, not {_shown(importance)}"
+        yield f"{where}.importance: expected a number from 0 to 1, not {shown_value(importance)}"
     for form in forms:
         if form == "t":
             yield from _pattern_faults(source["t"], where)
@@ -121,19 +121,19 @@ def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
 
 def _pattern_faults(pattern: object, where: str) -> Iterator[str]:
     if not isinstance(pattern, str):
-        yield f"{where}.t: a pattern is a string, not {_shown(pattern)}"
+        yield f"{where}.t: a pattern is a string, not {shown_value(pattern)}"
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a pattern that will mean something else one day means it still
             re.compile(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        yield f"{where}.t: the pattern {_shown(pattern)} does not compile: {error}"
+        yield f"{where}.t: the pattern {shown_value(pattern)} does not compile: {error}"
 
 
 def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
     if not isinstance(parts, list) or not parts:
-        yield f"{where}: expected a list of at least one rule, not {_shown(parts)}"
+        yield f"{where}: expected a list of at least one rule, not {shown_value(parts)}"
     elif depth == _MAX_DEPTH:
         yield f"{where[:80]}...: rules nested more than {_MAX_DEPTH} deep"
     else:
@@ -141,7 +141,8 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
             yield from rule_faults(part, f"{where}[{i}]", depth + 1)
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A value that is wrong, for a sentence."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

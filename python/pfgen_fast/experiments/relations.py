@@ -126,30 +126,32 @@ def _words(
     return words
 
 
+def _panels(n: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure with so many plots, three in a row."""
+    columns = min(3, n)
+    rows = -(-n // columns)
+    figure, axes = new_figure(width * columns, height * rows, rows, columns)
+    for unused in axes.flat[n:]:
+        unused.set_visible(False)
+    return figure, list(axes.flat[:n])
+
+
 def _draw_runs(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Any:
-    columns = min(3, len(found))
-    rows = -(-len(found) // columns)
-    figure, axes = new_figure(5.8 * columns, 5 * rows, rows, columns)
-    for place in axes.flat[len(found) :]:
-        place.set_visible(False)
-    for place, ((a, b), values) in zip(axes.flat, found.items(), strict=False):
+    figure, places = _panels(len(found), 5.8, 5)
+    for place, ((a, b), values) in zip(places, found.items(), strict=True):
         x, y = scored.means[a], scored.means[b]
         place.plot(x, y, "o", markersize=4, alpha=0.8)
         place.margins(0.1)
         place.set(xlabel=a, ylabel=b, title=f"Pearson {values['Pearson'].value:.3f}")
     if len(scored.names) <= MAX_LABELS:
-        for place, (a, b) in zip(axes.flat, found, strict=False):
+        for place, (a, b) in zip(places, found, strict=True):
             label_points(place, scored.means[a], scored.means[b], [label.split("/")[-1] for label in scored.labels])
     return figure
 
 
 def _draw_answers(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Any:
-    columns = min(3, len(found))
-    rows = -(-len(found) // columns)
-    figure, axes = new_figure(4.6 * columns, 3.8 * rows, rows, columns)
-    for place in axes.flat[len(found) :]:
-        place.set_visible(False)
-    for place, ((a, b), values) in zip(axes.flat, found.items(), strict=False):
+    figure, places = _panels(len(found), 4.6, 3.8)
+    for place, ((a, b), values) in zip(places, found.items(), strict=True):
         x, y = _shown(a, scored.answers[a]), _shown(b, scored.answers[b])
         drawn = place.hexbin(x, y, gridsize=40, bins="log", cmap="viridis", mincnt=1, linewidths=0.1)
         place.set(xlabel=_axis(a), ylabel=_axis(b), title=f"Spearman {values['Spearman'].value:.3f}")

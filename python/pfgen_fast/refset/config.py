@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..errors import BuildError, SuiteError
 from ..files import read_stored
-from ..keywords import rule_faults
+from ..keywords import rule_faults, shown_value
 from ..suite import Instructions
 from ..units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
 from .filters import check_pattern
@@ -298,13 +298,8 @@ def _value(table: Mapping[str, Any], key: str, kind: type[T], usual: T, where: s
     if kind is float and type(value) is int:
         return float(value)  # type: ignore[return-value]
     if type(value) is not kind:
-        raise BuildError(f"{where}{key}: expected {_KINDS[kind]}, not {_shown(value)}")
+        raise BuildError(f"{where}{key}: expected {_KINDS[kind]}, not {shown_value(value)}")
     return value
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _one_of(where: str, value: str, choices: Sequence[str]) -> str:
@@ -358,7 +353,7 @@ def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
     for number, pair in enumerate(_value(table, "replace", list, [], "normalise.")):
         where = f"normalise.replace[{number}]"
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
-            raise BuildError(f"{where}: expected a pattern and a text, not {_shown(pair)}")
+            raise BuildError(f"{where}: expected a pattern and a text, not {shown_value(pair)}")
         check_replacement(pair[0], pair[1], where)
         rules.append(Rule(f"replace[{number}]", "replace", pair[0], pair[1]))
     for number, pattern in enumerate(_texts(table, "remove", "normalise.")):
@@ -375,7 +370,7 @@ def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
 def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     values = table.get(key, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise BuildError(f"{where}{key}: expected a list of texts, not {_shown(values)}")
+        raise BuildError(f"{where}{key}: expected a list of texts, not {shown_value(values)}")
     return tuple(values)
 
 
@@ -386,14 +381,16 @@ def _file_lists(where: str, table: dict[str, Any]) -> Mapping[str, tuple[str, ..
         _check_name(f"{where}.{name}", "a set's name", name)
         paths = [given] if isinstance(given, str) else given
         if not isinstance(paths, list) or not paths or not all(isinstance(path, str) and path for path in paths):
-            raise BuildError(f"{where}.{name}: expected a file or glob, or a list of them, not {_shown(given)}")
+            raise BuildError(f"{where}.{name}: expected a file or glob, or a list of them, not {shown_value(given)}")
         found[name] = tuple(paths)
     return MappingProxyType(found)
 
 
 def _check_name(where: str, what: str, name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise BuildError(f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {_shown(name)}")
+        raise BuildError(
+            f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {shown_value(name)}"
+        )
 
 
 def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
@@ -434,7 +431,7 @@ def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list
 
 def _question(table: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
     if not isinstance(table, dict):
-        raise BuildError(f"question: expected a [[question]] for each question, not {_shown(table)}")
+        raise BuildError(f"question: expected a [[question]] for each question, not {shown_value(table)}")
     where = f"question {number}: "
     question_id = _value(table, "id", str, f"Q{number:02}", where)
     _check_name(f"{where}id", "an id", question_id)

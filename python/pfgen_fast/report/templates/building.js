@@ -120,12 +120,5 @@ sets.tBodies[0].addEventListener("click", (event) => {
   document.getElementById("one-set").scrollIntoView();
 });
 
-const themeButton = document.getElementById("theme");
-function showTheme() {
-  themeButton.textContent = theme.current === "dark" ? "Light theme" : "Dark theme";
-  drawAll();
-}
-themeButton.addEventListener("click", () => { theme.choose(theme.current === "dark" ? "light" : "dark"); showTheme(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
-narrow.addEventListener("change", drawAll);
+const showTheme = followTheme(drawAll);
 setTimeout(() => { show(); showTheme(); });

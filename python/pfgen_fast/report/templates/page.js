@@ -29,6 +29,19 @@ function smallTable(heads, lines) {
   return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
 }
 
+/** Makes plots follow the button of the theme, the system's theme and the width; returns what shows the theme. */
+function followTheme(drawAll) {
+  const button = document.getElementById("theme");
+  function showTheme() {
+    button.textContent = theme.current === "dark" ? "Light theme" : "Dark theme";
+    drawAll();
+  }
+  button.addEventListener("click", () => { theme.choose(theme.current === "dark" ? "light" : "dark"); showTheme(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+  narrow.addEventListener("change", drawAll);
+  return showTheme;
+}
+
 // ---- Plots
 
 const LOOKS = [

@@ -341,13 +341,6 @@ document.getElementById("close").addEventListener("click", () => dialog.close())
 dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 dialog.addEventListener("close", () => detailsBody.replaceChildren());
 
-const themeButton = document.getElementById("theme");
-function showTheme() {
-  themeButton.textContent = theme.current === "dark" ? "Light theme" : "Dark theme";
-  drawAll();
-}
-themeButton.addEventListener("click", () => { theme.choose(theme.current === "dark" ? "light" : "dark"); showTheme(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
-narrow.addEventListener("change", drawAll);
+const showTheme = followTheme(drawAll);
 if (search.value) filter();  // what the browser kept from before a reload
 setTimeout(showTheme);  // the table first, then the plots
