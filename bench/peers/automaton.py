@@ -109,7 +109,7 @@ class AutomatonScorer:
 
 
 def _helpfulness(text: str, rules: tuple[Rule, ...]) -> float:
-    positions = [position_and_name(rule, text)[0] for rule in rules]
+    positions = [position_and_name(rule, text, int)[0] for rule in rules]
     # A truncation past 100 is only better than the one before it where it meets a rule.
     best = 0.0
     for i in {min(len(text), _FULL), *(position for position in positions if _FULL < position <= _LAST)}:
