@@ -16,6 +16,7 @@ import typer
 from .. import __version__
 from ..errors import PfgenError
 from ..foreign import harmless
+from .commands import Root
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,8 +35,9 @@ class Exit(enum.IntEnum):
 
 app = typer.Typer(
     name="pfgen-fast",
+    cls=Root,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # what rich makes of a help takes longer than all else that it takes
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
@@ -81,8 +83,6 @@ def main() -> None:
     """Runs the command; a user's mistake ends in one line on stderr, never in a traceback."""
     # NumPy would start a thread for each core, which takes as long as all of its own import; no command needs them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from . import commands  # noqa: F401 - registers the subcommands
-
     try:
         app()
     except PfgenError as error:

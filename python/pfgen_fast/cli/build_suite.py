@@ -9,13 +9,11 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
-from .suite import suite_app
 
 if TYPE_CHECKING:
     from ..refset.pipeline import Branch, Built
 
 
-@suite_app.command()
 def build(
     config: Annotated[
         Path, typer.Argument(help="TOML file: questions, raw answers, what each stage shall do.", metavar="CONFIG.toml")
@@ -38,7 +36,7 @@ def build(
     Every stage leaves its answers, what it removed and why in the work folder. What is done is not done again: stop
     the command at any moment, and the same command goes on.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast suite build my-suite.toml
 
@@ -110,7 +108,6 @@ def _left(branch: Branch) -> list[str]:
     return [f"{left.get(name, '–'):>10}" for name in NAMES]
 
 
-@suite_app.command()
 def keywords(
     suite: options.RequiredSuite,
     question: Annotated[str, typer.Argument(help="Id or text of a question.", metavar="QUESTION")],
@@ -125,7 +122,7 @@ def keywords(
 
     A draft: what an answer must not lack, a person decides. With --json each has the rule to put into a question file.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast suite keywords mini Q02
     """

@@ -8,13 +8,12 @@ import typer
 
 from ..errors import TrialsError
 from . import options
-from .app import Json, app, print_json, shown, stdout
+from .app import Json, print_json, shown, stdout
 
 if TYPE_CHECKING:
     from ..trials import RunFolder
 
 
-@app.command()
 def compare(
     run_a: Annotated[str, typer.Argument(metavar="RUN_A", help="A run folder or trials file.")],
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare it with.")],
@@ -29,7 +28,7 @@ def compare(
 
     The interval and the p-value come from a paired bootstrap over questions and trials.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
     """

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Quiet, app, counting, fail, shown, stdout, warn
+from .app import Exit, Quiet, counting, fail, shown, stdout, warn
+from .commands import LINES, new_group
 
 if TYPE_CHECKING:
     from ..experiments import Finding, ScoredRuns
     from ..experiments.scored_runs import Batch
     from ..suite import Suite
 
-group = typer.Typer(no_args_is_help=True, help="Says what the scores mean: how they relate, how stable they are.")
-app.add_typer(group, name="experiment")
+experiment = new_group(LINES["experiment"])
 
 Folder = Annotated[
     Path,
@@ -28,7 +28,7 @@ Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Draws of t
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Of all draws; the same seed gives the same figures.")]
 
 
-@group.command()
+@experiment.command()
 def relations(
     paths: options.Paths,
     output: Folder,
@@ -43,7 +43,7 @@ def relations(
     Pearson's, Spearman's and Kendall's correlations of each two, over runs and over answers, with 95 % bootstrap
     intervals. Over answers whole runs are drawn, because the answers of one run hang together.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast experiment relations result -o relations
     """
@@ -53,7 +53,7 @@ def relations(
     _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
 
 
-@group.command()
+@experiment.command()
 def stability(
     paths: options.Paths,
     output: Folder,
@@ -80,7 +80,7 @@ def stability(
     question; and the smallest numbers of reference answers, questions and trials that still give the same ranking
     (Kendall above 0.95).
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast experiment stability result -o stability
 
@@ -103,7 +103,7 @@ class PickChoice(str, enum.Enum):
     mean = "mean"
 
 
-@group.command()
+@experiment.command()
 def external(
     paths: options.Paths,
     output: Folder,
@@ -129,7 +129,7 @@ def external(
     Names of models are matched as they are; then but for case and separators; then but for what comes before the last
     slash. A rule that would give a name two partners gives it none; models without a partner are listed.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast experiment external result --scores judge.csv --scores other.csv -o external
     """
@@ -142,7 +142,7 @@ def external(
     _finish(found, output, scored, quiet=quiet)
 
 
-@group.command()
+@experiment.command()
 def judge(
     paths: options.Paths,
     output: Folder,
@@ -189,7 +189,7 @@ def judge(
     was stopped, and --offline replays it. What it will cost is said before it starts. judge-models.csv is what
     'pfgen-fast experiment external --scores' takes.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast experiment judge result -m org/judge --base-url http://localhost:8000/v1 --trials 2 -o judge
 
@@ -249,7 +249,7 @@ class CorrectionChoice(str, enum.Enum):
     holm = "holm"
 
 
-@group.command()
+@experiment.command()
 def significance(
     paths: options.Paths,
     output: Folder,
@@ -269,7 +269,7 @@ def significance(
     A paired bootstrap over questions and trials, as that of compare, for all pairs of runs; corrected for as many
     comparisons, and drawn as groups.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast experiment significance result -o significance
     """
@@ -288,7 +288,7 @@ def significance(
     _finish(finding, output, scored, quiet=quiet)
 
 
-@group.command()
+@experiment.command()
 def sensitivity(
     paths: options.Paths,
     output: Folder,
@@ -310,7 +310,7 @@ def sensitivity(
     Each is varied around its usual value while the others stay, and scores and ranking are compared with the usual
     ones. One pass over the answers gives all variations.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast experiment sensitivity result -o sensitivity
 

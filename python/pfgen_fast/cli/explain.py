@@ -9,13 +9,12 @@ import typer
 
 from ..foreign import harmless
 from . import options
-from .app import Json, app, fail, print_json, shown, stdout
+from .app import Json, fail, print_json, shown, stdout
 
 if TYPE_CHECKING:
     from ..explain import Explanation
 
 
-@app.command()
 def explain(
     question: Annotated[str, typer.Option("--question", "-q", help="Id or text of the question.")],
     answer: Annotated[
@@ -26,7 +25,7 @@ def explain(
 ) -> None:
     """Takes the score of one answer apart: prefix, n-gram orders, rare 3-grams, keywords.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast explain --question Q07 --answer "Ice floats because it is less dense than water."
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
 from .score import outcome_as_json, print_outcomes
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..trials import RunFolder
 
 
-@app.command()
 def generate(
     engine: Annotated[
         str,
@@ -90,7 +89,7 @@ def generate(
     The run's folder is named after the model and its parameters. What is there is not asked again: stop the command at
     any moment, and the same command goes on.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast generate --engine ngram --order 5 --suite mini --trials 10
 

@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from . import options
-from .app import Json, Quiet, app
+from .app import Json, Quiet
 from .generate import finish
 
 
-@app.command()
 def import_batch(
     outputs: Annotated[
         list[Path], typer.Argument(help="Output files (and error files) of the Batch API.", metavar="OUTPUT...")
@@ -32,7 +31,7 @@ def import_batch(
     Requests that failed are listed. What is missing comes from another output file, or from generate --engine openai
     with the same parameters.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast import-batch batch_output.jsonl --config batch.config.json --suite mini
     """

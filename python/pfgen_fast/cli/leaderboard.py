@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from . import options
-from .app import Json, Quiet, app, fail, shown, stderr, stdout
+from .app import Json, Quiet, fail, shown, stderr, stdout
 
 
 class Format(str, enum.Enum):
@@ -21,7 +21,6 @@ class Format(str, enum.Enum):
     html = "html"
 
 
-@app.command()
 def leaderboard(
     paths: options.Paths,
     format: Annotated[Format, typer.Option(help="json and csv: full precision, 95 % intervals.")] = Format.markdown,
@@ -37,7 +36,7 @@ def leaderboard(
 
     Reads the result.json files that 'pfgen-fast score' has written.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast leaderboard result
 

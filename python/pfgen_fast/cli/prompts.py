@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Quiet, app, fail, shown, stdout
+from .app import Quiet, fail, shown, stdout
 
 if TYPE_CHECKING:
     from ..generation import Setting
@@ -26,7 +26,6 @@ class FormatChoice(str, enum.Enum):
     openai_batch = "openai-batch"
 
 
-@app.command()
 def prompts(
     suite: options.NamedSuite,
     mode: options.ModeOption = options.ModeChoice.completion,
@@ -53,7 +52,7 @@ def prompts(
     With --format openai-batch it writes an input file for OpenAI's Batch API and, beside it, the parameters of the run
     (NAME.config.json), which import-batch needs. Model and sampling matter there only.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast prompts --suite mini --mode chat --trials 2
 

@@ -10,14 +10,13 @@ import typer
 
 from ..errors import PfgenError, SuiteError
 from . import options
-from .app import Exit, Quiet, app, fail, shown, stdout, track, warn
+from .app import Exit, Quiet, fail, shown, stdout, track, warn
 
 if TYPE_CHECKING:
     from ..report import ReportRun
     from ..suite import Suite
 
 
-@app.command()
 def report(
     paths: options.Paths,
     suite: options.SuiteOption = None,
@@ -32,7 +31,7 @@ def report(
     The page is one file and needs no network. Reads the result.json files that 'pfgen-fast score' has written. Runs
     that differ in a few parameters, as those of a sweep, are plotted against each of them.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast report result -o report.html
 

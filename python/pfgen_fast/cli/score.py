@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, app, counting, fail, one_line, print_json, shown, stdout, track, warn
+from .app import Exit, Json, Quiet, counting, fail, one_line, print_json, shown, stdout, track, warn
 
 if TYPE_CHECKING:
     from ..runs import Outcome
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
-@app.command()
 def score(
     paths: options.Paths,
     suite: options.SuiteOption = None,
@@ -46,7 +45,7 @@ def score(
     A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
     it. Runs that are up to date are skipped.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast score result/openai/gpt-4o/5e1e9f4
 

@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Exit, Json, app, print_json, shown, stdout, warn
+from .app import Exit, Json, print_json, shown, stdout, warn
+from .build_suite import build, keywords
+from .commands import LINES, new_group
 
 if TYPE_CHECKING:
     from ..suite import Question
 
-suite_app = typer.Typer(no_args_is_help=True, help="Looks into suites of questions.")
-app.add_typer(suite_app, name="suite")
+suite = new_group(LINES["suite"])
 
 
-@suite_app.command()
+@suite.command()
 def info(suite: options.RequiredSuite, as_json: Json = False) -> None:
     """Says what is in a suite: questions, reference sets, keyword rules.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast suite info mini
     """
@@ -54,11 +55,11 @@ def _describe(question: Question) -> dict[str, Any]:
     }
 
 
-@suite_app.command()
+@suite.command()
 def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
     """Names every fault of a suite at once; exit code 1 if there is any.
 
-    [bold]Example[/bold]
+    Example
 
       pfgen-fast suite check my-suite
     """
@@ -76,7 +77,7 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
         raise SystemExit(Exit.NO)
 
 
-@suite_app.command()
+@suite.command()
 def compile(
     suite: options.RequiredSuite,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
@@ -91,7 +92,7 @@ def compile(
     Every command does this by itself when it first needs a suite, and keeps the file in the cache folder
     ($PFGEN_FAST_CACHE, else pfgen-fast in the user's cache folder). Files there may be deleted at any time.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast suite compile mini
       pfgen-fast suite compile my-suite -o my-suite.pfgen
@@ -116,3 +117,7 @@ def compile(
         return
     kept = f"in {shown(str(where))}" if where else "not kept, because no file can be written in the cache folder"
     stdout().print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, {kept} ({seconds:.2f} s)")
+
+
+suite.command()(build)
+suite.command()(keywords)

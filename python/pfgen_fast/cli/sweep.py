@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, app, counting, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
 
 if TYPE_CHECKING:
     from ..suite import Suite
@@ -19,7 +19,6 @@ _TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be given again."
 
 
-@app.command()
 def sweep(
     file: Annotated[
         Path | None,
@@ -78,7 +77,7 @@ def sweep(
     A run is the one that generate makes with the same parameters: what is there is not asked again, and the same
     command goes on where it was stopped.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast sweep -e ngram -s mini --order 3 --order 5 --temperature 0.5 --temperature 1 --plot sweep.png
 

@@ -8,14 +8,13 @@ import typer
 
 from ..errors import PfgenError
 from . import options
-from .app import Exit, Json, Quiet, app, counting, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counting, print_json, shown, stdout, warn
 
 if TYPE_CHECKING:
     from ..suite import Suite
     from ..verify import Verdict
 
 
-@app.command()
 def verify(
     paths: options.Paths,
     suite: options.SuiteOption = None,
@@ -31,7 +30,7 @@ def verify(
     Exit code 1 if anything differs. The oracle scores some hundred answers a second, and needs a second or so for the
     tables of each reference set.
 
-    [bold]Examples[/bold]
+    Examples
 
       pfgen-fast verify result/openai/gpt-4o/5e1e9f4 --sample 50
 
