@@ -33,6 +33,12 @@ std::vector<std::size_t> rows_by_question(std::span<const Answer> answers, std::
   return rows;
 }
 
+// As far as an answer is read at all.
+void prefetch_text(const TextView& text) {
+  const std::size_t n_bytes = std::min(text.n_units, kLookAhead) * unit_size(text.encoding);
+  for (std::size_t at = 0; at < n_bytes; at += 64) prefetch(static_cast<const std::byte*>(text.data) + at);
+}
+
 std::span<const std::uint32_t> regex_positions(const Answer& answer, const Question& question) {
   return {answer.regex_positions, question.rules->n_regexes()};
 }
@@ -75,7 +81,7 @@ class BatchScorer::Block : private AnswerSource {
     while (!rest_.empty()) {
       const std::size_t row = rest_.front();
       rest_ = rest_.subspan(1);
-      if (rest_.size() > kReadAhead) prefetch(answers_[rest_[kReadAhead]].text.data);
+      if (rest_.size() > kReadAhead) prefetch_text(answers_[rest_[kReadAhead]].text);
       if (take(row, lane)) return true;
     }
     return false;

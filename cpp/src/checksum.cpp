@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "pfgen/prefetch.hpp"
+
 namespace pfgen {
 namespace {
 
@@ -14,17 +16,24 @@ constexpr std::uint64_t kPrime3 = 0x165667B19E3779F9U;
 constexpr std::uint64_t kPrime4 = 0x85EBCA77C2B2AE63U;
 constexpr std::uint64_t kPrime5 = 0x27D4EB2F165667C5U;
 
-// Takes a little-endian number from the front.
+// The little-endian number at `bytes`.
 template <class Number>
-Number take(std::span<const std::byte>& bytes) noexcept {
+Number number_at(const std::byte* bytes) noexcept {
   Number number;
-  std::memcpy(&number, bytes.data(), sizeof number);
-  bytes = bytes.subspan(sizeof number);
+  std::memcpy(&number, bytes, sizeof number);
   if constexpr (std::endian::native == std::endian::big) {
     Number swapped = 0;
     for (std::size_t i = 0; i < sizeof number; ++i) swapped = swapped << 8 | (number >> (8 * i) & 0xFF);
     return swapped;
   }
+  return number;
+}
+
+// Takes it from the front.
+template <class Number>
+Number take(std::span<const std::byte>& bytes) noexcept {
+  const auto number = number_at<Number>(bytes.data());
+  bytes = bytes.subspan(sizeof number);
   return number;
 }
 
@@ -35,9 +44,12 @@ std::uint64_t round(std::uint64_t lane, std::uint64_t input) noexcept {
 // Eats all whole stripes of 32 bytes with four lanes side by side, and merges the lanes.
 std::uint64_t eat_stripes(std::span<const std::byte>& bytes) noexcept {
   std::array<std::uint64_t, 4> lanes{kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};
-  while (bytes.size() >= 32) {
-    for (std::uint64_t& lane : lanes) lane = round(lane, take<std::uint64_t>(bytes));
+  const std::size_t n_bytes = bytes.size() / 32 * 32;
+  for (const std::byte *stripe = bytes.data(), *end = stripe + n_bytes; stripe != end; stripe += 32) {
+    prefetch(stripe + kScanAheadBytes);
+    for (std::size_t i = 0; i < 4; ++i) lanes[i] = round(lanes[i], number_at<std::uint64_t>(stripe + 8 * i));
   }
+  bytes = bytes.subspan(n_bytes);
   std::uint64_t hash =
       std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) + std::rotl(lanes[3], 18);
   for (const std::uint64_t lane : lanes) hash = (hash ^ round(0, lane)) * kPrime1 + kPrime4;

@@ -39,8 +39,15 @@ Section allocate(std::uint64_t n_bytes) {
 // Bits of a window that are sorted by counting; and occurrences of a state, below that number.
 constexpr int kBeginningBits = 16;
 constexpr std::uint32_t kFewOccurrences = 1024;
-// Positions whose counts are asked for while others are counted.
-constexpr std::size_t kReadAhead = 8;
+// Calls `work(i)` for i from 0 to n, and before it, `soon` for the number that is so far ahead, to ask for its memory.
+constexpr std::size_t kReadAhead = 16;
+template <class Soon, class Work>
+void for_each_ahead(std::size_t n, const Soon& soon, const Work& work) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kReadAhead < n) soon(i + kReadAhead);
+    work(i);
+  }
+}
 
 template <std::size_t kWords>
 class IndexBuilder {
@@ -190,7 +197,11 @@ class IndexBuilder {
     nodes_.push_back({kRoot, 0, 0});
     node_of_window_.resize(seen_.size());
     std::vector<std::uint32_t> path{kRoot};  // from the root to the latest leaf
-    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    const auto soon = [&](std::size_t i) {
+      prefetch(&seen_[sorted_[i].number]);
+      prefetch(&node_of_window_[sorted_[i].number]);
+    };
+    for_each_ahead(sorted_.size(), soon, [&](std::size_t i) {
       Sorted& sorted = sorted_[i];
       if (i > 0) sorted.shared = common_prefix(sorted_[i - 1].window, sorted.window);
       part_at(sorted.shared, path);
@@ -198,7 +209,7 @@ class IndexBuilder {
       nodes_.push_back({path.back(), depth_of(sorted.window), seen_[sorted.number].n_occurrences});
       node_of_window_[sorted.number] = leaf;
       path.push_back(leaf);
-    }
+    });
     part_at(0, path);
     nodes_[kRoot].n_occurrences = kNone;
   }
@@ -234,10 +245,10 @@ class IndexBuilder {
     for (StateId state = 0; state < order.size(); ++state) state_of_node[order[state]] = state;
 
     states_.resize(nodes_.size());
-    for (StateId id = 0; id < order.size(); ++id) {
-      const Node& node = nodes_[order[id]];
-      states_[id] = {state_of_node[node.parent], node.depth, nodes_[node.parent].depth};
-    }
+    for_each_ahead(order.size(), [&](std::size_t i) { prefetch(&nodes_[order[i]]); }, [&](std::size_t i) {
+      const Node& node = nodes_[order[i]];
+      states_[i] = {state_of_node[node.parent], node.depth, nodes_[node.parent].depth};
+    });
     for (std::uint32_t& node : node_of_window_) node = state_of_node[node];
   }
 
@@ -248,24 +259,25 @@ class IndexBuilder {
     std::vector<std::uint32_t> order;
     std::vector<std::uint32_t> begin(kFewOccurrences + 1);  // place of the first node by kFewOccurrences - 1 - n
     order.reserve(nodes.size());
-    for (const std::uint32_t node : nodes) {
-      const std::uint32_t n = nodes_[node].n_occurrences;
+    const auto soon = [&](std::size_t i) { prefetch(&nodes_[nodes[i]]); };
+    for_each_ahead(nodes.size(), soon, [&](std::size_t i) {
+      const std::uint32_t n = nodes_[nodes[i]].n_occurrences;
       if (n >= kFewOccurrences) {
-        order.push_back(node);
+        order.push_back(nodes[i]);
       } else {
         ++begin[kFewOccurrences - n];
       }
-    }
+    });
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return nodes_[a].n_occurrences > nodes_[b].n_occurrences;
     });
     begin[0] = static_cast<std::uint32_t>(order.size());
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     order.resize(nodes.size());
-    for (const std::uint32_t node : nodes) {
-      const std::uint32_t n = nodes_[node].n_occurrences;
-      if (n < kFewOccurrences) order[begin[kFewOccurrences - 1 - n]++] = node;
-    }
+    for_each_ahead(nodes.size(), soon, [&](std::size_t i) {
+      const std::uint32_t n = nodes_[nodes[i]].n_occurrences;
+      if (n < kFewOccurrences) order[begin[kFewOccurrences - 1 - n]++] = nodes[i];
+    });
     return order;
   }
 
@@ -308,6 +320,7 @@ class IndexBuilder {
         for (std::size_t end = position + answer.size(); position < end; ++position) {
           if (position + kReadAhead < position_windows_.size()) {
             prefetch(&counts[position_windows_[position + kReadAhead]]);
+            prefetch(&counts[counts[position_windows_[position + kReadAhead / 2]].link]);
           }
           StateId state = position_windows_[position];
           // Where a state has been reached by this answer before, its suffixes have been too.
@@ -383,7 +396,15 @@ class IndexBuilder {
   // new for those suffixes that, with the continuation, it shares with its neighbour.
   void connect() {
     edges_.reserve(states_.size() * 2);
-    for (const Sorted& sorted : sorted_) {
+    const auto soon = [&](std::size_t i) {
+      prefetch(&seen_[sorted_[i].number]);
+      prefetch(&node_of_window_[sorted_[i].number]);
+      const std::uint32_t sooner = sorted_[i - kReadAhead / 2].number;
+      prefetch(&states_[state_of_window(sooner)]);
+      if (seen_[sooner].before != kNone) prefetch(&states_[state_of_window(seen_[sooner].before)]);
+    };
+    for_each_ahead(sorted_.size(), soon, [&](std::size_t i) {
+      const Sorted& sorted = sorted_[i];
       const Symbol symbol = sorted.window[0];
       const std::uint32_t before = seen_[sorted.number].before;
       StateId from = before == kNone ? kRoot : continued_as(state_of_window(before));
@@ -396,7 +417,7 @@ class IndexBuilder {
         if (from == kRoot) break;
         from = states_[from].link;
       }
-    }
+    });
   }
 
   // The state whose continuations a state has: a window of full length goes on without its first symbol.
@@ -431,7 +452,9 @@ class IndexBuilder {
     for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id));
     auto* slots = reinterpret_cast<typename States::Edge*>(bytes + shape.edges);
     std::fill_n(slots, placement.n_slots, States::kNoEdge);
-    for (std::size_t i = 0; i < edges_.size(); ++i) slots[placement.slots[i]] = States::edge(keys[i], edges_[i].to);
+    for_each_ahead(edges_.size(), [&](std::size_t i) { prefetch(&slots[placement.slots[i]]); }, [&](std::size_t i) {
+      slots[placement.slots[i]] = States::edge(keys[i], edges_[i].to);
+    });
     return section;
   }
 

@@ -52,29 +52,45 @@ std::span<const char32_t> check_code_points(std::span<const char32_t> code_point
   return code_points;
 }
 
+// Negative if `a` is less than `b`. What shall never be less is gathered in signs: a question has hundreds of thousands of
+// states, and its first answer waits for all of them.
+std::int64_t shortfall(std::uint32_t a, std::uint64_t b) noexcept {
+  return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
+}
+
 // Links lead to smaller numbers, so that following them ends, and depths differ, so that there is something to divide by.
 // That a link has the depth which is said of it is checked for the root alone, which has no n-gram to take counts of.
 template <class States>
 void check_states(const States& states, std::size_t n_states) {
-  bool holds = states.link(kRoot) == kRoot && states.depth(kRoot) == 0 && states.link_depth(kRoot) == 0;
+  require(states.link(kRoot) == kRoot && states.depth(kRoot) == 0 && states.link_depth(kRoot) == 0,
+          "a state with an impossible link or depth");
+  std::int64_t signs = 0;
   for (StateId state = 1; state < n_states; ++state) {
-    holds &= (states.link(state) < state) & ((states.link(state) != kRoot) | (states.link_depth(state) == 0)) &
-             (states.depth(state) > states.link_depth(state)) & (states.depth(state) <= std::uint32_t{kMaxOrder});
+    states.prefetch_state(state + kScanAheadBytes / sizeof(typename States::State));
+    const StateId link = states.link(state);
+    const std::uint32_t depth = states.depth(state);
+    const std::uint32_t link_depth = states.link_depth(state);
+    signs |= shortfall(state - 1, link) | shortfall(depth, link_depth + 1) | shortfall(kMaxOrder, depth) |
+             (shortfall(link, kRoot + 1) & shortfall(0, link_depth));
   }
-  require(holds, "a state with an impossible link or depth");
+  require(signs >= 0, "a state with an impossible link or depth");
 }
 
 template <class States>
 void check_edges(std::span<const typename States::Edge> edges, std::size_t n_states, std::size_t n_symbols) {
-  bool holds = true;
+  std::int64_t signs = 0;
   for (const auto& edge : edges) {
+    prefetch(&edge + kScanAheadBytes / sizeof edge);
     const std::uint64_t key = States::key_of(edge);
+    const StateId state = States::key_state(key);
+    const StateId target = States::target_of(edge);
     const Symbol symbol = States::key_symbol(key);
-    const bool is_none = key == States::key_of(States::kNoEdge);
-    holds &= is_none | ((States::key_state(key) < n_states) & (symbol >= 1) & (symbol <= n_symbols) &
-                        (States::target_of(edge) >= 1) & (States::target_of(edge) < n_states));
+    const std::int64_t is_edge = key == States::key_of(States::kNoEdge) ? 0 : -1;
+    const auto last = static_cast<std::uint32_t>(n_states - 1);
+    signs |= is_edge & (shortfall(last, state) | shortfall(last, target) | shortfall(target, kRoot + 1) |
+                        shortfall(symbol, 1) | shortfall(static_cast<std::uint32_t>(n_symbols), symbol));
   }
-  require(holds, "an edge that leads nowhere");
+  require(signs >= 0, "an edge that leads nowhere");
 }
 
 }  // namespace

@@ -11,18 +11,13 @@
 
 #include "pfgen/alphabet.hpp"
 #include "pfgen/edge_table.hpp"
+#include "pfgen/prefetch.hpp"
 
 namespace pfgen {
 
 using StateId = std::uint32_t;
 inline constexpr StateId kRoot = 0;
 inline constexpr int kMaxOrder = 10;
-
-inline void prefetch([[maybe_unused]] const void* address) noexcept {
-#if defined(__GNUC__)
-  __builtin_prefetch(address);
-#endif
-}
 
 // The sets of one index; a question with more of them has several indexes.
 inline constexpr std::size_t kSetsPerIndex = 4;
