@@ -13,8 +13,9 @@ from pfgen_fast.results import read_result
 from pfgen_fast.runs import Outcome, RunScorer
 from pfgen_fast.trials import find_runs
 
+from . import parse_runs
 from .agreement import agree
-from .floors import parse_all
+from .parse_runs import parse_all
 from .published import Mix
 from .table import Bound, Row
 from .timing import take_turns
@@ -32,12 +33,18 @@ def score_runs(suite: Suite, folders: list[Path], mix: Mix, scratch: Path) -> li
     command = [_COMMAND, "score", *map(str, folders), "--force", "--output", str(by_command)]
     # A pipe for stderr, so that no bar of progress is drawn.
     run_command = partial(subprocess.run, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    parse_command = [sys.executable, parse_runs.__file__, str(threads), *map(str, folders)]
     agree("number of trials", parse_all(folders, threads), len(mix))
+    agree("number of trials", int(subprocess.check_output(parse_command)), len(mix))
     run_command()
     for outcome in scorer.score(runs):
         _check(outcome, by_command / outcome.path.relative_to(by_library))
-    floor, from_start, in_process = take_turns(
-        _ROUNDS, partial(parse_all, folders, threads), run_command, lambda: list(scorer.score(runs))
+    floor, floor_from_start, from_start, in_process = take_turns(
+        _ROUNDS,
+        partial(parse_all, folders, threads),
+        partial(subprocess.run, parse_command, stdout=subprocess.DEVNULL, check=True),
+        run_command,
+        lambda: list(scorer.score(runs)),
     )
     floor_name = f"floor: decompress + parse {len(runs)} runs, {threads} threads"
     to = "decompress + parse"
@@ -51,6 +58,13 @@ def score_runs(suite: Suite, folders: list[Path], mix: Mix, scratch: Path) -> li
             from_start / floor,
             to,
             must=Bound("ratio", "<=", 2),
+        ),
+        Row(
+            "  beside decompress + parse from process start to last byte",
+            floor_from_start,
+            "s",
+            from_start / floor_from_start,
+            to,
         ),
         Row(
             "the same runs, index in memory, in process",

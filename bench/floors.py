@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
 import numpy as np
 
-from .published import Mix, parse_trials
+from .published import Mix
 from .table import Row
 from .timing import take_turns
 
@@ -22,9 +19,3 @@ def read_memory(mix: Mix) -> list[Row]:
         Row(what, len(stored) / taken / 1e9, "GB/s"),
         Row("  the same", len(mix) / taken, "answers/s"),
     ]
-
-
-def parse_all(runs: list[Path], threads: int) -> int:
-    """Decompresses and parses runs; returns the number of their trials."""
-    with ThreadPoolExecutor(threads) as pool:
-        return sum(map(len, pool.map(parse_trials, runs)))

@@ -6,15 +6,15 @@ Reads without the package, so that none of its readers is part of what is measur
 from __future__ import annotations
 
 import csv
-import lzma
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import orjson
 from pfgen_fast import Suite
+
+from .parse_runs import parse_trials
 
 VARIABLE = "PFGEN_BENCH"
 BESIDE_THE_REPOSITORY = Path(__file__).resolve().parents[2] / "shared" / "pfgen-bench"
@@ -75,18 +75,6 @@ def load_mix(checkout: Path) -> Mix:
             mix.questions.append(trial["question"])
             mix.answers.append(trial["answer"])
     return mix
-
-
-def parse_trials(run: Path) -> list[Any]:
-    """Decompresses and parses the trials of a run, and does nothing else."""
-    return [orjson.loads(line) for line in _read_trials(run).split(b"\n") if line and not line.isspace()]
-
-
-def _read_trials(run: Path) -> bytes:
-    compressed = run / "trials.jsonl.xz"
-    if compressed.exists():
-        return lzma.decompress(compressed.read_bytes())
-    return (run / "trials.jsonl").read_bytes()
 
 
 def choose_sample(mix: Mix, suite: Suite, *, n_questions: int = 6, n_answers: int = 600) -> Sample:

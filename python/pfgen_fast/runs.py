@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_BATCH_BYTES = 2 << 20
+_BATCH_BYTES = 3 << 20
 """How much of stored trials is scored together; as much again is read ahead."""
 
 Status = Literal["scored", "current", "failed", "pending"]
@@ -91,7 +91,10 @@ class RunScorer:
         threads = default_threads() if self.threads is None else self.threads
 
         def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[ReadRun | Outcome]]:
-            return [pool.submit(self._read_guarded, *item) for item in batch]
+            # The largest first, so that no thread is left alone with it.
+            largest_first = sorted(batch, key=lambda item: _stored_bytes(item[0]), reverse=True)
+            futures = {run: pool.submit(self._read_guarded, run, suite) for run, suite in largest_first}
+            return [futures[run] for run, _ in batch]
 
         with ThreadPoolExecutor(threads) as pool:
             try:
@@ -225,7 +228,7 @@ def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[Run
     batch: list[tuple[RunFolder, Suite]] = []
     n_bytes = 0
     for run, suite in runs:
-        size = run.trials_path.stat().st_size if run.trials_path and run.trials_path.exists() else 0
+        size = _stored_bytes(run)
         if batch and n_bytes + size > _BATCH_BYTES:
             yield batch
             batch, n_bytes = [], 0
@@ -233,6 +236,10 @@ def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[Run
         n_bytes += size
     if batch:
         yield batch
+
+
+def _stored_bytes(run: RunFolder) -> int:
+    return run.trials_path.stat().st_size if run.trials_path and run.trials_path.exists() else 0
 
 
 @lru_cache(maxsize=8)
