@@ -6,7 +6,6 @@ The texts are answers of the n-gram engine to one question; the raw ones are cou
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from pfgen_fast.refset.frequencies import document_frequencies, find_rare_ngrams
 from pfgen_fast.refset.selection import distribution_error, select
 
 from .agreement import Disagreement, agree
+from .memory import peak_bytes
 from .table import Bound, Row
 from .timing import seconds, take_turns
 
@@ -75,11 +75,10 @@ def _find_rare_here(folder: str, question: str) -> dict[str, float]:
     few = answers[: _N_RAW // 10]
     agree("rare 5-grams", find_rare_ngrams(few, threads=1).first.tolist(), find_rare_ngrams(few).first.tolist())
     taken = seconds(partial(find_rare_ngrams, answers))
-    unit = 1 if sys.platform == "darwin" else 1024
     return {
         "n_code_points": sum(map(len, answers)),
         "seconds": taken,
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        "peak_bytes": peak_bytes(),
     }
 
 

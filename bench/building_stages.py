@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from pfgen_fast.refset.pipeline import build
 from pfgen_fast.refset.stages import NAMES
 
 from .agreement import agree
+from .memory import peak_bytes
 from .published import checkout_folder
 from .table import Bound, Row, render
 
@@ -96,11 +96,10 @@ def _run(config: Config, threads: int) -> dict[str, float]:
 def _measure(config: Path) -> dict[str, Any]:
     """What the child process says about itself."""
     seconds = _run(read_config(config), _THREADS)
-    unit = 1 if sys.platform == "darwin" else 1024
     return {
         "seconds": seconds,
         "cpu": time.process_time(),
-        "n_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        "n_bytes": peak_bytes(),
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 from pfgen_fast import Scorer, Suite
 
 from .agreement import agree
+from .memory import resident_bytes
 from .published import Mix
 from .table import Bound, Row
 from .timing import seconds
@@ -27,7 +27,6 @@ from .timing import seconds
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = "PFGEN_FAST_CACHE"
 _ROUNDS = 3
-_STATM = Path("/proc/self/statm")
 
 
 def compile_seconds(folder: Path, threads: int) -> float:
@@ -105,7 +104,7 @@ def _open(folder: str, answers: str) -> dict[str, Any]:
     rewards = hashlib.sha1()
     with open(answers, encoding="utf-8") as file:
         first = json.loads(next(file))
-        resident_before = _resident_bytes()
+        resident_before = resident_bytes()
         load_seconds = seconds(lambda: suites.append(Suite.load(folder)))
         open_seconds = seconds(lambda: scorers.append(Scorer(suites[0])))
         scorer = scorers[0]
@@ -116,17 +115,9 @@ def _open(folder: str, answers: str) -> dict[str, Any]:
         "load_seconds": load_seconds,
         "open_seconds": open_seconds,
         "first_seconds": first_seconds,
-        "resident_bytes": _resident_bytes() - resident_before,
+        "resident_bytes": resident_bytes() - resident_before,
         "rewards": rewards.hexdigest(),
     }
-
-
-def _resident_bytes() -> int:
-    """Now, where the system tells; else the most that it ever was."""
-    if _STATM.exists():
-        return int(_STATM.read_text().split()[1]) * resource.getpagesize()
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 if __name__ == "__main__":
