@@ -196,8 +196,11 @@ def test_braces_in_answers_are_no_places():
     assert filled == "{answer}|{0}|\\1 {sample}|ja|{other}"
 
 
-def test_a_template_without_a_place_for_the_answer_is_refused(tmp_path):
+def test_a_template_with_other_places_than_there_are_is_refused(tmp_path):
     path = tmp_path / "prompt.txt"
+    path.write_text('Judge {question} {answer} {smaple}! Reply {"rating": 3}')
+    with pytest.raises(ExperimentError, match=r"place \{smaple\} with; there are \{question\}, \{sample\}"):
+        Template.read(path)
     path.write_text("Judge {question}!")
     with pytest.raises(ExperimentError, match=r"expected a place \{answer\}"):
         Template.read(path)

@@ -11,6 +11,7 @@ import pytest
 from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.stability import (
+    REFERENCE_ANSWERS,
     CutReferences,
     Fewer,
     cut_suite,
@@ -100,6 +101,15 @@ def test_questions_that_count_tokens_are_cut_and_scored_as_others(tmp_path, mini
     smaller = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
     assert scores == pytest.approx(score_runs([tmp_path], suite=smaller).means["score"], abs=1e-5)
     assert stability(scored, cut, n_draws=2).tables[0].name == "sets"
+
+
+def test_more_reference_answers_than_there_are_cannot_be_drawn(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+    with pytest.raises(ExperimentError, match="1000 reference answers: expected fewer than 220"):
+        score_runs([tmp_path], suite=mini, on_batch=CutReferences((50, 1000)))
+    usual = CutReferences(n_draws=1)
+    score_runs([tmp_path], suite=mini, on_batch=usual)
+    assert {size for size, _ in usual.scores()} < set(REFERENCE_ANSWERS)
 
 
 def test_other_draws_take_other_reference_answers(mini):

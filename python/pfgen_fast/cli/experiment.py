@@ -86,12 +86,12 @@ def stability(
 
       pfgen-fast experiment stability result --set P --set T --references 100 --references 30 -o stability
     """
-    from ..experiments.stability import REFERENCE_ANSWERS, CutReferences
+    from ..experiments.stability import CutReferences
     from ..experiments.stability import stability as find
 
     cut = None
     if reference_draws:
-        cut = CutReferences(references or REFERENCE_ANSWERS, n_draws=reference_draws, seed=seed, threads=threads)
+        cut = CutReferences(references or None, n_draws=reference_draws, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
     _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
 

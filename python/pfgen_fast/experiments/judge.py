@@ -78,7 +78,7 @@ class Template:
         """Reads a template.
 
         Raises:
-            ExperimentError: The file cannot be read, or lacks a place for question or answer.
+            ExperimentError: The file cannot be read, lacks a place for question or answer, or has an unknown one.
         """
         try:
             if path.stat().st_size > _MAX_TEMPLATE_BYTES:
@@ -91,6 +91,12 @@ class Template:
         for place in _NEEDED:
             if f"{{{place}}}" not in text:
                 raise ExperimentError(f"{path}: expected a place {{{place}}} in the template")
+        for place in re.findall(r"{(\w+)}", text):
+            if place not in _PLACES:
+                places = ", ".join(f"{{{name}}}" for name in _PLACES)
+                raise ExperimentError(
+                    f"{path}: nothing is known to fill the place {{{place}}} with; there are {places}"
+                )
         return cls(text)
 
     @property

@@ -83,14 +83,14 @@ def _variants(varied: Mapping[str, Sequence[float]]) -> list[Constants]:
             try:
                 found[_changed(name, value)] = None
             except ValueError as error:
-                raise ExperimentError(f"{name} {value:g}: {error}") from None
+                raise ExperimentError(str(error)) from None
     found.pop(_USUAL, None)
     return list(found)
 
 
 def _changed(name: str, value: float) -> Constants:
     if name != "threshold" and value != int(value):
-        raise ValueError("expected a whole number")
+        raise ValueError(f"{name} {value:g}: expected a whole number")
     values: dict[str, Any] = {name: value if name == "threshold" else int(value)}
     return replace(_USUAL, **values)
 

@@ -32,7 +32,8 @@ class CutReferences:
     """Scores every answer with fewer reference answers too: what `score_runs` calls with each batch.
 
     Args:
-        sizes: How many answers of each set are drawn.
+        sizes: How many answers of each set are drawn, fewer than the largest set has; by default some numbers from 500
+            to 5, as far as there are so many.
         n_draws: How often, each time others.
         seed: Of the draws.
         threads: How many threads score; by default one for each core.
@@ -40,15 +41,16 @@ class CutReferences:
 
     def __init__(
         self,
-        sizes: Sequence[int] = REFERENCE_ANSWERS,
+        sizes: Sequence[int] | None = None,
         *,
         n_draws: int = 3,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
-        if any(size < 1 for size in sizes) or n_draws < 1:
-            raise ExperimentError(f"reference answers {list(sizes)}, draws {n_draws}: expected at least 1 of each")
-        self._wanted = sorted(set(sizes), reverse=True)
+        self._is_usual = sizes is None
+        self._wanted = sorted(set(REFERENCE_ANSWERS if sizes is None else sizes), reverse=True)
+        if any(size < 1 for size in self._wanted) or n_draws < 1:
+            raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 of each")
         self._n_draws, self._seed, self._threads = n_draws, seed, threads
         self._scorers: dict[tuple[int, int], Scorer] = {}
         self._parts: dict[tuple[int, int], list[Floats]] = {}
@@ -67,6 +69,10 @@ class CutReferences:
 
     def _open(self, suite: Suite) -> None:
         largest = max(len(answers) for question in suite for answers in question.answers.values())
+        if self._wanted[0] >= largest and not self._is_usual:
+            raise ExperimentError(
+                f"{self._wanted[0]} reference answers: expected fewer than {largest}, as many as the largest set has"
+            )
         for size in self._wanted:
             if size < largest:
                 for draw in range(self._n_draws):

@@ -347,7 +347,8 @@ def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
     for name in without:
         if name not in names:
             near = get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names) or 'no list'}"
+            those = f"expected one of {', '.join(names)}" if names else "normalise.lists names no list"
+            hint = f"did you mean {near[0]!r}?" if near else those
             raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")
     rules = [rule for rule in rules if rule.name not in without]
     for number, pair in enumerate(_value(table, "replace", list, [], "normalise.")):
