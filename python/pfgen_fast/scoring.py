@@ -175,19 +175,28 @@ class Scorer:
     def _details(self, table: ScoreTable, row: int) -> dict[str, Any]:
         answer_row = table._first + row
         code, scores = table._scores.row(answer_row)
-        values = dict(zip(table.columns[1:], scores, strict=True))
-        question = self.suite.questions[code]
+        question, columns = self.suite.questions[code], self._columns[code]
         truncation, score, positions = self._core.details(code, table._answers, answer_row)
         is_paper = self.profile == "paper"
         fluency_discount = max(0.0, _discount(_length(question, table._answers[answer_row]))) if is_paper else 1.0
         return {
-            "fluency": {name: values[f"fluency_{name}"] for name in question.answers},
+            "fluency": {name: scores[column] for name, column in columns["fluency"].items()},
             "fluency_discount": fluency_discount,
-            "truthfulness": {name: values[f"truthfulness_{name}"] for name in question.answers},
-            "helpfulness": values["helpfulness"],
+            "truthfulness": {name: scores[column] for name, column in columns["truthfulness"].items()},
+            "helpfulness": scores[_PARTS.index("helpfulness")],
             "helpfulness_results": self._helpfulness_results(code, question, truncation, score, positions),
-            "average": values["average"],
+            "average": scores[_AVERAGE],
         }
+
+    @cached_property
+    def _columns(self) -> list[dict[str, dict[str, int]]]:
+        """For each question, and fluency and truthfulness in turn: where in a row of scores each of its sets is."""
+        names = self.suite.set_names
+        first = {metric: len(_PARTS) + i * len(names) for i, metric in enumerate(_PARTS[:2])}
+        return [
+            {metric: {name: begin + names.index(name) for name in question.answers} for metric, begin in first.items()}
+            for question in self.suite
+        ]
 
     def _helpfulness_results(
         self, code: int, question: Question, truncation: int, score: float, positions: list[tuple[int, int]]
