@@ -11,4 +11,5 @@ from .automaton import Occurrences
 
 def build(ngrams: Sequence[str]) -> Occurrences:
     """Its overlapping matches come as they are needed."""
-    return CharwiseDoubleArrayAhoCorasick(list(ngrams)).find_overlapping
+    occurrences: Occurrences = CharwiseDoubleArrayAhoCorasick(list(ngrams)).find_overlapping
+    return occurrences
