@@ -35,7 +35,8 @@ std::vector<std::size_t> rows_by_question(std::span<const Answer> answers, std::
 
 // As far as an answer is read at all.
 void prefetch_text(const TextView& text) {
-  const std::size_t n_bytes = std::min(text.n_units, kLookAhead) * unit_size(text.encoding);
+  const std::size_t most = kLookAhead * (text.encoding == Encoding::kUtf8 ? 3 : unit_size(text.encoding));
+  const std::size_t n_bytes = std::min(text.n_units * unit_size(text.encoding), most);
   for (std::size_t at = 0; at < n_bytes; at += 64) prefetch(static_cast<const std::byte*>(text.data) + at);
 }
 

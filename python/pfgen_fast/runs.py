@@ -239,7 +239,11 @@ def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[Run
 
 
 def _stored_bytes(run: RunFolder) -> int:
-    return run.trials_path.stat().st_size if run.trials_path and run.trials_path.exists() else 0
+    """The size of its trials; 0 where there is no file, of which whoever reads it will say so."""
+    try:
+        return run.trials_path.stat().st_size if run.trials_path else 0
+    except OSError:
+        return 0
 
 
 @lru_cache(maxsize=8)
