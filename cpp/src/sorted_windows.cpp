@@ -8,6 +8,7 @@
 #include <string>
 
 #include "pfgen/error.hpp"
+#include "pfgen/prefetch.hpp"
 
 namespace pfgen {
 namespace {
@@ -21,15 +22,28 @@ struct Place {
   std::uint32_t at;
 };
 
-// Keeps the order of equal keys. `spare` is memory to work with.
+constexpr std::size_t kAhead = kScanAheadBytes / sizeof(Place);
+constexpr std::size_t kRandomAhead = 16;
+
+// Digit by digit, from the lowest; keeps the order of equal keys. `spare` is memory to work with.
 void sort_by_key(std::vector<Place>& places, int n_bits, std::vector<Place>& spare) {
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+  const auto digit_of = [](const Place& place, std::size_t pass) {
+    return place.key >> (pass * kDigitBits) & (kDigits - 1);
+  };
+  std::vector<std::array<std::size_t, kDigits>> ends(static_cast<std::size_t>(n_bits + kDigitBits - 1) / kDigitBits);
+  for (const Place& place : places) {
+    prefetch(&place + kAhead);
+    for (std::size_t pass = 0; pass < ends.size(); ++pass) ++ends[pass][digit_of(place, pass)];
+  }
   spare.resize(places.size());
-  for (int shift = 0; shift < n_bits; shift += kDigitBits) {
-    std::array<std::size_t, kDigits> end{};
-    for (const Place& place : places) ++end[place.key >> shift & (kDigits - 1)];
+  for (std::size_t pass = 0; pass < ends.size(); ++pass) {
+    auto& end = ends[pass];
     std::exclusive_scan(end.begin(), end.end(), end.begin(), std::size_t{0});
-    for (const Place& place : places) spare[end[place.key >> shift & (kDigits - 1)]++] = place;
+    for (const Place& place : places) {
+      prefetch(&place + kAhead);
+      spare[end[digit_of(place, pass)]++] = place;
+    }
     places.swap(spare);
   }
 }
@@ -54,6 +68,8 @@ std::vector<Place> sort_places(const SymbolTexts& texts, std::size_t n) {
   while (covered < n) {
     std::uint32_t number = 0;
     for (std::size_t i = 0; i < places.size(); ++i) {
+      prefetch(&places[i] + kAhead);
+      if (i + kRandomAhead < places.size()) prefetch(&numbers[places[i + kRandomAhead].at]);
       number += i == 0 || places[i].key != places[i - 1].key;
       numbers[places[i].at] = number;
     }
@@ -92,6 +108,11 @@ SortedWindows::SortedWindows(const SymbolTexts& texts, std::size_t max_order) : 
   std::array<std::size_t, kLongestNgram + 1> begin{};  // of the windows with the first symbols of this one, by order
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Place& place = places[i];
+    prefetch(&place + kAhead);
+    if (i + kRandomAhead < places.size()) {
+      prefetch(&texts.symbols[places[i + kRandomAhead].at]);
+      prefetch(&last_of_row[places[i + kRandomAhead].row]);
+    }
     const std::size_t length = length_of(place);
     const std::size_t shared = i == 0 ? 0 : shared_by(places[i - 1], place);
     std::fill(begin.begin() + static_cast<std::ptrdiff_t>(shared) + 1,
