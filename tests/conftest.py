@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.cli import main
+from pfgen_fast.cli.app import main
 from runmaking import make_varied_runs
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from pfgen_fast import TrialsError
 from pfgen_fast.batches import batch_lines, import_batch, read_config
-from pfgen_fast.cli import main
+from pfgen_fast.cli.app import main
 from pfgen_fast.engines import Sampling
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 from pfgen_fast import PfgenError
-from pfgen_fast.cli import main
+from pfgen_fast.cli.app import main
 from pfgen_fast.engines import Sampling
 from pfgen_fast.prompts import make_tasks
 from pfgen_fast.trials import Trials

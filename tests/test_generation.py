@@ -18,7 +18,7 @@ import pytest
 from faultserver import answering, echo, refusing, serving
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pfgen_fast.cli import main
+from pfgen_fast.cli.app import main
 from pfgen_fast.engines import ENGINES, Sampling, open_engine
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import MAX_ROUNDS, Setting, generate

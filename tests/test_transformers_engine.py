@@ -11,7 +11,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast.cli import main
+from pfgen_fast.cli.app import main
 from pfgen_fast.engines import Sampling, first_part, open_engine
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation import Setting, generate

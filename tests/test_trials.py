@@ -176,6 +176,11 @@ def test_the_core_reads_what_json_reads_or_leaves_it_alone(trial, ascii_only, da
     expected = json.loads(line)
     assert (read.questions[0], read.answers[0]) == (expected["question"], expected["answer"])
     assert read.lengths == [len(expected["answer"])]
+    texts = read.texts(0)
+    if texts is not None:
+        assert list(texts.items()) == list(expected.items())
+    elif damage is None:
+        assert not all(isinstance(value, str) for value in expected.values())
 
 
 def test_odd_and_plain_lines_of_one_question_belong_together(tmp_path):

@@ -54,13 +54,16 @@ class Scorer {
     return average;
   }
 
-  // Returns (truncation, score there, [(position, node that names the rule), ...]).
+  // Returns (truncation, score there, [(rule that is not met by then, node that names it), ...]).
   py::tuple details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     const ReadAnswer answer = read(code, answers[row]);
     const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
-    py::list rules;
-    for (const RulePosition& rule : found.rules) rules.append(py::make_tuple(rule.position, rule.named_by));
-    return py::make_tuple(found.truncation, found.score, rules);
+    py::list missing;
+    for (std::size_t rule = 0; rule < found.rules.size(); ++rule) {
+      const auto& [position, named_by] = found.rules[rule];
+      if (found.truncation < position) missing.append(py::make_tuple(rule, named_by));
+    }
+    return py::make_tuple(found.truncation, found.score, missing);
   }
 
  private:

@@ -68,6 +68,15 @@ class Trials {
     return rows;
   }
 
+  // None where some value is no text.
+  std::optional<py::dict> texts(std::size_t row) const {
+    const auto texts = texts_of(line(row).content);
+    if (!texts) return std::nullopt;
+    py::dict values;
+    for (const auto& [key, value] : *texts) values[py::str(key)] = py::str(value);
+    return values;
+  }
+
   const TrialLine& line(std::size_t row) const {
     if (row >= size()) throw py::index_error();
     return lines_->lines[row];
@@ -103,6 +112,7 @@ void bind_trial_lines(py::module_& module) {
       .def_property_readonly("answers", &Trials::answers)
       .def_property_readonly("lengths", &Trials::lengths)
       .def_property_readonly("rows_by_question", &Trials::rows_by_question)
+      .def("texts", &Trials::texts, py::arg("row"), "All of a line that holds only texts; None of any other.")
       .def("number", [](const Trials& self, std::size_t row) { return self.line(row).number; }, py::arg("row"))
       .def(
           "line",

@@ -2,8 +2,8 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 
+#include "pfgen/little_endian.hpp"
 #include "pfgen/prefetch.hpp"
 
 namespace pfgen {
@@ -15,19 +15,6 @@ constexpr std::uint64_t kPrime2 = 0xC2B2AE3D27D4EB4FU;
 constexpr std::uint64_t kPrime3 = 0x165667B19E3779F9U;
 constexpr std::uint64_t kPrime4 = 0x85EBCA77C2B2AE63U;
 constexpr std::uint64_t kPrime5 = 0x27D4EB2F165667C5U;
-
-// The little-endian number at `bytes`.
-template <class Number>
-Number number_at(const std::byte* bytes) noexcept {
-  Number number;
-  std::memcpy(&number, bytes, sizeof number);
-  if constexpr (std::endian::native == std::endian::big) {
-    Number swapped = 0;
-    for (std::size_t i = 0; i < sizeof number; ++i) swapped = swapped << 8 | (number >> (8 * i) & 0xFF);
-    return swapped;
-  }
-  return number;
-}
 
 // Takes it from the front.
 template <class Number>

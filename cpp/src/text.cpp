@@ -1,7 +1,6 @@
 #include "pfgen/text.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace pfgen {
 namespace {
@@ -26,17 +25,17 @@ char32_t code_point_at(const unsigned char* p, std::size_t length) {
   }
 }
 
-bool is_ascii_block(const unsigned char* p) {
-  std::uint64_t block;
-  std::memcpy(&block, p, sizeof block);
-  return (block & 0x8080808080808080U) == 0;
-}
-
 std::size_t decode_utf8(const unsigned char* bytes, std::size_t n, std::size_t limit, std::vector<char32_t>& out) {
   out.resize(std::min(n, limit));
   std::size_t at = 0;
   std::size_t count = 0;
   while (at < n && count < limit) {
+    if (n - at >= 8 && limit - count >= 2 && has_two_triples(number_at<std::uint64_t>(bytes + at))) {
+      out[count++] = code_point_at(bytes + at, 3);
+      out[count++] = code_point_at(bytes + at + 3, 3);
+      at += 6;
+      continue;
+    }
     const std::size_t length = utf8_sequence_length(bytes + at, n - at);
     if (length == 0) return at;
     out[count++] = code_point_at(bytes + at, length);
@@ -44,9 +43,11 @@ std::size_t decode_utf8(const unsigned char* bytes, std::size_t n, std::size_t l
   }
   out.resize(count);
   while (at < n) {
-    if (n - at >= 8 && is_ascii_block(bytes + at)) {
-      at += 8;
-      continue;
+    if (n - at >= 8) {
+      const std::uint64_t next = number_at<std::uint64_t>(bytes + at);
+      const std::size_t known = has_two_triples(next) ? 6 : is_ascii(next) ? 8 : 0;
+      at += known;
+      if (known > 0) continue;
     }
     const std::size_t length = utf8_sequence_length(bytes + at, n - at);
     if (length == 0) return at;

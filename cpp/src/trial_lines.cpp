@@ -1,7 +1,6 @@
 #include "pfgen/trial_lines.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace pfgen {
 namespace {
@@ -13,6 +12,13 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The blank lines of Python's bytes.isspace.
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\n\r\v\f") == line.npos; }
+
+// Whether all of eight characters stand for themselves within a string.
+bool is_plain_ascii(std::uint64_t bytes) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  const auto lacks = [&](char c) { return is_ascii((bytes ^ kEach * static_cast<unsigned char>(c)) - kEach); };
+  return is_ascii(bytes) && is_ascii(bytes - kEach * 0x20) && lacks('"') && lacks('\\');
+}
 
 void append_utf8(std::string& text, char32_t value) {
   const auto tail = [&](int shift) { text += static_cast<char>(0x80 | (value >> shift & 0x3F)); };
@@ -46,7 +52,6 @@ class LineReader {
   LineReader(std::string_view line, std::deque<std::string>& unescaped) : rest_(line), unescaped_(unescaped) {}
 
   bool read(TrialLine& line) {
-    skip_space();
     bool has_question = false;
     bool has_answer = false;
     const auto member = [&](std::string_view key) {
@@ -54,12 +59,27 @@ class LineReader {
       if (key == "answer") return has_answer = text(line.answer, &line.answer_length);
       return value(1);
     };
-    if (!object(member)) return false;
-    skip_space();
-    return rest_.empty() && has_question && has_answer;
+    return whole_object(member) && has_question && has_answer;
+  }
+
+  bool read(std::vector<std::pair<std::string, std::string>>& texts) {
+    return whole_object([&](std::string_view key) {
+      TextView value;
+      if (!text(value, nullptr)) return false;
+      texts.emplace_back(key, std::string(static_cast<const char*>(value.data), value.n_units));
+      return true;
+    });
   }
 
  private:
+  template <class Member>
+  bool whole_object(const Member& member) {
+    skip_space();
+    if (!object(member)) return false;
+    skip_space();
+    return rest_.empty();
+  }
+
   bool take(char expected) {
     if (rest_.empty() || rest_.front() != expected) return false;
     rest_.remove_prefix(1);
@@ -148,6 +168,15 @@ class LineReader {
     const std::size_t n = rest_.size();
     std::size_t at = 0;
     for (; at < n && bytes[at] != '"'; ++found.length) {
+      if (n - at >= 8) {
+        const std::uint64_t next = number_at<std::uint64_t>(bytes + at);
+        const std::size_t known = has_two_triples(next) ? 2 : is_plain_ascii(next) ? 8 : 0;
+        if (known > 0) {
+          at += known == 2 ? 6 : 8;
+          found.length += known - 1;
+          continue;
+        }
+      }
       if (bytes[at] < 0x20) return false;
       if (bytes[at] == '\\') {
         found.has_escapes = true;
@@ -246,6 +275,13 @@ TrialLines::TrialLines(std::string_view content) {
     TrialLine& trial = lines.emplace_back(TrialLine{number, line, false, {}, {}, 0});
     trial.is_read = LineReader(line, unescaped).read(trial);
   }
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> texts_of(std::string_view line) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  std::deque<std::string> unescaped;
+  if (!LineReader(line, unescaped).read(texts)) return std::nullopt;
+  return texts;
 }
 
 }  // namespace pfgen

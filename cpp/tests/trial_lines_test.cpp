@@ -69,6 +69,40 @@ void only_plain_json_is_read() {
   }
 }
 
+// Several bytes are looked at together, so what is special must be seen wherever it stands among them.
+void every_place_of_a_text_is_looked_at() {
+  for (const std::string usual : {"a", "あ"}) {
+    for (std::size_t n_before = 0; n_before < 20; ++n_before) {
+      for (std::size_t n_after = 0; n_after < 10; ++n_after) {
+        std::string before;
+        std::string after;
+        for (std::size_t i = 0; i < n_before; ++i) before += usual;
+        for (std::size_t i = 0; i < n_after; ++i) after += usual;
+        const auto line = [&](const std::string& text) { return R"({"question": "q", "answer": ")" + text + R"("})"; };
+        for (const std::string special : {"\x1F", "\x01", "\"", "\\x", "\x80", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xFF"}) {
+          CHECK(!is_read(line(before + special + after)));
+        }
+        for (const std::string special : {"", " ", "~", "\x7F", "é", "ก", "\xED\x9F\xBF", "\xEF\xBF\xBF", "😀"}) {
+          const TrialLines trials(line(before + special + after));
+          CHECK(only_line(trials).is_read && bytes(only_line(trials).answer) == before + special + after);
+          CHECK(only_line(trials).answer_length == n_before + n_after + (special.empty() ? 0 : 1));
+        }
+        const TrialLines escaped(line(before + "\\n" + after));
+        CHECK(only_line(escaped).is_read && bytes(only_line(escaped).answer) == before + "\n" + after);
+      }
+    }
+  }
+}
+
+void lines_of_texts_are_given_whole() {
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  CHECK(texts_of(R"( {"a": "1", "水": "\n"} )") == Texts({{"a", "1"}, {"水", "\n"}}));
+  CHECK(texts_of("{}") == Texts());
+  for (const auto* line : {R"({"a": 1})", R"({"a": null})", R"({"a": "b", "c": []})", R"({"a": "\ud800"})", "[]", ""}) {
+    CHECK(!texts_of(line));
+  }
+}
+
 // Each piece lies in memory of its own, so that a sanitizer sees a read past its end.
 void no_bytes_are_read_past_the_end() {
   const std::string line = R"({"question": "水\u3042", "n": [-1.5e3, {"k": "\ud83d\ude00"}], "answer": "é\n😀"})";
@@ -91,6 +125,8 @@ int main() {
   a_text_without_escapes_is_a_view_of_the_content();
   lines_keep_their_numbers_and_the_last_of_two_keys_counts();
   only_plain_json_is_read();
+  every_place_of_a_text_is_looked_at();
+  lines_of_texts_are_given_whole();
   no_bytes_are_read_past_the_end();
   return report("trial_lines_test");
 }

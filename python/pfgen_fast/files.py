@@ -49,7 +49,8 @@ def decompress(stored: bytes, path: Path, limit: int = MAX_BYTES) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
-        for part in _contents((stored,), kind):
+        # In one piece if it can be: between two, this thread would have to wait for Python each time.
+        for part in _contents((stored,), kind, limit + 1):
             parts.append(part)
             size += len(part)
             if size > limit:
@@ -99,10 +100,10 @@ class _Pieces(io.RawIOBase):
         return n_bytes
 
 
-def _contents(blocks: Iterable[bytes], kind: str) -> Iterator[bytes]:
+def _contents(blocks: Iterable[bytes], kind: str, piece: int = _CHUNK) -> Iterator[bytes]:
     """The content of all compressed streams in a row; zeros between and after them are padding.
 
-    The compressed bytes come in `blocks`, which may end anywhere.
+    The compressed bytes come in `blocks`, which may end anywhere; no piece of the content is much larger than `piece`.
     """
     start, feed = _DECOMPRESSORS[kind]
     stream = None
@@ -115,7 +116,7 @@ def _contents(blocks: Iterable[bytes], kind: str) -> Iterator[bytes]:
                 if not rest:
                     break
                 stream = start()
-            rest = yield from feed(stream, rest)
+            rest = yield from feed(stream, rest, piece)
             if rest is not None:
                 stream = None
                 padding = b"\0" if kind != ".zst" else b""
@@ -123,8 +124,8 @@ def _contents(blocks: Iterable[bytes], kind: str) -> Iterator[bytes]:
         raise EOFError("the end of the stream is missing")
 
 
-# Each feeds one block to the decompressor of one stream and gives pieces of the content, none of them much larger than
-# _CHUNK; it returns what follows the end of the stream, or None if that has not come yet.
+# Each feeds one block to the decompressor of one stream and gives pieces of the content of a given size at most; it
+# returns what follows the end of the stream, or None if that has not come yet.
 _Feeding = Generator[bytes, None, bytes | None]
 
 
@@ -132,10 +133,10 @@ def _start_xz() -> Any:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
 
-def _feed_xz(stream: Any, block: bytes) -> _Feeding:
-    yield stream.decompress(block, _CHUNK)
+def _feed_xz(stream: Any, block: bytes, piece: int) -> _Feeding:
+    yield stream.decompress(block, piece)
     while not (stream.eof or stream.needs_input):
-        yield stream.decompress(b"", _CHUNK)
+        yield stream.decompress(b"", piece)
     return stream.unused_data if stream.eof else None
 
 
@@ -143,10 +144,10 @@ def _start_gz() -> Any:
     return zlib.decompressobj(wbits=31)
 
 
-def _feed_gz(stream: Any, block: bytes) -> _Feeding:
-    yield stream.decompress(block, _CHUNK)
+def _feed_gz(stream: Any, block: bytes, piece: int) -> _Feeding:
+    yield stream.decompress(block, piece)
     while stream.unconsumed_tail and not stream.eof:
-        yield stream.decompress(stream.unconsumed_tail, _CHUNK)
+        yield stream.decompress(stream.unconsumed_tail, piece)
     return stream.unused_data if stream.eof else None
 
 
@@ -156,7 +157,7 @@ def _start_zst() -> Any:
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-def _feed_zst(stream: Any, block: bytes) -> _Feeding:
+def _feed_zst(stream: Any, block: bytes, piece: int) -> _Feeding:
     import zstandard
 
     step = 1 << 12  # a small step of input bounds what one call can give
@@ -171,7 +172,7 @@ def _feed_zst(stream: Any, block: bytes) -> _Feeding:
 
 
 _DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
-_DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes], _Feeding]]] = {
+_DECOMPRESSORS: dict[str, tuple[Callable[[], Any], Callable[[Any, bytes, int], _Feeding]]] = {
     ".xz": (_start_xz, _feed_xz),
     ".gz": (_start_gz, _feed_gz),
     ".zst": (_start_zst, _feed_zst),

@@ -122,7 +122,8 @@ def _picked(rows: list[int]) -> list[int]:
 def _sample(trials: Trials, table: ScoreTable, row: int) -> dict[str, Any]:
     trial = trials.trial(row)
     del trial["question"]
-    return {**trial, "scores": table.details(row)}
+    trial["scores"] = table.details(row)
+    return trial
 
 
 def _overall_scores(questions: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class RunScorer:
                 for batch in (*batches, [], []):
                     # While a batch is scored, the next one is read and the results of the last one are written.
                     current, ahead = ahead, read(batch)
-                    scored = _score_batch([future.result() for future in current], scorer_of)
+                    scored = _score_batch(list(_results(current, scorer_of)), scorer_of)
                     finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
                     yield from (future.result() for future in finished)
             finally:
@@ -200,6 +200,17 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+def _results(
+    reading: Sequence[Future[ReadRun | Outcome]], scorer_of: Callable[[Suite], Scorer]
+) -> Iterator[ReadRun | Outcome]:
+    """What was read; the scorer of a run is made while others are still being read."""
+    for future in reading:
+        item = future.result()
+        if isinstance(item, ReadRun):
+            scorer_of(item.suite)
+        yield item
 
 
 def _score_batch(

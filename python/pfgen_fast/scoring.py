@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FloatSum = Literal["compensated", "naive"]
 _PARTS = ("fluency", "truthfulness", "helpfulness", "average")
-_AVERAGE = _PARTS.index("average")
+_HELPFULNESS, _AVERAGE = _PARTS.index("helpfulness"), _PARTS.index("average")
 
 
 class Scorer:
@@ -172,19 +172,18 @@ class Scorer:
         """
         return self.score(question, (answer,)).details(0)
 
-    def _details(self, table: ScoreTable, row: int) -> dict[str, Any]:
-        answer_row = table._first + row
-        code, scores = table._scores.row(answer_row)
+    def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]:
+        """Of a row of the batch that the table is part of, with its question and scores."""
         question, columns = self.suite.questions[code], self._columns[code]
-        truncation, score, positions = self._core.details(code, table._answers, answer_row)
+        truncation, score, missing = self._core.details(code, table._answers, row)
         is_paper = self.profile == "paper"
-        fluency_discount = max(0.0, _discount(_length(question, table._answers[answer_row]))) if is_paper else 1.0
+        fluency_discount = max(0.0, _discount(_length(question, table._answers[row]))) if is_paper else 1.0
         return {
             "fluency": {name: scores[column] for name, column in columns["fluency"].items()},
             "fluency_discount": fluency_discount,
             "truthfulness": {name: scores[column] for name, column in columns["truthfulness"].items()},
-            "helpfulness": scores[_PARTS.index("helpfulness")],
-            "helpfulness_results": self._helpfulness_results(code, question, truncation, score, positions),
+            "helpfulness": scores[_HELPFULNESS],
+            "helpfulness_results": self._helpfulness_results(code, truncation, score, missing),
             "average": scores[_AVERAGE],
         }
 
@@ -199,14 +198,10 @@ class Scorer:
         ]
 
     def _helpfulness_results(
-        self, code: int, question: Question, truncation: int, score: float, positions: list[tuple[int, int]]
+        self, code: int, truncation: int, score: float, missing: list[tuple[int, int]]
     ) -> list[list[Any]]:
-        names = self._rule_names[code]
-        results: list[list[Any]] = [
-            [names[named_by], 1 - rule.importance]
-            for rule, (position, named_by) in zip(question.keywords, positions, strict=True)
-            if truncation < position
-        ]
+        names, rules = self._rule_names[code], self.suite.questions[code].keywords
+        results: list[list[Any]] = [[names[named_by], 1 - rules[rule].importance] for rule, named_by in missing]
         if truncation > 100 and score > 0:
             results.append([f"{truncation - 100}字超過", _discount(truncation)])
         return results
@@ -340,9 +335,10 @@ class ScoreTable:
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {row} of a table of {len(self)}")
         index %= len(self)
-        if math.isnan(self._scores.row(self._first + index)[1][_AVERAGE]):
+        code, scores = self._scores.row(self._first + index)
+        if math.isnan(scores[_AVERAGE]):
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
-        return self.scorer._details(self, index)
+        return self.scorer._details(self, self._first + index, code, scores)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table for Arrow consumers; NaN becomes null, and the float columns are not copied."""

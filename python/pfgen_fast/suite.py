@@ -11,7 +11,6 @@ import json
 import os
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -20,11 +19,11 @@ from types import MappingProxyType
 from typing import Any
 
 from .errors import IndexFormatError, SuiteError, TrialsError
+from .file_hashes import file_hashes
 from .index_file import PROFILES, cached_path, open_index
 from .keywords import Rule, freeze_rule, rule_faults, rule_source
 from .units import FileTokenizer, Spelling, Tokenizer, freeze_tokenizer, tokenizer_faults
 
-_BLOCK_BYTES = 1 << 18
 _PACKAGED = Path(__file__).parent / "data"
 _REQUIRED = ("question_id", "question", "answers")
 _OPTIONAL = ("category", "note", "keywords", "unit", "tokenizer", "tokenizer_sha1")
@@ -214,21 +213,10 @@ def _metadata_hash(digests: list[str]) -> str:
 
 
 def _digests(paths: list[Path]) -> list[str]:
-    """The hash of each file; files are large and hashing lets other threads run."""
-    with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(_digest, paths))
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha1()
-    block = memoryview(bytearray(_BLOCK_BYTES))
     try:
-        with open(path, "rb", buffering=0) as file:
-            while n_bytes := file.readinto(block):
-                digest.update(block[:n_bytes])
+        return file_hashes(paths)
     except OSError as error:
-        raise SuiteError(f"{path}: cannot be read: {error.strerror}") from None
-    return digest.hexdigest()
+        raise SuiteError(f"{error.filename}: cannot be read: {error.strerror}") from None
 
 
 def _parsed(paths: list[Path], contents: list[bytes]) -> tuple[Question, ...]:

@@ -89,8 +89,8 @@ class Trials:
 
     def trial(self, row: int) -> dict[str, Any]:
         """All keys of one trial, in their order."""
-        trial: dict[str, Any] = json.loads(self.lines.line(row))
-        return trial
+        texts: dict[str, Any] | None = self.lines.texts(row)
+        return json.loads(self.lines.line(row)) if texts is None else texts
 
     def line_number(self, row: int) -> int:
         """Where a trial stands in the file, from 1."""

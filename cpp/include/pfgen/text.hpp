@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "pfgen/little_endian.hpp"
+
 namespace pfgen {
 
 // kUcs4 units are at most U+10FFFF, as in every Python str.
@@ -27,6 +29,15 @@ struct TextView {
 };
 
 inline constexpr std::size_t kNoError = static_cast<std::size_t>(-1);
+
+// Whether UTF-8 (eight bytes of it, the first the lowest) begins with two sequences of three, as nearly all characters
+// of Chinese and Japanese are. Not those that begin with E0 or ED, which not every second byte may follow.
+inline bool has_two_triples(std::uint64_t bytes) noexcept {
+  const auto may_go_on = [&](int i) { return (bytes >> 8 * i & 0xFF) != 0xE0 && (bytes >> 8 * i & 0xFF) != 0xED; };
+  return (bytes & 0xC0C0F0'C0C0F0) == 0x8080E0'8080E0 && may_go_on(0) && may_go_on(3);
+}
+
+inline bool is_ascii(std::uint64_t bytes) noexcept { return (bytes & 0x8080808080808080) == 0; }
 
 // Length of the UTF-8 sequence at `p` (which has `left` bytes), 0 if it is invalid. Refuses overlong forms,
 // surrogates and what lies beyond U+10FFFF.

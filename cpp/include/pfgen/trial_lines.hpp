@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pfgen/text.hpp"
@@ -30,5 +32,8 @@ struct TrialLines {
   std::vector<TrialLine> lines;  // those that are not blank
   std::deque<std::string> unescaped;  // the texts that are not views of the content
 };
+
+// Keys and values, in UTF-8, of a line that holds nothing but texts; nothing of any other line.
+std::optional<std::vector<std::pair<std::string, std::string>>> texts_of(std::string_view line);
 
 }  // namespace pfgen
