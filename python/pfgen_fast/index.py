@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import threading
 import warnings
@@ -14,8 +13,6 @@ from ._native import _core
 from .errors import IndexFormatError, PfgenError, SuiteError
 from .index_file import Profile, building, cached_path, open_index, write_index
 from .suite import Question, Suite, check_suite, describe_questions
-
-_MAX_THREADS = 1024
 
 References = Sequence[_core.References]
 
@@ -86,25 +83,6 @@ def save_index(suite: Suite, profile: Profile, threads: int, path: Path) -> Refe
     built = _built(suite, profile, threads)
     write_index(path, suite.metadata_hash, profile, describe_questions(suite), built)
     return built
-
-
-def checked_threads(threads: int | None) -> int:
-    """How many threads are meant; by default one for each core.
-
-    Raises:
-        ValueError: There cannot be so many, or so few.
-    """
-    n = default_threads() if threads is None else operator.index(threads)
-    if not 1 <= n <= _MAX_THREADS:
-        raise ValueError(f"threads: expected 1 to {_MAX_THREADS}, not {threads}")
-    return n
-
-
-def default_threads() -> int:
-    """As many threads as this process may use cores."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews: bool = False) -> References:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ._native import _core
 from .errors import SuiteError
-from .index import checked_threads
 from .suite import Question, Suite, check_suite
+from .threads import checked_threads
 
 ORDER = 5
 """The order of n-grams where none is given."""

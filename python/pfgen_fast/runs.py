@@ -7,19 +7,20 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ._native import _core
 from .errors import PfgenError, SuiteError
 from .files import input_hash
-from .index import default_threads
-from .index_file import Profile
-from .results import Result, aggregate, check_questions, is_current, read_result, write_result
-from .suite import Suite
+from .threads import checked_threads
 from .trials import RunFolder, Trials, pack_trials
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # All but trials is imported where it is needed, so that the first are read meanwhile.
+    from .index_file import Profile
+    from .results import Result
     from .scoring import FloatSum, Scorer, ScoreTable
+    from .suite import Suite
 
 T = TypeVar("T")
 
@@ -87,19 +88,19 @@ class RunScorer:
         Raises:
             SuiteError: There is no suite, or it does not follow the rules; then nothing is scored.
         """
-        items = [(run, self.suite_of(run)) for run in runs]
-        threads = default_threads() if self.threads is None else self.threads
+        threads = checked_threads(self.threads)
 
-        def read(batch: Sequence[tuple[RunFolder, Suite]]) -> list[Future[ReadRun | Outcome]]:
+        def read(batch: Sequence[RunFolder]) -> list[Future[ReadRun | Outcome]]:
             # The largest first, so that no thread is left alone with it.
-            largest_first = sorted(batch, key=lambda item: _stored_bytes(item[0]), reverse=True)
-            futures = {run: pool.submit(self._read_guarded, run, suite) for run, suite in largest_first}
-            return [futures[run] for run, _ in batch]
+            largest_first = sorted(batch, key=_stored_bytes, reverse=True)
+            futures = {run: pool.submit(self._read_guarded, run) for run in largest_first}
+            return [futures[run] for run in batch]
 
         with ThreadPoolExecutor(threads) as pool:
             try:
-                batches = _batches(items)
+                batches = _batches(runs)
                 ahead = read(next(batches, []))
+                self._check_suites(runs)
                 from .scoring import Scorer
 
                 @cache
@@ -123,19 +124,24 @@ class RunScorer:
         cannot be read comes as the outcome that says why.
         """
         everything = replace(self, force=True, dry_run=False)
-        items = [(run, self.suite_of(run)) for run in runs]
-        with ThreadPoolExecutor(default_threads() if self.threads is None else self.threads) as pool:
+        self._check_suites(runs)
+        with ThreadPoolExecutor(checked_threads(self.threads)) as pool:
             try:
                 ahead: list[Future[ReadRun | Outcome]] = []
-                for batch in (*_batches(items), []):
-                    current, ahead = ahead, [pool.submit(everything._read_guarded, *item) for item in batch]
+                for batch in (*_batches(runs), []):
+                    current, ahead = ahead, [pool.submit(everything._read_guarded, run) for run in batch]
                     if current:
                         yield [future.result() for future in current]
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _read_guarded(self, run: RunFolder, suite: Suite) -> ReadRun | Outcome:
-        return self._guarded(run, lambda: self._read(run, suite))
+    def _check_suites(self, runs: Sequence[RunFolder]) -> None:
+        """Raises SuiteError where a run has no suite, or a bad one."""
+        for run in runs:
+            self.suite_of(run)
+
+    def _read_guarded(self, run: RunFolder) -> ReadRun | Outcome:
+        return self._guarded(run, lambda: self._read(run))
 
     def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
@@ -155,22 +161,45 @@ class RunScorer:
             reason = f"{run.folder}: out of memory"
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
-    def _read(self, run: RunFolder, suite: Suite) -> ReadRun | Outcome:
+    def _read(self, run: RunFolder) -> ReadRun | Outcome:
         path = self.result_path(run)
         config = run.config()
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
-            recorded = _readable_result(path)
-            if recorded and is_current(recorded, input_hash(run.trials_path), suite.metadata_hash, config):
-                return Outcome(run, "current", path, _summary(recorded))
+            summary = self._current(run, path, config)
+            if summary is not None:
+                return Outcome(run, "current", path, summary)
         if self.dry_run:
             return Outcome(run, "pending", path)
-        packed = pack_trials(run, self.output and path.parent) if run.trials_path is None else run
-        assert packed.trials_path is not None
-        trials = Trials.read(packed.trials_path)
+        trials_path = run.trials_path or self._packed(run, path)
+        trials = Trials.read(trials_path)
+        from .results import check_questions
+
+        suite = self.suite_of(run)
         check_questions(trials, suite)
         return ReadRun(run, suite, path, config, trials)
 
+    def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> Result | None:
+        """The recorded result without its questions if it is up to date; a damaged one is as good as none."""
+        from .results import is_current, read_result
+
+        assert run.trials_path is not None
+        try:
+            recorded = read_result(path)
+        except PfgenError:
+            return None
+        hashes = input_hash(run.trials_path), self.suite_of(run).metadata_hash
+        return _summary(recorded) if is_current(recorded, *hashes, config) else None
+
+    def _packed(self, run: RunFolder, path: Path) -> Path:
+        """The file that the single trials of a run are packed to, if it has a suite."""
+        self.suite_of(run)
+        packed = pack_trials(run, self.output and path.parent).trials_path
+        assert packed is not None
+        return packed
+
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
+        from .results import aggregate, write_result
+
         result = aggregate(job.trials, table, job.config)
         write_result(job.path, result)
         return Outcome(job.run, "scored", job.path, _summary(result))
@@ -234,16 +263,16 @@ def _score_together(jobs: Sequence[ReadRun], scorer: Scorer) -> Iterator[ScoreTa
         first += len(job.trials)
 
 
-def _batches(runs: Sequence[tuple[RunFolder, Suite]]) -> Iterator[list[tuple[RunFolder, Suite]]]:
+def _batches(runs: Sequence[RunFolder]) -> Iterator[list[RunFolder]]:
     """Parts of the runs whose files together stay below a bound, which keeps memory flat; one run at least."""
-    batch: list[tuple[RunFolder, Suite]] = []
+    batch: list[RunFolder] = []
     n_bytes = 0
-    for run, suite in runs:
+    for run in runs:
         size = _stored_bytes(run)
         if batch and n_bytes + size > _BATCH_BYTES:
             yield batch
             batch, n_bytes = [], 0
-        batch.append((run, suite))
+        batch.append(run)
         n_bytes += size
     if batch:
         yield batch
@@ -257,8 +286,18 @@ def _stored_bytes(run: RunFolder) -> int:
         return 0
 
 
-@lru_cache(maxsize=8)
+_loading = Lock()
+
+
 def _load(folder: Path) -> Suite:
+    with _loading:  # all threads ask for it at once
+        return _loaded(folder)
+
+
+@lru_cache(maxsize=8)
+def _loaded(folder: Path) -> Suite:
+    from .suite import Suite
+
     return Suite.load(folder)
 
 
@@ -276,14 +315,6 @@ def run_name(folder: Path) -> str:
     root = checkout_of(folder)
     inside = folder.relative_to(root) if root else Path(*folder.parts[-3:])
     return inside.as_posix().removeprefix("result/").removeprefix("/")
-
-
-def _readable_result(path: Path) -> Result | None:
-    """The recorded result; None if it is damaged, which is as good as none."""
-    try:
-        return read_result(path)
-    except PfgenError:
-        return None
 
 
 def _summary(result: Result) -> Result:

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 from ._native import _core
 from .columns import COLUMN_ERRORS, raise_trials_error
 from .errors import IndexFormatError, TrialsError
-from .index import checked_threads, open_references, references, renewed_references
+from .index import open_references, references, renewed_references
 from .index_file import Profile
 from .keywords import TokenReader, flatten, regex_searchers, token_reader
 from .suite import Question, Suite
+from .threads import checked_threads
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,6 +14,7 @@ from .app import Exit, Json, Quiet, counting, fail, one_line, print_json, shown,
 if TYPE_CHECKING:
     from ..runs import Outcome
     from ..scoring import Scorer
+    from ..suite import Suite
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -56,7 +57,6 @@ def score(
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
     """
     from ..runs import RunScorer
-    from ..suite import Suite
     from ..trials import find_runs
 
     if question_column or answer_column:
@@ -64,7 +64,7 @@ def score(
             fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
         from ..scoring import Scorer
 
-        scorer = Scorer(Suite.load(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
+        scorer = Scorer(suite, profile=profile.value, float_sum=float_sum.value, threads=threads)
         _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
         return
     unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
@@ -72,7 +72,7 @@ def score(
         fail("results of another profile or float sum would take the place of the usual ones: give --output or --force")
     runs = find_runs(paths)
     run_scorer = RunScorer(
-        suite=Suite.load(suite) if suite else None,
+        suite=_loaded(suite) if suite else None,
         profile=profile.value,
         float_sum=float_sum.value,
         force=force,
@@ -86,6 +86,12 @@ def score(
         print_json([outcome_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):
         raise SystemExit(Exit.PARTIAL)
+
+
+def _loaded(suite: str) -> Suite:
+    from ..suite import Suite
+
+    return Suite.load(suite)
 
 
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool) -> list[Outcome]:

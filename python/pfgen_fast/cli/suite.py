@@ -97,9 +97,10 @@ def compile(
       pfgen-fast suite compile mini
       pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
-    from ..index import default_threads, references, save_index
+    from ..index import references, save_index
     from ..index_file import cached_path
     from ..suite import Suite
+    from ..threads import default_threads
 
     loaded = Suite.load(suite)
     threads = threads or default_threads()

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from .._native import _core
 from ..constants import Constants
 from ..errors import ExperimentError
-from ..index import checked_threads, references, spelled_sets
+from ..index import references, spelled_sets
 from ..keywords import flatten
 from ..scoring import callbacks
 from ..suite import Suite
+from ..threads import checked_threads
 
 PARTS = ("fluency", "truthfulness", "helpfulness", "average")
 

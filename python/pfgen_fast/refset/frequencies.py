@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._native import _core
 from ..columns import worded
-from ..index import checked_threads
+from ..threads import checked_threads
 
 
 @dataclass(frozen=True)

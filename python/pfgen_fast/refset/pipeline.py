@@ -16,9 +16,9 @@ from typing import Any
 from .. import __version__
 from ..errors import BuildError, PfgenError
 from ..files import held_alone, write_whole
-from ..index import default_threads
 from ..scoring import Scorer
 from ..suite import Suite
+from ..threads import default_threads
 from .answer_tables import read_table, write_table
 from .config import Config, QuestionConfig
 from .inputs import file_digest, gather, input_files

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .._native import _core
 from ..columns import worded
 from ..errors import TrialsError
-from ..index import checked_threads
+from ..threads import checked_threads
 from .frequencies import checked_count, checked_max_order
 
 _Sums = tuple[int, int, int, int]
