@@ -47,6 +47,25 @@ pfgen_fast.cli.main()"""
     assert run.stdout.endswith("set()\n")
 
 
+def test_runs_are_read_before_the_rest_is_imported():
+    script = """import sys
+import pfgen_fast.cli.score, pfgen_fast.runs
+late = {'suite', 'index', 'results', 'scoring'}
+print({name for name in late if f'pfgen_fast.{name}' in sys.modules})"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
+def test_a_command_looks_for_no_cycles_when_it_ends():
+    script = """import atexit, gc, sys
+import pfgen_fast.cli
+atexit.register(lambda: print(gc.get_freeze_count() > 1000))
+sys.argv[1:] = ['--version']
+pfgen_fast.cli.main()"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.endswith("True\n")
+
+
 def test_the_help_says_of_a_command_what_it_says_itself():
     root = commands.Root()
     assert {name: command.help.split("\n")[0] for name, command in root.commands.items()} == commands.LINES

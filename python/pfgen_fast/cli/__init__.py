@@ -6,8 +6,8 @@ import gc
 
 def main() -> None:
     """Runs the command."""
-    # Python would look for cycles many times while it imports, and once more in all that is left at the end, which
-    # together takes as long as scoring ten thousand answers.
+    # Python would look for cycles again and again while it imports, and at the end once more in all that is left, which
+    # together takes as long as scoring thousands of answers.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
     from . import app
