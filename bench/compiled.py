@@ -50,7 +50,7 @@ def measure(folder: Path, suite: Suite, scorer: Scorer, mix: Mix, cache: Path, s
     most, hoped = Bound("value", "<=", 300), Bound("value", "<=", 150)
     return [
         Row(
-            "Suite.load of the compiled suite: hash its files, new process",
+            "Suite.load of the compiled suite, new process",
             min(process["load_seconds"] for process in opened) * 1e3,
             "ms",
         ),
