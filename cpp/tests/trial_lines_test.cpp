@@ -83,11 +83,13 @@ void every_place_of_a_text_is_looked_at() {
           CHECK(!is_read(line(before + special + after)));
         }
         for (const std::string special : {"", " ", "~", "\x7F", "é", "ก", "\xED\x9F\xBF", "\xEF\xBF\xBF", "😀"}) {
-          const TrialLines trials(line(before + special + after));
+          const std::string content = line(before + special + after);
+          const TrialLines trials(content);
           CHECK(only_line(trials).is_read && bytes(only_line(trials).answer) == before + special + after);
           CHECK(only_line(trials).answer_length == n_before + n_after + (special.empty() ? 0 : 1));
         }
-        const TrialLines escaped(line(before + "\\n" + after));
+        const std::string content = line(before + "\\n" + after);
+        const TrialLines escaped(content);
         CHECK(only_line(escaped).is_read && bytes(only_line(escaped).answer) == before + "\n" + after);
       }
     }
