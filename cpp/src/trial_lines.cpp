@@ -167,24 +167,26 @@ class LineReader {
     const auto* bytes = reinterpret_cast<const unsigned char*>(rest_.data());
     const std::size_t n = rest_.size();
     std::size_t at = 0;
-    for (; at < n && bytes[at] != '"'; ++found.length) {
-      if (n - at >= 8) {
-        const std::uint64_t next = number_at<std::uint64_t>(bytes + at);
-        const std::size_t known = has_two_triples(next) ? 2 : is_plain_ascii(next) ? 8 : 0;
-        if (known > 0) {
-          at += known == 2 ? 6 : 8;
-          found.length += known - 1;
-          continue;
+    const auto pass = [&](std::size_t n_bytes, std::size_t n_code_points) {
+      at += n_bytes;
+      found.length += n_code_points;
+    };
+    while (at < n && bytes[at] != '"') {
+      const std::uint64_t next = n - at >= 8 ? number_at<std::uint64_t>(bytes + at) : 0;  // zeros are neither
+      if (has_two_triples(next)) {
+        pass(6, 2);
+      } else if (is_plain_ascii(next)) {
+        pass(8, 8);
+      } else {
+        if (bytes[at] < 0x20) return false;
+        if (bytes[at] == '\\') {
+          found.has_escapes = true;
+          if (++at == n) return false;  // the escaped character may be a quote
         }
+        const std::size_t length = utf8_sequence_length(bytes + at, n - at);
+        if (length == 0) return false;
+        pass(length, 1);
       }
-      if (bytes[at] < 0x20) return false;
-      if (bytes[at] == '\\') {
-        found.has_escapes = true;
-        if (++at == n) return false;  // the escaped character may be a quote
-      }
-      const std::size_t length = utf8_sequence_length(bytes + at, n - at);
-      if (length == 0) return false;
-      at += length;
     }
     if (at == n) return false;
     found.bytes = rest_.substr(0, at);
