@@ -91,12 +91,14 @@ def test_a_server_may_call_the_greatest_length_otherwise(mini, tmp_path):
 
 def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
     lock, now, most = threading.Lock(), 0, 0
+    three_at_once = threading.Barrier(3)  # 24 requests, and none is answered before it has two others
 
     def behave(request):
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
+        three_at_once.wait(60)
         time.sleep(0.01)
         with lock:
             now -= 1
@@ -159,15 +161,15 @@ def test_a_request_that_takes_too_long_is_given_up(mini, tmp_path):
 
     def behave(request):
         if request.again == 0 and request.question == mini["Q02"].question:
-            done.wait(20)
+            done.wait(60)
+            return answering("too late")
         return echo(request)
 
-    begin = time.monotonic()
     with serving(behave) as server:
         generated = run(mini, server, tmp_path, timeout=0.5)
         done.set()
     assert not generated.failed
-    assert time.monotonic() - begin < 10
+    assert "too late" not in answers_of(generated).values()
 
 
 @pytest.mark.parametrize("as_date", [False, True], ids=["seconds", "date"])
@@ -232,8 +234,8 @@ def test_a_server_that_is_not_there_is_named_at_once(mini, tmp_path):
         pass
     begin = time.monotonic()
     with pytest.raises(EngineError, match=rf"{server.base_url}, model org/m: cannot be reached"):
-        run(mini, server, tmp_path, backoff=10)
-    assert time.monotonic() - begin < 5
+        run(mini, server, tmp_path, backoff=60)
+    assert time.monotonic() - begin < 30
     assert not list(tmp_path.iterdir())
 
 
@@ -339,7 +341,6 @@ def test_an_engine_whose_answers_nobody_wants_any_more_stops_asking(mini):
 
     with serving(echo) as server:
         index, answer = asyncio.run(take_one(make_engine(mini, server, "qa", concurrency=2)))
-        n_requests = len(server.requests)
         time.sleep(0.05)
     assert mini.questions[index].question in answer
-    assert len(server.requests) == n_requests < 10
+    assert len(server.requests) < 80  # of 160; how many were sent before the first answer is the clock's
