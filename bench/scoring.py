@@ -67,19 +67,19 @@ def _score_each(oracle: Oracle, question_id: str, answers: Sequence[str]) -> Non
         oracle.score_one(question_id, answer)
 
 
-def _reward_each(scorer: Scorer, calls: Sequence[tuple[str, list[str]]]) -> None:
-    for question, answers in calls:
-        scorer.reward(question, answers)
+def _reward_each(scorer: Scorer, questions: Sequence[str], answers: Sequence[str]) -> None:
+    for question, answer in zip(questions, answers, strict=True):
+        scorer.reward(question, [answer])
 
 
 def reward_one_by_one(scorer: Scorer, sample: Sample, mix: Mix) -> list[Row]:
     """One answer a call: the same question again and again, the mix in the order of the files, and in none."""
-    grouped = [(question_id, [text]) for question_id, texts in sample.by_question().items() for text in texts]
-    in_order = [(question, [answer]) for question, answer in zip(mix.questions, mix.answers, strict=True)]
+    grouped = [(question_id, text) for question_id, texts in sample.by_question().items() for text in texts]
+    in_order = list(zip(mix.questions, mix.answers, strict=True))
     shuffled = random.Random(0).sample(in_order, len(in_order))
 
-    def row(what: str, calls: Sequence[tuple[str, list[str]]], rounds: int, must: Bound | None = None) -> Row:
-        (taken,) = take_turns(rounds, partial(_reward_each, scorer, calls))
+    def row(what: str, calls: Sequence[tuple[str, str]], rounds: int, must: Bound | None = None) -> Row:
+        (taken,) = take_turns(rounds, partial(_reward_each, scorer, *zip(*calls, strict=True)))
         aim = Bound("value", "<=", 4) if must else None
         return Row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us", must=must, aim=aim)
 
