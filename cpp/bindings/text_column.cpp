@@ -94,13 +94,14 @@ py::object to_str(const TextView& text) {
 }
 
 TextColumn::TextColumn(py::handle source, std::string name, bool nulls_allowed) : name_(std::move(name)) {
-  if (py::isinstance<TextColumn>(source)) {
+  const bool is_plain = PyList_Check(source.ptr()) || PyTuple_Check(source.ptr());
+  if (!is_plain && py::isinstance<TextColumn>(source)) {
     const auto& column = source.cast<const TextColumn&>();
     texts_ = column.texts_;
     owners_ = column.owners_;
     return;
   }
-  if (!PyList_Check(source.ptr()) && !PyTuple_Check(source.ptr()) && exports_arrow(source) && take_arrow(source)) {
+  if (!is_plain && exports_arrow(source) && take_arrow(source)) {
     for (std::size_t row = 0; !nulls_allowed && row < texts_.size(); ++row) {
       if (texts_[row].is_null) throw BadRow{name_, row, "a null; expected a text"};
     }

@@ -52,6 +52,14 @@ template <class MakeWorker>
 void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::function<void()>& on_pause,
                   const MakeWorker& make_worker) {
   const std::size_t n_workers = std::max<std::size_t>(1, std::min(n_threads, n_tasks));
+  if (n_workers == 1) {
+    auto worker = make_worker();
+    for (std::size_t task = 0; task < n_tasks; ++task) {
+      worker(task);
+      if (on_pause && (task + 1) % kTasksPerPause == 0) on_pause();
+    }
+    return;
+  }
   TaskRanges tasks(n_tasks, n_workers);
   std::exception_ptr error;
   std::mutex error_mutex;
