@@ -32,7 +32,7 @@ _LENGTH = 100
 _ORDERS = range(1, 11)
 _RANDOM_SUBSETS = 100
 _SECONDS = 60.0
-_ROUNDS = 2
+_ROUNDS = 4
 
 
 def build_sets(suite: Suite, folder: Path) -> list[Row]:

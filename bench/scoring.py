@@ -14,7 +14,7 @@ from .published import Mix, Sample
 from .table import Bound, Row
 from .timing import take_turns
 
-_ROUNDS, _CALLS_A_ROUND = 5, 3  # the oracle takes seconds where the core takes moments
+_ROUNDS, _CALLS_A_ROUND = 5, 6  # the oracle takes seconds where the core takes moments, of which some are slow
 
 Curves = dict[str, dict[int, float]]
 """Answers a second by container and threads."""

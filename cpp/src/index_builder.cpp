@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "large_pages.hpp"
 #include "pfgen/error.hpp"
 #include "pfgen/section_shape.hpp"
 #include "pfgen/weights.hpp"
@@ -31,6 +32,7 @@ Section allocate(std::uint64_t n_bytes) {
   std::size_t space = n_bytes + Section::kAlignment;
   void* memory = std::calloc(space, 1);
   if (memory == nullptr) throw std::bad_alloc();
+  prefer_large_pages(memory, space);
   const std::shared_ptr<void> owner(memory, [](void* p) { std::free(p); });
   const auto* bytes = static_cast<const std::byte*>(std::align(Section::kAlignment, n_bytes, memory, space));
   return {{bytes, n_bytes}, owner};
