@@ -36,6 +36,11 @@ from .tinting import LEVELS, tints
 MAX_BYTES = 30_000_000
 """The maximum size of a page; answers are cut shorter if many runs would exceed it."""
 
+_SCRIPTS = (
+    "page.js",
+    *(f"report/{name}.js" for name in ("leaderboard", "plots", "heat_map", "sweep", "run_view", "main")),
+)
+
 _SHORTER = (N_SHOWN, 300, 200, 150, 100, 50, 20, 0)
 
 # The tints of a run: for each question and sample, one digit per code point that may be shown.
@@ -63,7 +68,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
         style=source("report.css"),
         early_script=source("theme.js"),
         plotly=library("plotly.offline").get_plotlyjs(),
-        script=source("page.js") + source("report.js"),
+        script="".join(map(source, _SCRIPTS)),
     )
     overview_of_runs = _overview(runs, suite)
     overview = page_json(overview_of_runs)
