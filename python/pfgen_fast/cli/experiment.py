@@ -11,6 +11,7 @@ import typer
 
 from . import options
 from .app import Exit, Quiet, counting, fail, note, shown, stdout, warn
+from .asking import watching
 from .commands import LINES, new_group
 
 if TYPE_CHECKING:
@@ -231,11 +232,11 @@ def judge(
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if dry_run:
         return
-    try:
-        with counting("ratings", quiet=quiet, with_speed=True) as count:
-            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=count)
-    except KeyboardInterrupt:
-        fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
+    with watching("ratings", quiet=quiet) as watch:
+        try:
+            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=watch.count, events=watch.events)
+        except KeyboardInterrupt:
+            fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, fail, print_json, shown, stdout, warn
+from .asking import watching
 from .score import outcome_as_json, print_outcomes
 
 if TYPE_CHECKING:
@@ -191,21 +192,12 @@ def generate(
         options=of_engine,
     )
     loaded = Suite.load(suite)
-    done = planned = 0
-    try:
-        with counting("answers", quiet=quiet or as_json or engine in INTERACTIVE, with_speed=True) as count:
-
-            def on_progress(there: int, total: int) -> None:
-                nonlocal done, planned
-                done, planned = there, total
-                count(there, total)
-
-            made = generation.run(loaded, trials=trials, output=output, on_progress=on_progress)
-    except KeyboardInterrupt:
-        fail(
-            f"stopped with {done} of {planned} answers, which are kept; run the same command again to continue",
-            Exit.STOPPED,
-        )
+    with watching("answers", quiet=quiet or as_json or engine in INTERACTIVE) as watch:
+        try:
+            made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
+        except KeyboardInterrupt:
+            there = f"{watch.done} of {watch.planned} answers"
+            fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
     finish(made, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)
 
 
@@ -220,6 +212,6 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
         print_outcomes([outcome], quiet=quiet or as_json)
     if as_json:
         row = {"run": str(made.folder)} if outcome is None else outcome_as_json(outcome)
-        print_json({**row, "n_new": made.n_new, "problems": made.problems})
+        print_json({**row, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

@@ -25,6 +25,7 @@ from ..scoring.scorer import Scorer
 from ..suite.keywords import shown_value
 from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
+from .events import Events
 from .generating import Generated, Generation, generate
 from .run_writer import MAX_TRIALS
 
@@ -242,6 +243,7 @@ def sweep(
     until_interval: float | None = None,
     output: str | Path = "result",
     on_progress: Callable[[int, int], None] | None = None,
+    events: Events | None = None,
 ) -> Iterator[Measured]:
     """Generates and scores the run of each point in turn, and yields its outcome.
 
@@ -253,6 +255,7 @@ def sweep(
             far to either side.
         output: The folder below which the folders of the runs are created.
         on_progress: Called with the number of existing answers and the total, over all points.
+        events: Counts what happens at all points.
 
     Raises:
         EngineError: `trials` or `until_interval` is out of range. Errors of a single point go to its `problems`.
@@ -261,15 +264,18 @@ def sweep(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     if until_interval is not None and not until_interval > 0:
         raise EngineError(f"until_interval: expected a number above 0, not {until_interval:g}")
-    return _Sweep(suite, trials, until_interval, Path(output)).run(points, on_progress or (lambda done, total: None))
+    over = _Sweep(suite, trials, until_interval, Path(output), events)
+    return over.run(points, on_progress or (lambda done, total: None))
 
 
 class _Sweep:
     """A single call of `sweep`."""
 
-    def __init__(self, suite: Suite, trials: int, until_interval: float | None, output: Path) -> None:
+    def __init__(
+        self, suite: Suite, trials: int, until_interval: float | None, output: Path, events: Events | None
+    ) -> None:
         self._suite, self._trials, self._output = suite, trials, output
-        self._until_interval = until_interval
+        self._until_interval, self._events = until_interval, events
         self._scorer = Scorer(suite)
         self._point_of: dict[Path, Point] = {}
 
@@ -302,6 +308,7 @@ class _Sweep:
                 output=self._output,
                 until=self._is_enough() if self._until_interval else None,
                 on_progress=on_progress,
+                events=self._events,
             )
             return self._scored(point, generated)
         except PfgenError as error:
