@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .app import counting, has_bars, note, stderr
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ..generation.events import Events, Trouble
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -18,7 +20,7 @@ _LONGEST_SILENCE_SECONDS = 60.0
 
 
 class Watch:
-    """Follows one call that asks a model, and shows nothing but a summary.
+    """Follows one call that asks a model, which is made within this context; shows nothing.
 
     Args:
         what: What is asked for, in the plural.
@@ -38,6 +40,12 @@ class Watch:
         self._what, self._clock = what, clock
         self._begin = clock()
         self._n_before: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        pass
 
     def count(self, done: int, total: int | None) -> None:
         """Notes how many answers there are, and how many there will be."""
@@ -80,6 +88,10 @@ class _Log(Watch):
             note(f"{trouble.value}: {what}")
         super()._on_trouble(trouble, what)
 
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self.events.troubles or (self.planned and kind is None):
+            stderr().print(self.summary())
+
     def _show(self) -> None:
         silence = self._clock() - self._last_time
         is_much = (self.done - self._last_done) * _LINES >= self.planned
@@ -95,37 +107,25 @@ class _Log(Watch):
 class _Bar(_Log):
     """A bar in the place of the lines with counts."""
 
-    def __init__(self, what: str, show: Callable[..., None]) -> None:
-        super().__init__(what)
-        self._show_bar = show
+    def __enter__(self) -> Self:
+        self._stack = contextlib.ExitStack()
+        bar = counting(self._what, with_speed=True, below=lambda: str(self.events))
+        self._show_bar = self._stack.enter_context(bar)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._stack.close()
+        super().__exit__(kind, *rest)
 
     def _show(self) -> None:
         self._show_bar(self.done, self.planned or None)
 
 
-@contextlib.contextmanager
-def watching(what: str, *, quiet: bool = False) -> Iterator[Watch]:
-    """Yields what a call reports to, and shows it on stderr; a summary follows unless the call fails untroubled."""
+def watch_over(what: str, *, quiet: bool = False) -> Watch:
+    """Creates what a call reports to, as a context around the call; everything is shown on stderr."""
     if quiet:
-        yield Watch(what)
-        return
-    watch: Watch
-    with contextlib.ExitStack() as stack:
-        if has_bars():
-            show = stack.enter_context(counting(what, with_speed=True, below=lambda: str(watch.events)))
-            watch = _Bar(what, show)
-        else:
-            watch = _Log(what)
-        try:
-            yield watch
-        except BaseException:
-            if not watch.events.troubles:
-                raise
-            stack.close()
-            stderr().print(watch.summary())
-            raise
-    if watch.planned or watch.events.troubles:
-        stderr().print(watch.summary())
+        return Watch(what)
+    return _Bar(what) if has_bars() else _Log(what)
 
 
 def _joined(state: str, events: Events) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from . import options
 from .app import Exit, Quiet, counting, fail, note, shown, stdout, warn
-from .asking import watching
+from .asking import watch_over
 from .commands import LINES, new_group
 
 if TYPE_CHECKING:
@@ -232,11 +232,12 @@ def judge(
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if dry_run:
         return
-    with watching("ratings", quiet=quiet) as watch:
-        try:
+    watch = watch_over("ratings", quiet=quiet)
+    try:
+        with watch:
             problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=watch.count, events=watch.events)
-        except KeyboardInterrupt:
-            fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
+    except KeyboardInterrupt:
+        fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)

@@ -9,7 +9,7 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, fail, print_json, shown, stdout, warn
-from .asking import watching
+from .asking import watch_over
 from .score import outcome_as_json, print_outcomes
 
 if TYPE_CHECKING:
@@ -192,12 +192,13 @@ def generate(
         options=of_engine,
     )
     loaded = Suite.load(suite)
-    with watching("answers", quiet=quiet or as_json or engine in INTERACTIVE) as watch:
-        try:
+    watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
+    try:
+        with watch:
             made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
-        except KeyboardInterrupt:
-            there = f"{watch.done} of {watch.planned} answers"
-            fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
+    except KeyboardInterrupt:
+        there = f"{watch.done} of {watch.planned} answers"
+        fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
     finish(made, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)
 
 

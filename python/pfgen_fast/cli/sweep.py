@@ -10,7 +10,7 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, stdout, warn
-from .asking import watching
+from .asking import watch_over
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured, Point
@@ -150,22 +150,23 @@ def sweep(
         _list(points, loaded, wanted.output, as_json=as_json)
         return
     measured: list[Measured] = []
-    with watching("answers", quiet=quiet or as_json or wanted.engine in INTERACTIVE) as watch:
-        found = sweep_over(
-            loaded,
-            points,
-            trials=wanted.trials,
-            until_interval=wanted.until_interval,
-            output=wanted.output,
-            on_progress=watch.count,
-            events=watch.events,
-        )
-        try:
+    watch = watch_over("answers", quiet=quiet or as_json or wanted.engine in INTERACTIVE)
+    try:
+        with watch:
+            found = sweep_over(
+                loaded,
+                points,
+                trials=wanted.trials,
+                until_interval=wanted.until_interval,
+                output=wanted.output,
+                on_progress=watch.count,
+                events=watch.events,
+            )
             for point in _printed(found, points, wanted.until_interval, quiet=quiet or as_json):
                 measured.append(point)
-        except KeyboardInterrupt:
-            there = f"{len(measured)} of {len(points)} points"
-            fail(f"stopped after {there}; run the same command again to continue", Exit.STOPPED)
+    except KeyboardInterrupt:
+        there = f"{len(measured)} of {len(points)} points"
+        fail(f"stopped after {there}; run the same command again to continue", Exit.STOPPED)
     _write(measured, table, plot, wanted.until_interval)
     if as_json:
         _print_json(measured)
