@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -128,9 +129,8 @@ def test_what_is_given_wins_over_the_file(tmp_path):
     options = SweepOptions.read(path, {"trials": 5, "suite": None, "order": [], "temperature": [0.5, 1.0]})
     assert options == SweepOptions("ngram", "mini", {"order": [2, 3], "temperature": [0.5, 1.0]}, 5, 0.01, "result")
     assert options.points() == grid("ngram", options.parameters)
-    for missing in ("engine", "suite"):
-        with pytest.raises(EngineError, match=f"^--{missing} is needed$"):
-            SweepOptions.read(path, {missing: ""})
+    with pytest.raises(EngineError, match="--engine is needed"):
+        SweepOptions.read(path, {"engine": ""})
 
 
 # ---- Runs
@@ -334,7 +334,9 @@ def test_tables_say_the_same_in_all_forms(measured):
         "| mode | temperature | order | score | fluency | truthfulness | helpfulness | trials | "
         "trials for the interval | run |"
     )
-    assert len(of_markdown) == 10
+    assert len(of_markdown) == 12
+    assert html.unescape(of_markdown[-1]) == f"Signature: {measured[0].signature}"
+    assert {row["signature"] for row in [*of_csv, *of_json]} == {measured[0].signature}
     interval = measured[0].intervals["score"]
     assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in of_markdown[2]
 
@@ -449,7 +451,7 @@ def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path):
     assert not (tmp_path / "runs").exists()
     done = command(*FLAGS, "-o", tmp_path / "runs", "--json")
     folders = [row["run"] for row in json.loads(done.stdout)]
-    assert listed.stdout.splitlines() == [
+    assert listed.stdout.splitlines()[:-1] == [
         f"temperature {t}, order {order}: {folder}"
         for (t, order), folder in zip(((t, o) for t in ("0.5", "1") for o in (3, 5)), folders, strict=True)
     ]
@@ -487,7 +489,7 @@ def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path):
     ("arguments", "problem"),
     [
         (["-s", "mini"], "--engine is needed"),
-        (["-e", "ngram"], "--suite is needed"),
+        (["-e", "ngram"], "the working folder is not in a checkout"),
         (["-e", "nothing", "-s", "mini"], "unknown engine 'nothing'"),
         (["-e", "ngram", "-s", "mini", "--plot", "x.pdf"], "x.pdf: expected a picture's name"),
         (["-e", "ngram", "-s", "mini", "--table", "x.txt"], "--table x.txt: expected a name"),

@@ -64,8 +64,10 @@ def stderr() -> Console:
 def _console(*, to_stderr: bool) -> Console:
     from rich.console import Console
 
+    # Lines break between words on a terminal, and nowhere else: what is redirected does not depend on any width.
+    is_whole = not (sys.stderr if to_stderr else sys.stdout).isatty()
     # Markup would be found in names too: rich can escape a tag, but not its two halves in two names.
-    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,6 +13,7 @@ from . import options
 from .app import Exit, Quiet, counting, fail, note, shown, stdout, warn
 from .asking import watch_over
 from .commands import LINES, new_group
+from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..experiments import Finding, ScoredRuns
@@ -346,10 +347,9 @@ def _scored(
 ) -> ScoredRuns:
     from ..experiments import score_runs
     from ..files.writing import check_folder
-    from ..suite.suite import Suite
 
     check_folder(output)
-    loaded = Suite.load(suite) if suite else None
+    loaded = given_suite(suite)
     with counting("runs", quiet=quiet) as count:
         scored = score_runs(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
     for problem in scored.problems:
@@ -367,5 +367,7 @@ def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *,
                 note(sentence)
         stdout().print(shown(finding.paragraph))
         stdout().print(f"{shown(str(page))} and {len(others)} other files")
+        if scored is not None:
+            print_origin(scored.suite)
     if scored is not None and scored.problems:
         raise SystemExit(Exit.PARTIAL)

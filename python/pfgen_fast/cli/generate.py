@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counted, fail, print_json, shown, stdout, warn
 from .asking import watch_over
+from .layout import rest, shortened
+from .origin import print_origin, suite_or_here
 from .score import outcome_as_json, print_outcomes
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ def generate(
             "published runs.",
         ),
     ],
-    suite: options.NamedSuite,
+    suite: options.SuiteToAsk = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -151,7 +153,6 @@ def generate(
     """
     from ..generation import Generation
     from ..generation.engines import INTERACTIVE
-    from ..suite.suite import Suite
 
     of_engine = {
         "order": order,
@@ -191,7 +192,7 @@ def generate(
         stop=stop or (),
         options=of_engine,
     )
-    loaded = Suite.load(suite)
+    loaded = suite_or_here(suite)
     watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
     try:
         with watch:
@@ -207,12 +208,15 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     for problem in made.problems:
         warn(problem)
     if not (quiet or as_json):
-        stdout().print(f"{made.n_new} new answers: {shown(str(made.folder))}")
+        new = f"{counted(made.n_new, 'new answer')}: "
+        stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
     outcome = made.score(suite) if with_scores else None
+    if outcome is None and not (quiet or as_json):
+        print_origin(suite)
     if outcome is not None:
         print_outcomes([outcome], quiet=quiet or as_json)
     if as_json:
-        row = {"run": str(made.folder)} if outcome is None else outcome_as_json(outcome)
+        row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
         print_json({**row, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

@@ -247,7 +247,7 @@ def judge(
     Args:
         paths: Paths as `find_runs` takes them.
         options: How the answers are judged.
-        suite: The suite of all runs; by default that of the checkout that contains the first run.
+        suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads that score; by default one per core.
         n_resamples: Number of bootstrap resamples for the correlation with our score.
         on_progress: Called with the number of finished requests and the total.

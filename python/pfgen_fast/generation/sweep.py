@@ -98,6 +98,7 @@ class Measured:
         n_new: How many answers were generated, as opposed to answers that already existed.
         trials_for: The estimated number of trials that the wanted half width takes; None if it cannot be estimated.
         problems: Why the point or some of its trials failed, one sentence each.
+        signature: What made the scores; see `Scorer.signature`.
     """
 
     point: Point
@@ -108,6 +109,7 @@ class Measured:
     n_new: int = 0
     trials_for: int | None = None
     problems: tuple[str, ...] = ()
+    signature: str | None = None
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -187,7 +189,7 @@ class SweepOptions:
 
     Attributes:
         engine: Name of the engine.
-        suite: Any argument of `Suite.load`.
+        suite: Any argument of `Suite.load`; None if it is not named.
         parameters: The grid; see `grid`.
         trials: How often each question is asked at most.
         until_interval: See `sweep`.
@@ -195,7 +197,7 @@ class SweepOptions:
     """
 
     engine: str
-    suite: str
+    suite: str | None
     parameters: Mapping[str, Any]
     trials: int = 10
     until_interval: float | None = None
@@ -210,15 +212,13 @@ class SweepOptions:
             given: Options by name, which override the file; None and empty lists count as not given.
 
         Raises:
-            EngineError: The file is not TOML, a key outside the grid has the wrong type, or the engine or suite is
-                missing.
+            EngineError: The file is not TOML, a key outside the grid has the wrong type, or the engine is missing.
         """
         found = {} if file is None else _read_toml(file)
         found.update((key, value) for key, value in (given or {}).items() if value not in (None, []))
-        for key in ("engine", "suite"):
-            if not found.get(key):
-                raise EngineError(f"--{key} is needed")
-        own = {key: found.pop(key) for key in _OF_THE_SWEEP if key in found}
+        if not found.get("engine"):
+            raise EngineError("--engine is needed")
+        own = {"suite": None, **{key: found.pop(key) for key in _OF_THE_SWEEP if key in found}}
         return cls(parameters=found, **own)
 
     def points(self) -> list[Point]:
@@ -341,6 +341,7 @@ class _Sweep:
             n_new=generated.n_new,
             trials_for=scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(problems),
+            signature=self._scorer.signature,
         )
 
 
@@ -354,6 +355,7 @@ def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
             "trials_for_interval": point.trials_for,
             "run": None if point.folder is None else point.folder.as_posix(),
             "problems": list(point.problems),
+            "signature": point.signature,
         }
         for point in measured
     ]
@@ -390,7 +392,10 @@ def to_markdown(measured: Sequence[Measured]) -> str:
         figures = [interval_text(point.intervals.get(metric)) for metric in SCORES]
         run = markdown_text("–" if point.folder is None else point.folder.as_posix())
         lines.append([*values, *figures, str(point.n_trials), _count(point.trials_for), run])
-    return "".join(map(markdown_row, lines))
+    signatures = dict.fromkeys(point.signature for point in measured if point.signature)
+    return "".join(
+        [*map(markdown_row, lines), *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)]
+    )
 
 
 def interval_text(interval: Interval | None) -> str:
