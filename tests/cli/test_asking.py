@@ -47,6 +47,7 @@ def test_a_log_has_a_line_for_each_tenth(log, clock, lines):
     for done in range(1001):
         clock.now = 6.0 * done
         log._last_time = max(log._last_time, clock.now - 59)  # silence is another rule
+        log.events.n_answers = done
         log.count(done, 1000)
     found = lines()
     assert len(found) == 10
@@ -93,6 +94,7 @@ def test_each_kind_of_trouble_is_told_once(log, lines):
 def test_speed_and_time_left_count_new_answers_only(log, clock, lines):
     log.count(900, 1000)
     clock.now = 60.0
+    log.events.n_answers = 30
     log.count(930, 1000)
     assert lines() == ["930 of 1,000 answers, 0.5/s, 2 min 20 s left"]
     assert log.summary() == "930 of 1,000 answers, 30 new in 1 min 0 s (0.5/s)"

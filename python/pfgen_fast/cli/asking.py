@@ -39,7 +39,6 @@ class Watch:
         self.done = self.planned = 0
         self._what, self._clock = what, clock
         self._begin = clock()
-        self._n_before: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -49,8 +48,6 @@ class Watch:
 
     def count(self, done: int, total: int | None) -> None:
         """Notes how many answers there are, and how many there will be."""
-        if self._n_before is None:
-            self._n_before = done
         self.done, self.planned = done, total or 0
         self._show()
 
@@ -61,18 +58,14 @@ class Watch:
         """Called whenever something has happened."""
 
     @property
-    def _n_new(self) -> int:
-        return self.done - (self._n_before or 0)
-
-    @property
     def _rate(self) -> float:
         seconds = self._clock() - self._begin
-        return self._n_new / seconds if seconds > 0 else 0.0
+        return self.events.n_answers / seconds if seconds > 0 else 0.0
 
     def summary(self) -> str:
         """Everything that happened, in one line."""
-        new = f"{self._n_new:,} new in {_duration(self._clock() - self._begin)}"
-        speed = f" ({self._rate:,.1f}/s)" if self._n_new else ""
+        new = f"{self.events.n_answers:,} new in {_duration(self._clock() - self._begin)}"
+        speed = f" ({self._rate:,.1f}/s)" if self.events.n_answers else ""
         return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {new}{speed}", self.events)
 
 

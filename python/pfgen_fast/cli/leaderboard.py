@@ -124,6 +124,4 @@ def _print_table(entries: Sequence[Entry]) -> None:
     hashes = {entry.result.metadata_hash for entry in entries}
     if len(hashes) == 1:
         suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
-        stdout().print(
-            f"\n{suite}\nsignature: unknown; result.json, where these scores are from, records none", style="dim"
-        )
+        stdout().print(f"\n{suite}\nsignature: unknown, for result.json records none", style="dim")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .app import counted, print_line, shown
-from .layout import columns, folded
+from .layout import columns, folded, rest, shortened
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -44,7 +44,8 @@ def source_or_here(source: str | None) -> str | Path:
 
 def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
     """Prints which suite was used, and the signature of the scores above; a remark stands behind the suite."""
-    print_line((f"suite: {shown(suite.name)}{remark}", "dim"))
+    name = shortened(shown(suite.name), rest(len("suite: ") + len(remark)))
+    print_line((f"suite: {name}{remark}", "dim"))
     if signature is not None:
         for line in folded(f"signature: {signature}", columns(), after=_SEPARATOR):
             print_line((line, "dim"))
@@ -63,7 +64,7 @@ def print_origins(outcomes: Iterable[Outcome]) -> None:
         if status == "current":
             print_line(
                 (
-                    "signature: unknown; result.json, where these scores are from, records none (--force scores anew)",
+                    "signature: unknown, for result.json records none (--force scores anew)",
                     "dim",
                 )
             )

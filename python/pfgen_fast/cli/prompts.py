@@ -14,6 +14,7 @@ import typer
 from ..files.foreign_text import json_text
 from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
+from .layout import rest, shortened
 from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def prompts(
         with _opened(output) as file:
             _write_lines(file, (_line(task) for trial in range(1, trials + 1) for task in setting.tasks(loaded, trial)))
     if output and not quiet:
-        stdout().print(f"{counted(trials * len(loaded), 'prompt')} written: {shown(str(output))}")
+        written = f"{counted(trials * len(loaded), 'prompt')} written: "
+        stdout().print(f"{written}{shortened(shown(str(output)), rest(len(written)))}")
         print_origin(loaded)
     elif suite is None and not quiet:
         note(f"suite: {loaded.name}")

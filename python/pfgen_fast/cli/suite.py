@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Exit, Json, print_json, shown, stderr, stdout, styled, warn
+from .app import Exit, Json, counted, print_json, shown, stderr, stdout, styled, warn
 from .build_suite import build, keywords
 from .commands import LINES, new_group
-from .layout import columns, cut
-from .origin import source_or_here, suite_or_here
+from .layout import columns, cut, rest, shortened
+from .origin import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.questions import Question
@@ -34,8 +34,8 @@ def info(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
     if as_json:
         print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "questions": rows})
         return
-    described = f": {len(loaded)} questions, metadata hash {loaded.metadata_hash}"
-    stdout().print(styled((shown(loaded.name), "bold"), described))
+    stdout().print(shortened(shown(loaded.name), columns()), style="bold")
+    stdout().print(f"{counted(len(loaded), 'question')}, metadata hash {loaded.metadata_hash}")
     for row in rows:
         sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
         line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
@@ -80,7 +80,8 @@ def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
         for fault in faults:
             warn(fault)
     else:
-        stdout().print(f"{shown(str(source))}: no faults in {len(loaded)} questions")
+        found = f": no faults in {counted(len(loaded), 'question')}"
+        stdout().print(shortened(shown(str(source)), rest(len(found))) + found)
     if faults:
         raise SystemExit(Exit.NO)
 
@@ -104,6 +105,7 @@ def compile(
     Examples
 
       pfgen-fast suite compile mini
+
       pfgen-fast suite compile my-suite -o my-suite.pfgen
     """
     from ..native.threads import default_threads
@@ -124,8 +126,12 @@ def compile(
     if as_json:
         print_json({"path": where and str(where), "n_states": n_states, "n_bytes": n_bytes, "seconds": seconds})
         return
-    kept = f"in {shown(str(where))}" if where else "not kept, because no file can be written in the cache folder"
-    stdout().print(f"{shown(loaded.name)}: {n_states:,} states, {n_bytes / 1e6:,.1f} MB, {kept} ({seconds:.2f} s)")
+    stdout().print(f"{n_states:,} states, {n_bytes / 1e6:,.1f} MB ({seconds:.2f} s)")
+    if where:
+        stdout().print(f"index: {shortened(shown(str(where)), rest(len('index: ')))}")
+    else:
+        stdout().print("index: not kept, because no file can be written in the cache folder")
+    print_origin(loaded)
 
 
 suite.command()(build)

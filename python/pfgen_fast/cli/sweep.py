@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, stdout, warn
+from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
 from .asking import watch_over
 from .layout import cut, rest, shortened
 from .origin import print_origin, suite_or_here
@@ -30,8 +30,10 @@ def sweep(
             help="A TOML file whose keys are the names of the flags; flags override it.", metavar="[GRID.toml]"
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option("--engine", "-e", help="See generate.")] = None,
-    suite: Annotated[str | None, typer.Option("--suite", "-s", help="See generate.", metavar="FOLDER")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", "-e", help="Source of the answers; see generate.")] = None,
+    suite: Annotated[
+        str | None, typer.Option("--suite", "-s", help="Suite of questions; see generate.", metavar="FOLDER")
+    ] = None,
     trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
@@ -39,13 +41,15 @@ def sweep(
     ] = None,
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
     mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,
-    temperature: Annotated[list[float] | None, typer.Option(help=_AGAIN)] = None,
+    temperature: Annotated[list[float] | None, typer.Option(help=f"Sampling temperature. {_AGAIN}")] = None,
     top_p: Annotated[list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")] = None,
-    top_k: Annotated[list[int] | None, typer.Option(help=_AGAIN)] = None,
-    max_tokens: Annotated[list[int] | None, typer.Option(help=_AGAIN)] = None,
+    top_k: Annotated[list[int] | None, typer.Option(help=f"Most likely tokens to sample from. {_AGAIN}")] = None,
+    max_tokens: Annotated[
+        list[int] | None, typer.Option(help=f"Maximum number of tokens in an answer. {_AGAIN}")
+    ] = None,
     examples: Annotated[list[int] | None, typer.Option(help=f"Sample answers in a prompt. {_AGAIN}")] = None,
-    seed: Annotated[list[str] | None, typer.Option(help=_AGAIN)] = None,
-    prefix: Annotated[list[str] | None, typer.Option(help=_AGAIN)] = None,
+    seed: Annotated[list[str] | None, typer.Option(help=f"Any text; see generate. {_AGAIN}")] = None,
+    prefix: Annotated[list[str] | None, typer.Option(help=f"Text that begins every prompt. {_AGAIN}")] = None,
     stop: Annotated[
         list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
     ] = None,
@@ -201,7 +205,8 @@ def _list(points: Sequence[Point], suite: Suite, root: str, *, as_json: bool) ->
             warn(problem)
         rows.append({**point.values, "run": folder, "problem": problem})
         if folder and not as_json:
-            stdout().print(f"{shown(point.name)}: {shown(folder)}")
+            name = f"{shown(point.name)}: "
+            print_line(f"{name}{shortened(shown(folder), rest(len(name)))}")
     if as_json:
         print_json(rows)
     else:

@@ -29,6 +29,7 @@ class Events:
     """The counts of one call, such as that of `generate`.
 
     Attributes:
+        n_answers: How many usable answers came.
         troubles: How often each kind of trouble occurred.
         n_retries: How many requests were sent again after trouble.
         n_given_up: How many requests were given up after the last try.
@@ -46,6 +47,7 @@ class Events:
         1 rate limit, 2 timeouts
     """
 
+    n_answers: int = 0
     troubles: Counter[Trouble] = field(default_factory=Counter)
     n_retries: int = 0
     n_given_up: int = 0
@@ -81,6 +83,7 @@ class Events:
     def to_dict(self) -> dict[str, Any]:
         """All counts, for JSON."""
         return {
+            "n_answers": self.n_answers,
             "troubles": {kind.value: self.troubles[kind] for kind in Trouble},
             "n_retries": self.n_retries,
             "n_given_up": self.n_given_up,

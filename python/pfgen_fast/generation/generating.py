@@ -343,6 +343,7 @@ class _Rounds:
                     task = unanswered.pop(index)
                     self._writer.add(task.trial, task.question, answer)
                     self._n_new += 1
+                    self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
                 elif not answer and (raw or not self._engine_reports):  # else the engine has told why there is none
                     self._events.add(Trouble.EMPTY, "nothing of it is left when it is cut where it ends")

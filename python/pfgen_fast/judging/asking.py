@@ -85,12 +85,13 @@ class Asking:
             EngineError: An error concerns all requests. Replies received before are kept.
             JudgingError: Another process is adding replies to the same file.
         """
-        if events is not None:
-            reports_to(engine, events)
-        return asyncio.run(self._ask(engine, prices or Prices(), budget, on_progress or (lambda done, total: None)))
+        events = events or Events()
+        reports_to(engine, events)
+        tell = on_progress or (lambda done, total: None)
+        return asyncio.run(self._ask(engine, prices or Prices(), budget, tell, events))
 
     async def _ask(
-        self, engine: ModelEngine, prices: Prices, budget: float | None, on_progress: Progress
+        self, engine: ModelEngine, prices: Prices, budget: float | None, on_progress: Progress, events: Events
     ) -> str | None:
         todo = self._todo()
         spent, n_asked = 0.0, 0
@@ -110,6 +111,7 @@ class Asking:
                         spent += _cost(batch[index], reply, prices)
                         if reply.strip():
                             keep(batch[index], reply)
+                            events.n_answers += 1
                         n_done += 1
                         on_progress(n_done, len(todo))
                 n_asked += len(batch)
