@@ -26,6 +26,48 @@ SuiteOption = Annotated[
         metavar="FOLDER",
     ),
 ]
+
+
+def question_names(text: str) -> str:
+    """The value of `--questions`, which is given once or more often; see `cut`."""
+    if not all(name.strip() for name in text.split(",")):
+        raise typer.BadParameter(
+            f"expected IDs or patterns such as 'Q0*', separated by commas, not {in_one_line(text)!r}"
+        )
+    return text
+
+
+Questions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--questions",
+        help="Only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
+        parser=question_names,
+        metavar="ID,...",
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help="Only this many questions, from the first, for a quick try.", metavar="N"),
+]
+
+
+def names_of(questions: list[str] | None) -> tuple[str, ...]:
+    """The IDs and patterns that were given as `Questions`."""
+    return tuple(name.strip() for text in questions or () for name in text.split(","))
+
+
+class UnknownQuestionsChoice(str, enum.Enum):
+    """What happens to trials of questions that the suite lacks."""
+
+    error = "error"
+    skip = "skip"
+
+
+UnknownQuestions = Annotated[
+    UnknownQuestionsChoice,
+    typer.Option("--unknown-questions", help="Trials of questions that the suite lacks: an error, or left out."),
+]
 RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Number of threads. Default: one per core.")]
 OutputFile = Annotated[
