@@ -66,3 +66,17 @@ def test_a_name_of_no_question_ends_the_command_before_anything_is_asked(call, t
     code, _, err = call(*NGRAM, "-o", tmp_path / "result", "--questions", "Q7")
     assert (code, err) == (2, "error: unknown question 'Q7' in suite mini; nearest: 'Q07'\n")
     assert not (tmp_path / "result").exists()
+
+
+def test_a_sweep_asks_some_questions(call, tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'engine = "ngram"\nsuite = "mini"\nquestions = ["Q0[12]", "Q07"]\norder = [3, 5]\ntrials = 2\n'
+    )
+    command = ("sweep", tmp_path / "grid.toml", "--json", "-o", tmp_path / "result")
+    for options, n_answers in (((), 6), (("--limit", "2"), 4), (("--questions", "Q08"), 2)):
+        code, out, _ = call(*command, *options)
+        assert code == 0
+        assert [row["n_new"] for row in json.loads(out)] == [n_answers, n_answers]
+    (tmp_path / "grid.toml").write_text('engine = "ngram"\nsuite = "mini"\nlimit = 0\n')
+    code, _, err = call(*command)
+    assert (code, err) == (2, "error: limit: expected at least 1 question, not 0\n")

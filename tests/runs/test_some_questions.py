@@ -6,8 +6,9 @@ import json
 import pickle
 
 import pytest
+from makers.forged_index import forge_baseline
 from makers.runs import make_run, trial_lines
-from pfgen_fast import Scorer, Suite, TrialsError
+from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
 from pfgen_fast.runs.aggregation import evaluate, trials_of
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import Trials, find_runs
@@ -47,6 +48,11 @@ def test_all_questions_are_the_suite_itself(mini, names, limit):
 def test_a_name_of_no_question_is_named_with_the_nearest(mini, name, message):
     with pytest.raises(TrialsError, match=message):
         mini.only(["Q01", name])
+
+
+def test_no_question_at_all_is_refused(mini):
+    with pytest.raises(SuiteError, match="limit: expected at least 1 question, not 0"):
+        mini.only(limit=0)
 
 
 def test_a_cut_suite_scores_as_the_whole_one_and_signs_otherwise(mini, scorer):
@@ -190,3 +196,35 @@ def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_pa
     assert sorted(path.parent.name for path in tmp_path.rglob("result.json")) == ["run"]
     for batch in RunScorer(suite=mini).read(find_runs([tmp_path / "some"])):
         assert "no trial of question Q01" in batch[0].error
+
+
+def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
+    other = make_run(tmp_path / "other", trial_lines(mini, 2, first=5))
+    found = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])
+    assert sorted(question["question_id"] for question in found["questions"]) == ["Q02", "Q07"]
+    call("score", "--suite", "mini", run)
+    code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
+    assert code == 0
+    assert "core = oracle (2 answers); index = files; result.json is not compared, because it is one of all" in out
+
+
+def test_compare_and_verify_leave_out_unknown_questions(call, foreign):
+    assert call("compare", "--suite", "mini", foreign, foreign)[0] == 2
+    assert call("compare", "--suite", "mini", foreign, foreign, "--unknown-questions", "skip")[0] == 0
+    skip = ("--suite", "mini", foreign, "--unknown-questions", "skip")
+    call("score", *skip)
+    assert call("verify", "--suite", "mini", foreign)[0] == 3
+    code, out, _ = call("verify", *skip)
+    assert code == 0
+    assert "core = oracle (16 answers); index = files; result.json matches these inputs" in out
+
+
+def test_verify_finds_a_forged_index_from_some_questions(call, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "cache"))
+    call("score", "--suite", "mini", run, "--output", tmp_path / "out")
+    (path,) = (tmp_path / "cache").glob("*.pfgen")
+    forge_baseline(path, 6)
+    code, out, _ = call("verify", "--suite", "mini", run, "--questions", "Q07")
+    assert code == 1
+    assert f"question Q07: its index is not what the suite's files give; delete {path}" in out
+    assert call("verify", "--suite", "mini", run, "--questions", "Q06")[0] == 0

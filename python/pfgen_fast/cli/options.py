@@ -90,6 +90,14 @@ class FloatSumChoice(str, enum.Enum):
     naive = "naive"
 
 
+class ResultSumChoice(str, enum.Enum):
+    """How rounded parts of a result are summed."""
+
+    auto = "auto"
+    compensated = "compensated"
+    naive = "naive"
+
+
 class ProfileChoice(str, enum.Enum):
     """Which formulas are used."""
 
@@ -101,6 +109,14 @@ FloatSumOption = Annotated[
     FloatSumChoice,
     typer.Option(
         help="How rounded parts are summed: like Python 3.12 and later, or like older versions. Affects the last digit."
+    ),
+]
+ResultSumOption = Annotated[
+    ResultSumChoice,
+    typer.Option(
+        "--float-sum",
+        help="How rounded parts are summed: like Python 3.12 and later, or naively, like older versions; affects the "
+        "last digit. auto: as in the result.json that is there, which is tried; compensated where there is none.",
     ),
 ]
 ProfileOption = Annotated[

@@ -38,7 +38,7 @@ def score(
     answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
     nulls: Annotated[bool, typer.Option("--nulls", help="Tables: give missing answers the score null.")] = False,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
@@ -66,15 +66,16 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
+    usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
     if question_column or answer_column:
         if not (question_column and answer_column and output and len(paths) == 1 and suite):
             fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
         from ..scoring.scorer import Scorer
 
-        scorer = Scorer(suite, profile=profile.value, float_sum=float_sum.value, threads=threads)
+        scorer = Scorer(suite, profile=profile.value, float_sum=usual_sum, threads=threads)
         _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
         return
-    unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
+    unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     runs = find_runs(paths)
@@ -91,7 +92,7 @@ def score(
         threads=threads,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
-    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=float_sum.value)
+    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=usual_sum)
     if as_json:
         print_json([outcome_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):

@@ -44,6 +44,7 @@ class Outcome:
         path: The path of its result, whether or not it exists.
         summary: The result without its questions; None if there is no result.
         error: The reason for a failure, in one sentence.
+        float_sum: The sum that the run was scored with; None if it was not scored now.
         part: The share of the suite's questions that were scored, such as `3 of 50 questions`; None for all.
         is_kept: Whether its result is in `path`, rather than nowhere; see `RunScorer`.
         notes: What else there is to know about the run, one sentence each.
@@ -54,6 +55,7 @@ class Outcome:
     path: Path
     summary: RunSummary | None = None
     error: str | None = None
+    float_sum: FloatSum | None = None
     part: str | None = None
     is_kept: bool = True
     notes: tuple[str, ...] = ()
@@ -85,7 +87,8 @@ class RunScorer:
         limit: See `questions`.
         unknown: What happens to trials of questions that the suite lacks.
         profile: See `Scorer`.
-        float_sum: See `Scorer`.
+        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of the result.json that is there already, in the place
+            of the new one or else in the folder of the run: see `with_recorded_sum`. It is for profile leaderboard.
         force: Whether to score runs whose results are up to date.
         output: A folder below which results are written, so that the runs' own folders stay unchanged.
         dry_run: Whether to only report what would be done.
@@ -99,7 +102,7 @@ class RunScorer:
     limit: int | None = None
     unknown: UnknownQuestions = "error"
     profile: Profile = "leaderboard"
-    float_sum: FloatSum = "compensated"
+    float_sum: FloatSum | Literal["auto"] = "compensated"
     force: bool = False
     output: Path | None = None
     dry_run: bool = False
@@ -130,7 +133,7 @@ class RunScorer:
 
                 @cache
                 def scorer_of(suite: Suite) -> Scorer:
-                    return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+                    return Scorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
 
                 behind: list[Future[Outcome]] = []
                 for batch in (*batches, [], []):
@@ -262,15 +265,27 @@ class RunScorer:
 
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
         from .aggregation import aggregate
+        from .recorded_sum import with_recorded_sum
         from .result import write_result
 
-        result = aggregate(job.trials, table, job.config)
+        if self.float_sum == "auto" and self.profile == "leaderboard":
+            earlier = job.path if job.path.exists() else job.run.folder / "result.json"
+            result, float_sum, problem = with_recorded_sum(earlier, job.trials, table, job.config)
+        else:
+            result, float_sum, problem = aggregate(job.trials, table, job.config), table.scorer.float_sum, None
         whole = job.suite.whole
         is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
         if is_kept:
             write_result(job.path, result)
         part = None if whole is None else f"{len(job.suite)} of {len(whole)} questions"
-        return Outcome(job.run, "scored", job.path, result.summary(), part=part, is_kept=is_kept, notes=job.notes)
+        notes = job.notes if problem is None else (*job.notes, problem)
+        return Outcome(
+            job.run, "scored", job.path, result.summary(), float_sum=float_sum, part=part, is_kept=is_kept, notes=notes
+        )
+
+    @property
+    def _usual_sum(self) -> FloatSum:
+        return "compensated" if self.float_sum == "auto" else self.float_sum
 
     @property
     def _is_usual(self) -> bool:
@@ -278,7 +293,8 @@ class RunScorer:
 
         Results do not record them, so only results with the defaults can be recognized as current.
         """
-        return (self.profile, self.float_sum, self.questions, self.limit) == ("leaderboard", "compensated", (), None)
+        usual = "leaderboard", "compensated", (), None
+        return (self.profile, self._usual_sum, self.questions, self.limit) == usual
 
     def result_path(self, run: RunFolder) -> Path:
         """The path of a run's result: in the run's folder, or at the same relative path below `output`."""

@@ -128,13 +128,14 @@ class Suite:
 
         Raises:
             TrialsError: A name matches no question; the message names the nearest ones.
+            SuiteError: The limit leaves no question.
 
         Example:
             >>> [question.question_id for question in Suite.load("mini").only(["Q07", "Q0[12]"])]
             ['Q01', 'Q02', 'Q07']
         """
         if limit is not None and limit < 1:
-            raise ValueError(f"limit: expected at least 1, not {limit}")
+            raise SuiteError(f"limit: expected at least 1 question, not {limit}")
         chosen = {question_id for name in names for question_id in self._ids(name)} or set(self._ids("*"))
         questions = tuple(question for question in self.questions if question.question_id in chosen)[:limit]
         if len(questions) == len(self):
