@@ -86,7 +86,7 @@ def test_the_example_of_the_docs_runs_as_written(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my-suite.toml").write_text(config, encoding="utf-8")
     commands = re.findall(r"^ {4,}pfgen-fast (.+)$", example, flags=re.MULTILINE)
-    assert [command.split()[0] for command in commands] == "generate suite suite suite score".split()
+    assert [command.split()[0] for command in commands] == ["generate", "suite", "suite", "suite", "score"]
     for command in commands:
         code, out, _ = call(*shlex.split(command))
         assert code == 0, command

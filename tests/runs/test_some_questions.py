@@ -228,3 +228,19 @@ def test_verify_finds_a_forged_index_from_some_questions(call, run, tmp_path, mo
     assert code == 1
     assert f"question Q07: its index is not what the suite's files give; delete {path}" in out
     assert call("verify", "--suite", "mini", run, "--questions", "Q06")[0] == 0
+
+
+def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, monkeypatch, mini):
+    monkeypatch.chdir(tmp_path)
+    make_run(tmp_path / "other", trial_lines(mini, 2), {"model": "other"})
+    for place in ("run", "other"):
+        call("score", "--suite", "mini", place, "--limit", "3", "-o", "out")
+    assert call("leaderboard", "out")[2] == ""
+    call("score", "--suite", "mini", "run", "-o", "out")
+    note = (
+        "note: scores of different suites, or of other questions, stand side by side (by metadata hash: 1 with "
+        f"{mini.only(limit=3).metadata_hash[:7]}, 1 with {mini.metadata_hash[:7]})\n"
+    )
+    assert call("leaderboard", "out")[2] == note
+    assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note
+    assert call("leaderboard", "out", "--quiet")[2] == ""

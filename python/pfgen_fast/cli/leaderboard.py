@@ -68,7 +68,7 @@ def leaderboard(
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
     """
     from ..files.writing import write_whole
-    from ..runs.leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
+    from ..runs.leaderboard import find_results, mixed_suites, rank, to_csv, to_html, to_json, to_markdown, update
 
     if as_json:
         format = Format.json
@@ -78,6 +78,9 @@ def leaderboard(
     entries = rank(find_results(paths), float_sum=float_sum.value, on_problem=problems.append)
     for problem in problems:
         warn(str(problem))
+    mixed = mixed_suites(entry.result for entry in entries)
+    if mixed and not quiet:
+        note(mixed)
     if entries and update_file:
         gone = update(update_file.resolve(), to_markdown(entries, update_file.resolve().parent))
         if gone:

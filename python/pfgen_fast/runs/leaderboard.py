@@ -7,6 +7,7 @@ import hashlib
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -151,6 +152,15 @@ def rank(
     return ranked
 
 
+def mixed_suites(results: Iterable[RunSummary]) -> str | None:
+    """A sentence if results were made with different suites, or with other questions of one; None if they were not."""
+    counts = Counter(result.metadata_hash[:7] for result in results)
+    if len(counts) < 2:
+        return None
+    named = ", ".join(f"{n:,} with {in_one_line(digits)}" for digits, n in counts.most_common())
+    return f"scores of different suites, or of other questions, stand side by side (by metadata hash: {named})"
+
+
 def _entry(path: Path, float_sum: FloatSum) -> Entry:
     result, by_question = read_scores(path)
     if not by_question:
@@ -282,7 +292,7 @@ def update(path: Path, table: str) -> list[str]:
     before, begin, rest = text.partition(BEGIN)
     former, end, after = rest.partition(END)
     if not begin or not end or BEGIN in after or END in after:
-        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}'")
+        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which say where the table belongs")
     write_whole(path, utf8(f"{before}{BEGIN}\n{table}\n{END}{after}"))
     there = set(_LINK.findall(table))
     return [link for link in _LINK.findall(former) if link not in there]
