@@ -9,6 +9,7 @@ import pytest
 from makers.forged_index import forge_baseline
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast.experiments.scored_runs import score_runs
 from pfgen_fast.runs.aggregation import evaluate, trials_of
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import Trials, find_runs
@@ -146,6 +147,17 @@ def test_empty_names_are_refused(call, run, text):
     assert "expected IDs or patterns such as 'Q0*', separated by commas" in err
 
 
+@pytest.mark.parametrize("option", [("--questions", "Q07"), ("--limit", "1"), ("--unknown-questions", "skip")])
+def test_a_table_is_scored_on_all_its_questions(call, tmp_path, option):
+    (tmp_path / "in.csv").write_text("q,a\nQ07,Ice.\n")
+    command = ("score", "--suite", "mini", "--question-column", "q", "--answer-column", "a", tmp_path / "in.csv")
+    code, _, err = call(*command, "-o", tmp_path / "out.csv", *option)
+    assert (code, err) == (
+        2,
+        "error: --questions, --limit and --unknown-questions are for runs: leave them away for a table\n",
+    )
+
+
 @pytest.fixture
 def foreign(run):
     with (run / "trials.jsonl").open("a") as file:
@@ -244,3 +256,17 @@ def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, m
     assert call("leaderboard", "out")[2] == note
     assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note
     assert call("leaderboard", "out", "--quiet")[2] == ""
+
+
+def test_experiments_take_a_cut_suite_and_leave_out_runs_of_some_questions(varied, mini, tmp_path):
+    cut = mini.only(["Q02", "Q07"])
+    scored = score_runs([varied], suite=cut)
+    whole = score_runs([varied], suite=mini)
+    numbers = [number for number, question in enumerate(mini) if question.question_id in ("Q02", "Q07")]
+    assert (scored.question_scores["score"] == whole.question_scores["score"][:, numbers]).all()
+    some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] == mini["Q02"].question]
+    make_run(tmp_path / "some", some, {"questions": ["Q02"]})
+    found = score_runs([varied, tmp_path / "some"], suite=mini)
+    assert len(found.names) == len(whole.names)
+    (problem,) = found.problems
+    assert "no trial of question Q01 and 6 more of the suite" in problem

@@ -70,6 +70,8 @@ def score(
     if question_column or answer_column:
         if not (question_column and answer_column and output and len(paths) == 1 and suite):
             fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
+        if questions or limit or unknown_questions.value != "error":
+            fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
         from ..scoring.scorer import Scorer
 
         scorer = Scorer(suite, profile=profile.value, float_sum=usual_sum, threads=threads)
