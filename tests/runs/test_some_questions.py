@@ -6,7 +6,7 @@ import json
 import pickle
 
 import pytest
-from makers.forged_index import forge_baseline
+from makers.forged_index import forge_baseline, replace, section
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
 from pfgen_fast.experiments.scored_runs import score_runs
@@ -74,6 +74,26 @@ def test_a_cut_suite_is_the_same_however_it_was_cut(mini):
     again = cut.only(["Q02"])
     assert again.metadata_hash == mini.only(["Q02"]).metadata_hash
     assert again.name == "mini (1 of 8 questions)"
+
+
+def test_a_cut_scorer_travels_as_bytes_and_by_pickle(mini):
+    scorer = Scorer(mini.only(["Q07", "Q02"]))
+    for other in (Scorer.from_bytes(scorer.to_bytes()), pickle.loads(pickle.dumps(scorer))):
+        assert other.signature == scorer.signature
+        assert other.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
+
+
+def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, scorer, tmp_path, monkeypatch):
+    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path))
+    Scorer(Suite.load("mini"))
+    (path,) = tmp_path.glob("*.pfgen")
+    content = bytearray(path.read_bytes())
+    begin, end = section(content, 6)
+    content[(begin + end) // 2] ^= 1
+    replace(path, bytes(content))
+    cut = Scorer(Suite.load("mini").only(["Q07"]))
+    with pytest.warns(RuntimeWarning, match="the compiled suite is rebuilt"):
+        assert cut.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
 
 
 def test_the_prompts_of_a_cut_suite_are_those_of_the_whole(mini):
