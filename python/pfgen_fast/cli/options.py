@@ -29,7 +29,7 @@ SuiteOption = Annotated[
 
 
 def question_names(text: str) -> str:
-    """The value of `--questions`, which is given once or more often; see `cut`."""
+    """A value of `--questions`, checked; see `names_of`."""
     if not all(name.strip() for name in text.split(",")):
         raise typer.BadParameter(
             f"expected IDs or patterns such as 'Q0*', separated by commas, not {in_one_line(text)!r}"

@@ -175,7 +175,7 @@ class RunScorer:
     def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
         """The suite of a run, cut to the questions that count, or else to those that its answers were generated for."""
         suite = suite_of(run.folder, self.suite)
-        if self.questions or self.limit:
+        if self.questions or self.limit is not None:
             return _cut(suite, self.questions, self.limit)
         return _cut(suite, _generated_for(suite, config), None)
 
