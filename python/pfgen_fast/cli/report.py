@@ -10,7 +10,7 @@ import typer
 from ..errors import PfgenError, TrialsError
 from ..files.foreign_text import link_target
 from . import options
-from .app import Exit, Quiet, counted, fail, shown, stdout, track, warn
+from .app import Exit, Quiet, counted, fail, note, shown, stdout, track, warn
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def report(
     from ..report import ReportRun, write_readme, write_report
     from ..report.checked import check_run
     from ..runs.checkout import run_name, suite_of_all
-    from ..runs.leaderboard import find_results
+    from ..runs.leaderboard import find_results, mixed_suites
     from ..runs.result import read_result
 
     if (output is None) != markdown:
@@ -70,6 +70,9 @@ def report(
             runs.append((path, run))
     if not runs:
         raise SystemExit(Exit.PARTIAL)
+    mixed = mixed_suites(run.result for _, run in runs)
+    if mixed and not quiet:
+        note(mixed)
     if output is None:
         for path, run in track(runs, len(runs), "runs", quiet=quiet):
             write_readme(run, of_runs, path.with_name("README.md"))

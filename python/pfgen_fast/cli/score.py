@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, counting, fail, print_json, print_line, shown, track, warn
+from .app import Exit, Json, Quiet, counted, counting, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
 from .origin import given_suite, print_origin, print_origins, suite_or_here
 
@@ -24,6 +24,9 @@ _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'
 def score(
     paths: options.Paths,
     suite: options.SuiteOption = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -36,7 +39,7 @@ def score(
     answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
     nulls: Annotated[bool, typer.Option("--nulls", help="Tables: give missing answers the score null.")] = False,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
@@ -46,13 +49,16 @@ def score(
     """Scores runs, or a table of answers.
 
     A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
-    it. Runs that are up to date are skipped.
+    it. Runs that are up to date are skipped. A score on some questions (--questions, --limit) is no result of the
+    suite: it is printed, and written only with --output.
 
     Examples
 
       pfgen-fast score result/openai/gpt-4o/5e1e9f4
 
       pfgen-fast score --suite my-suite 'runs/**/step-*'
+
+      pfgen-fast score result --questions 'Q0*,Q12'
 
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
@@ -61,20 +67,26 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
+    usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
     if question_column or answer_column:
         if not (question_column and answer_column and output and len(paths) == 1):
             fail("a table needs --question-column, --answer-column, one input and --output ('-' for stdout)")
+        if questions or limit or unknown_questions.value != "error":
+            fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
         from ..scoring.scorer import Scorer
 
-        scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
+        scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=usual_sum, threads=threads)
         _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
         return
-    unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
+    unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     runs = find_runs(paths)
     run_scorer = RunScorer(
         suite=given_suite(suite),
+        questions=options.names_of(questions),
+        limit=limit,
+        unknown=unknown_questions.value,
         profile=profile.value,
         float_sum=float_sum.value,
         force=force,
@@ -83,7 +95,7 @@ def score(
         threads=threads,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
-    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=float_sum.value)
+    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=usual_sum)
     if as_json:
         print_json([outcome_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):
@@ -99,11 +111,16 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
                 print_line((_HEADER, "bold"))
-            remark = "  (up to date)" if outcome.status == "current" else ""
+            remark = "up to date" if outcome.status == "current" else outcome.part
+            remark = f"  ({remark})" if remark else ""
             print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
+            for sentence in outcome.notes:
+                note(sentence)
         done.append(outcome)
     if not quiet:
         print_origins(done)
+    if not quiet and any(not outcome.is_kept for outcome in done):
+        note("a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it")
     return done
 
 
@@ -123,7 +140,9 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
     return {
         "run": str(outcome.run.folder),
         "status": outcome.status,
-        "result": str(outcome.path),
+        "result": str(outcome.path) if outcome.is_kept else None,
+        "part": outcome.part,
+        "notes": list(outcome.notes),
         "error": outcome.error,
         "suite": outcome.suite and outcome.suite.name,
         "signature": outcome.signature,

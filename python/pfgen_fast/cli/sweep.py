@@ -34,6 +34,8 @@ def sweep(
     suite: Annotated[
         str | None, typer.Option("--suite", "-s", help="Suite of questions; see generate.", metavar="FOLDER")
     ] = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
     trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
@@ -115,6 +117,8 @@ def sweep(
     given = {
         "engine": engine,
         "suite": suite,
+        "questions": list(options.names_of(questions)),
+        "limit": limit,
         "trials": trials,
         "until_interval": until_interval,
         "output": None if output is None else str(output),
@@ -151,7 +155,7 @@ def sweep(
     wanted = SweepOptions.read(file, given)
     points = wanted.points()
     _check_files(table, plot)
-    loaded = suite_or_here(wanted.suite)
+    loaded = suite_or_here(wanted.suite).only(wanted.questions, limit=wanted.limit)
     if dry_run:
         _list(points, loaded, wanted.output, as_json=as_json)
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
 def verify(
     paths: options.Paths,
     suite: options.SuiteOption = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=1, help="Number of answers per run that the oracle scores. Default: all."),
     ] = None,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -40,6 +44,8 @@ def verify(
       pfgen-fast verify result/openai/gpt-4o/5e1e9f4 --sample 50
 
       pfgen-fast verify result --sample 10 --float-sum naive
+
+      pfgen-fast verify result --questions Q07
     """
     from ..runs.checkout import suite_of
     from ..runs.trials import find_runs
@@ -48,13 +54,16 @@ def verify(
     runs = find_runs(paths)
     given = given_suite(suite)
     verifiers: dict[Suite, Verifier] = {}
-    verdicts: list[tuple[Verdict, Verifier]] = []
+    verdicts: list[tuple[Verdict, Suite]] = []
     n_failed = 0
     for run in runs:
         try:
             of_run = suite_of(run.folder, given)
             if of_run not in verifiers:
-                verifiers[of_run] = Verifier(of_run, float_sum=float_sum.value, sample=sample)
+                asked = of_run.only(options.names_of(questions), limit=limit)
+                verifiers[of_run] = Verifier(
+                    asked, float_sum=float_sum.value, sample=sample, unknown=unknown_questions.value
+                )
                 if not quiet and not as_json:
                     for difference in verifiers[of_run].index_differences:
                         stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))
@@ -64,15 +73,15 @@ def verify(
             warn(str(error))
             n_failed += 1
             continue
-        verdicts.append((verdict, verifiers[of_run]))
+        verdicts.append((verdict, verifiers[of_run].suite))
         if not quiet and not as_json:
             _print(verdict)
     if as_json:
         print_json([_as_json(*item) for item in verdicts])
     elif not quiet:
         _print_total([verdict for verdict, _ in verdicts])
-        for of_runs, verifier in verifiers.items():
-            print_origin(of_runs, verifier.signature)
+        for (of_runs, signature), n in Counter((of_runs, verdict.signature) for verdict, of_runs in verdicts).items():
+            print_origin(of_runs, signature, remark=f" ({counted(n, 'run')})" if n < len(verdicts) else "")
     indexes_are_right = not any(verifier.index_differences for verifier in verifiers.values())
     if not (indexes_are_right and all(verdict.is_right for verdict, _ in verdicts)):
         raise SystemExit(Exit.NO)
@@ -104,11 +113,11 @@ def _print_total(verdicts: Sequence[Verdict]) -> None:
     stdout().print(f"{n_right} of {counted(len(verdicts), 'run')} ok, {counted(n_answers, 'answer')} compared")
 
 
-def _as_json(verdict: Verdict, verifier: Verifier) -> dict[str, object]:
+def _as_json(verdict: Verdict, suite: Suite) -> dict[str, object]:
     return {
         "run": str(verdict.run.folder),
-        "suite": verifier.suite.name,
-        "signature": verifier.signature,
+        "suite": suite.name,
+        "signature": verdict.signature,
         "right": verdict.is_right,
         "n_answers": verdict.n_answers,
         "differences": list(verdict.differences),

@@ -7,6 +7,7 @@ same.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,18 @@ def checkout_of(folder: Path) -> Path | None:
         if any((parent / "data").glob("Q*.json")):
             return parent
     return None
+
+
+def yardsticks_beside(folder: Path) -> Path | None:
+    """The folder `data` beside the folder `result` of a checkout; None if `folder` is anything else.
+
+    As upstream does, whatever takes all results of a checkout takes those below `data` too: the yardsticks of its
+    leaderboard, which are the human answers and the reference answers.
+    """
+    root = checkout_of(folder)
+    if root is None or folder.resolve() != root / "result":
+        return None
+    return Path(os.path.normpath(folder / ".." / "data"))
 
 
 def run_name(folder: Path) -> str:
@@ -58,10 +71,13 @@ def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
     Raises:
         SuiteError: A run has no suite, or one that breaks the rules, or two runs have different ones.
     """
-    first, *others = folders
-    suite = suite_of(first, given)
+    if given is not None:
+        return given
+    # Runs in one folder have one checkout; looking for it takes longer than all the rest.
+    first, *others = {folder.resolve().parent: folder for folder in folders}.values()
+    suite = suite_of(first)
     for folder in others:
-        other = suite_of(folder, given)
+        other = suite_of(folder)
         if other.metadata_hash != suite.metadata_hash:
             raise SuiteError(
                 f"{first} and {folder} have different suites, {suite.name} and {other.name}; name one (--suite)"

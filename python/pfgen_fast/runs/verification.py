@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..suite.cache import cached_path
 from ..suite.compiled import SuiteIndex, describe_questions
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
-from .aggregation import evaluate
+from .aggregation import UnknownQuestions, evaluate, trials_of
 from .result import result_path
 from .trials import RunFolder, Trials
 
@@ -36,6 +36,8 @@ class Verdict:
         recorded: The state of its result.json, in one sentence.
         is_recorded_right: Whether the result.json matches these inputs; None if there is none.
         index_differences: What differs in the index that it is scored with; see `Verifier`.
+        signature: The signature of the recorded scores; None if there are none, or none that can be made from these
+            inputs.
     """
 
     run: RunFolder
@@ -44,6 +46,7 @@ class Verdict:
     recorded: str
     is_recorded_right: bool | None
     index_differences: tuple[str, ...]
+    signature: str | None = None
 
     @property
     def is_right(self) -> bool:
@@ -56,8 +59,10 @@ class Verifier:
 
     Args:
         suite: The suite.
-        float_sum: The expected float sum of recorded results; if it does not match, the other one is tried.
+        float_sum: The expected float sum of recorded results; if it does not match, the other one is tried. With
+            `"auto"` a result may have either. Where the suite was cut to some questions, no result is compared.
         sample: The number of answers of each run that the oracle scores, evenly spread; None for all.
+        unknown: What happens to trials of questions that the suite lacks.
 
     Attributes:
         suite: The suite.
@@ -65,21 +70,24 @@ class Verifier:
             sentence each.
     """
 
-    def __init__(self, suite: Suite, *, float_sum: FloatSum = "compensated", sample: int | None = None) -> None:
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        float_sum: FloatSum | Literal["auto"] = "compensated",
+        sample: int | None = None,
+        unknown: UnknownQuestions = "error",
+    ) -> None:
         self.suite = suite
-        self._float_sum: FloatSum = float_sum
-        self._sample = sample
-        self._scorer = Scorer(suite, float_sum=float_sum)
-        other: FloatSum = "naive" if float_sum == "compensated" else "compensated"
+        first: FloatSum = "compensated" if float_sum == "auto" else float_sum
+        self._takes_either = float_sum == "auto"
+        self._sample, self._unknown = sample, unknown
+        self._scorer = Scorer(suite, float_sum=first)
+        other: FloatSum = "naive" if first == "compensated" else "compensated"
         self._other_scorer = Scorer(suite, float_sum=other)
-        original = suite if suite.folder is None else Suite.load(suite.folder, cached=False)
-        self._oracle = Oracle(original, float_sum=float_sum)
+        original = _original(suite)
+        self._oracle = Oracle(original, float_sum=first)
         self.index_differences = tuple(_index_differences(self._scorer, original))
-
-    @property
-    def signature(self) -> str:
-        """The signature of the scores that recorded results are compared with."""
-        return self._scorer.signature
 
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
         """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle.
@@ -87,11 +95,11 @@ class Verifier:
         Raises:
             TrialsError: The run cannot be scored at all.
         """
-        trials = Trials.of(run)
+        trials = trials_of(self._scorer.suite, Trials.of(run), unknown=self._unknown)
         rows = self._rows(len(trials))
-        recorded, is_right = self._check_recorded(run)
+        recorded, is_right, signature = self._check_recorded(run)
         differences = tuple(self._differences(trials, rows, on_answer))
-        return Verdict(run, len(rows), differences, recorded, is_right, self.index_differences)
+        return Verdict(run, len(rows), differences, recorded, is_right, self.index_differences, signature)
 
     def _rows(self, n: int) -> list[int]:
         if self._sample is None or self._sample >= n:
@@ -113,19 +121,34 @@ class Verifier:
             if on_answer:
                 on_answer(done, len(rows))
 
-    def _check_recorded(self, run: RunFolder) -> tuple[str, bool | None]:
+    def _check_recorded(self, run: RunFolder) -> tuple[str, bool | None, str | None]:
         path = result_path(run)
         if not path.exists():
-            return "no result.json is recorded", None
+            return "no result.json is recorded", None, None
+        if self._scorer.suite.whole is not None:
+            return "result.json is not compared, because it is one of all questions", None, None
         recorded = checked(read_json(path), any_object, str(path))
-        difference = first_difference(recorded, evaluate(run, self._scorer).to_dict())
+        difference = first_difference(recorded, self._result(run, self._scorer))
+        expected, other = self._scorer.float_sum, self._other_scorer.float_sum
         if difference is None:
-            return f"result.json matches these inputs ({self._float_sum} sum)", True
-        if first_difference(recorded, evaluate(run, self._other_scorer).to_dict()) is None:
-            other = self._other_scorer.float_sum
-            return f"result.json matches these inputs with the {other} sum, not the {self._float_sum} one", False
+            return f"result.json matches these inputs ({expected} sum)", True, self._scorer.signature
+        if first_difference(recorded, self._result(run, self._other_scorer)) is None:
+            signature = self._other_scorer.signature
+            if self._takes_either:
+                return f"result.json matches these inputs ({other} sum)", True, signature
+            return f"result.json matches these inputs with the {other} sum, not the {expected} one", False, signature
         where, here, there = difference
-        return f"result.json differs at {where}: recorded {here!r}, these inputs give {there!r}", False
+        return f"result.json differs at {where}: recorded {here!r}, these inputs give {there!r}", False, None
+
+    def _result(self, run: RunFolder, scorer: Scorer) -> dict[str, Any]:
+        return evaluate(run, scorer, unknown=self._unknown).to_dict()
+
+
+def _original(suite: Suite) -> Suite:
+    """The suite as its files have it, without what the cache holds; the suite itself if it has no files."""
+    if suite.whole is not None:
+        return _original(suite.whole).only(question.question_id for question in suite)
+    return suite if suite.folder is None else Suite.load(suite.folder, cached=False)
 
 
 def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
@@ -136,7 +159,7 @@ def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
     scorer.reward([question.question_id for question in suite], [""] * len(suite))  # renews what is damaged
     found = _compiled_questions(suite, index_of(suite, scorer.profile, threads))
     expected = _compiled_questions(original, built_index(original, scorer.profile, threads))
-    path = cached_path(suite.metadata_hash, scorer.profile)
+    path = cached_path((suite.whole or suite).metadata_hash, scorer.profile)
     for key in {**expected, **found}:
         if found.get(key) != expected.get(key):
             yield f"suite {suite.name}, question {key}: its index is not what the suite's files give; delete {path}"
