@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, counting, fail, print_json, print_line, shown, track, warn
+from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, track, warn
+from .table import TableJob, is_table
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
-    from ..scoring.scorer import Scorer
     from ..suite.rules import FloatSum
     from ..suite.suite import Suite
 
@@ -28,12 +28,22 @@ def score(
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the results, instead of the runs' own folders. For tables: the output file.",
+            help="Folder for the results, instead of the runs' own folders. For tables: the output file, or '-'.",
         ),
     ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Tables: replace the input, once all of it is scored.")
+    ] = False,
     question_column: Annotated[str | None, typer.Option(help="Score a table: its question column.")] = None,
     answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
     nulls: Annotated[bool, typer.Option("--nulls", help="Tables: give missing answers the score null.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Tables: encoding of CSV and TSV, such as cp932. Default: that of the byte-order mark, or UTF-8.",
+            metavar="NAME",
+        ),
+    ] = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
     force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
@@ -56,17 +66,15 @@ def score(
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
+
+      pfgen-fast score --suite mini --question-column q --answer-column a --in-place answers.csv
     """
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
-    if question_column or answer_column:
-        if not (question_column and answer_column and output and len(paths) == 1 and suite):
-            fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
-        from ..scoring.scorer import Scorer
-
-        scorer = Scorer(suite, profile=profile.value, float_sum=float_sum.value, threads=threads)
-        _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
+    if question_column or answer_column or in_place or encoding is not None or is_table(paths):
+        job = TableJob(paths, suite, output, in_place, question_column, answer_column, nulls, encoding)
+        job.score(profile=profile.value, float_sum=float_sum.value, threads=threads, quiet=quiet)
         return
     unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
     if unusual and not (output or force):
@@ -128,22 +136,3 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "error": outcome.error,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }
-
-
-def _score_table(
-    source: str, target: Path, scorer: Scorer, question_column: str, answer_column: str, nulls: bool, quiet: bool
-) -> None:
-    from ..tables.streaming import score_table
-
-    with counting("rows", quiet=quiet) as count:
-        n_rows = score_table(
-            source,
-            target,
-            scorer,
-            question_column=question_column,
-            answer_column=answer_column,
-            nulls="null" if nulls else "error",
-            on_batch=lambda done: count(done, None),
-        )
-    if not quiet and str(target) != "-":
-        print_line(f"{counted(n_rows, 'row')} scored: {shown(str(target))}")
