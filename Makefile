@@ -39,7 +39,7 @@ clang: $(VENV)/with-tools ## the same, compiled by clang (CLANGXX=..., 14 or lat
 parity: $(VENV)/with-tools ## every published answer, core against oracle (PARITY=part: of some questions); needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n auto
 
-models: $(VENV)/with-models ## engines for local models and the training examples, with tiny models; installs torch (TORCH=...)
+models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
 lint: $(VENV)/with-linters ## style, types, and which room may import which
@@ -83,7 +83,7 @@ $(VENV)/with-linters: $(VENV)/with-tools
 
 $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
-	$(PIP) "pfgen-fast[openai,transformers,examples]"
+	$(PIP) "pfgen-fast[models]"
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.
