@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from functools import partial
+from pathlib import Path
 
 import pytest
 from makers.builds import write_config, write_raw
@@ -75,3 +77,19 @@ def test_keywords_are_proposed(call_suite, mini):
     assert json.loads(call_suite("keywords", "mini", "Q02", "--json")[1])[0]["rule"] == {"t": "アントシアニン"}
     assert call_suite("keywords", "mini", "Q02", "--min-share", "2")[0] == Exit.USAGE
     assert "unknown question" in call_suite("keywords", "mini", "Q99")[2]
+
+
+def test_the_example_of_the_docs_runs_as_written(call, tmp_path, monkeypatch):
+    text = (Path(__file__).parents[2] / "docs/building.md").read_text(encoding="utf-8")
+    example = text.partition("## An example from nothing")[2].partition("\n## ")[0]
+    (config,) = re.findall(r"```toml\n(.*?)```", example, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("my-suite.toml").write_text(config, encoding="utf-8")
+    commands = re.findall(r"^ {4,}pfgen-fast (.+)$", example, flags=re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["generate", "suite", "suite", "suite", "score"]
+    for command in commands:
+        code, out, _ = call(*shlex.split(command))
+        assert code == 0, command
+    assert re.search(r"^ 0\.\d{4} .* raw/ngram/order-8/\w+$", out, flags=re.MULTILINE)
+    assert Path("my-suite.work/report.html").is_file()
+    assert len(Suite.load("my-suite")) == 2

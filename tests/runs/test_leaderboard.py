@@ -70,6 +70,78 @@ def test_the_figures_of_a_leaderboard_are_the_published_ones_on_every_python(
         assert row.count(f"<code>{shown}</code>") == 2
 
 
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout of the layout of pfgen-bench, with its yardsticks below data; the working folder."""
+    write_result(tmp_path / "result/me/good/abc/result.json", "me/good", score=0.8)
+    write_result(tmp_path / "result/me/bad/abc/result.json", "me/bad", score=0.2)
+    write_result(tmp_path / "data/result.json", "system/ground-truth", score=1.0)
+    write_result(tmp_path / "data/final/result.json", "system/criteria", score=0.5)
+    (tmp_path / "data/Q01.json").write_text("{}")
+    (tmp_path / "README.md").write_text("# Me\n\n<!-- leaderboard -->\n<!-- /leaderboard -->\n\nThe end.\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", ["result", "result/", "."])
+def test_the_results_of_a_checkout_come_with_its_yardsticks(call, checkout, monkeypatch, place):
+    monkeypatch.chdir(checkout / "result" if place == "." else checkout)
+    assert call("leaderboard", place, "--update", checkout / "README.md") == (0, "", f"4 runs: {checkout}/README.md\n")
+    text = (checkout / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\[(.*?)\]\((.*?)\)", text)
+    assert links == [
+        ("👑 system/ground-truth", "data/README.md"),
+        ("💬 me/good", "result/me/good/abc/README.md"),
+        ("🎯 system/criteria", "data/final/README.md"),
+        ("💬 me/bad", "result/me/bad/abc/README.md"),
+    ]
+    assert [row.split("</code>")[0] for row in text.splitlines() if "README" in row] == [
+        f"| <code>{rank}" for rank in ("N/A", "1", "N/A", "2")
+    ]
+    assert call("leaderboard", place, "--update", checkout / "README.md")[0] == 0
+    assert (checkout / "README.md").read_text(encoding="utf-8") == text
+
+
+def test_a_part_of_the_results_has_no_yardsticks(checkout):
+    assert len(find_results(["result/me"])) == 2
+    assert len(find_results(["result", "data"])) == 4
+    (checkout / "data/Q01.json").unlink()
+    assert len(find_results(["result"])) == 2
+
+
+def test_rows_that_an_update_loses_are_named(call, checkout):
+    call("leaderboard", "result", "--update", "README.md")
+    code, _, err = call("leaderboard", "result/me/good", "--update", "README.md")
+    assert code == 0
+    assert err.splitlines() == [
+        "note: README.md: the new table lacks 3 rows of the former one: data/README.md, data/final/README.md, "
+        "result/me/bad/abc/README.md",
+        "1 run: README.md",
+    ]
+
+
+@published.needs_published_runs
+def test_published_rows_come_out_again(call, tmp_path):
+    """Rows of the published table, as its repository shows them."""
+    (tmp_path / "data").mkdir()
+    for path in (published.FOLDER / "data").glob("Q*.json"):
+        (tmp_path / "data" / path.name).symlink_to(path)
+    for run, place in (("system/ground-truth", "data"), ("openai/gpt-4o/5e1e9f4", "result/openai/gpt-4o/5e1e9f4")):
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
+        (tmp_path / place / "result.json").symlink_to(published.FOLDER / "result" / run / "result.json")
+    rows = [
+        "| <code>N/A</code> | <code>1.0501 (±0.0000/√1)</code> | <code>[👑 system/ground-truth](data/README.md)</code> "
+        "| <code>100.0 (±0.0)</code> | <code>1.155</code> | <code>0.996</code> | <code>1.000</code> |",
+        "| <code>1</code> | <code>0.8615 (±0.0092/√10)</code> "
+        "| <code>[💬 openai/gpt-4o](result/openai/gpt-4o/5e1e9f4/README.md)</code> "
+        "| <code>84.5 (±18.6)</code> | <code>0.919</code> | <code>0.980</code> | <code>0.686</code> |",
+    ]
+    readme = tmp_path / "README.md"
+    readme.write_text("<!-- leaderboard -->\n<!-- /leaderboard -->", encoding="utf-8")
+    assert call("leaderboard", tmp_path / "result", "--update", readme)[0] == 0
+    assert readme.read_text(encoding="utf-8").splitlines()[3:5] == rows
+
+
 @pytest.mark.parametrize(("float_sum", "shown"), [("compensated", "0.638"), ("naive", "0.639")])
 def test_the_table_of_score_shows_the_figures_of_the_leaderboard(capsys, tmp_path, float_sum, shown):
     path = tmp_path / "result.json"

@@ -18,7 +18,10 @@ def compare(
     run_a: Annotated[str, typer.Argument(metavar="RUN_A", help="A run's folder or trials file.")],
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare with.")],
     suite: options.SuiteOption = None,
-    questions: Annotated[int, typer.Option("--questions", min=0, help="Number of deciding questions to show.")] = 10,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
+    deciding: Annotated[int, typer.Option("--deciding", min=0, help="Number of deciding questions to show.")] = 10,
     resamples: Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
     threads: options.Threads = None,
@@ -38,8 +41,15 @@ def compare(
     from ..suite.suite import Suite
 
     a, b = _one(run_a), _one(run_b)
-    of_runs = suite_of(a.folder, Suite.load(suite) if suite else None)
-    found = library.compare(a, b, Scorer(of_runs, threads=threads), n_resamples=resamples, seed=seed)
+    of_runs = suite_of(a.folder, Suite.load(suite) if suite else None).only(options.names_of(questions), limit=limit)
+    found = library.compare(
+        a,
+        b,
+        Scorer(of_runs, threads=threads),
+        n_resamples=resamples,
+        seed=seed,
+        unknown=unknown_questions.value,
+    )
     if as_json:
         print_json({"a": str(a.folder), "b": str(b.folder), **found.to_dict()})
         return
@@ -50,9 +60,9 @@ def compare(
         name = "score" if row.metric == "average" else row.metric
         interval = f"{row.low:+.4f} to {row.high:+.4f}"
         stdout().print(f"{name:14}{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}   {interval:22}{row.p_value:7.4f}")
-    if questions:
+    if deciding:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
-    for question in found.questions[:questions]:
+    for question in found.questions[:deciding]:
         figures = f"{question.a:9.4f}{question.b:9.4f}{question.difference:+10.4f}"
         stdout().print(f"{shown(question.question_id):14}{figures}   {shown(question.question)}")
 

@@ -29,6 +29,8 @@ def generate(
         ),
     ],
     suite: options.NamedSuite,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -124,7 +126,8 @@ def generate(
     """Generates answers to every question of a suite, and scores the run.
 
     The run's folder is named after the model and its parameters. Existing answers are not requested again: the command
-    may be stopped at any moment, and running it again continues.
+    may be stopped at any moment, and running it again continues. A run of some questions (--questions, --limit) has a
+    folder of its own, and its score is printed but is no result of the suite.
 
     Examples
 
@@ -133,6 +136,8 @@ def generate(
       pfgen-fast generate --engine openai --base-url http://localhost:8000/v1 --model org/model --suite mini --trials 10
 
       pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --temperature 0.7
+
+      pfgen-fast generate --engine openai --model gpt-4o --mode chat --suite my-suite --limit 3 --trials 1
 
       pfgen-fast generate --engine transformers --model checkpoints/step-100 --mode qa --suite mini --trials 10
 
@@ -190,7 +195,7 @@ def generate(
         stop=stop or (),
         options=of_engine,
     )
-    loaded = Suite.load(suite)
+    loaded = Suite.load(suite).only(options.names_of(questions), limit=limit)
     done = planned = 0
     try:
         with counting("answers", quiet=quiet or as_json or engine in INTERACTIVE, with_speed=True) as count:

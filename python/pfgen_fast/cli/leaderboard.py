@@ -13,7 +13,7 @@ import typer
 from ..errors import TrialsError
 from ..files.foreign_text import utf8
 from . import options
-from .app import Exit, Json, Quiet, fail, shown, stderr, stdout, warn
+from .app import Exit, Json, Quiet, counted, fail, note, shown, stderr, stdout, warn
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
@@ -55,8 +55,9 @@ def leaderboard(
 ) -> None:
     """Ranks runs by score, like the published table.
 
-    Reads the result.json files that 'pfgen-fast score' wrote. Results that cannot be ranked are listed and left out;
-    the exit code is then 3.
+    Reads the result.json files that 'pfgen-fast score' wrote. The folder result of a checkout of pfgen-bench stands
+    for the whole published table, whose yardsticks lie below data. Results that cannot be ranked are listed and left
+    out; the exit code is then 3.
 
     Examples
 
@@ -67,7 +68,7 @@ def leaderboard(
       pfgen-fast leaderboard result --format csv -o leaderboard.csv
     """
     from ..files.writing import write_whole
-    from ..runs.leaderboard import find_results, rank, to_csv, to_html, to_json, to_markdown, update
+    from ..runs.leaderboard import find_results, mixed_suites, rank, to_csv, to_html, to_json, to_markdown, update
 
     if as_json:
         format = Format.json
@@ -77,10 +78,15 @@ def leaderboard(
     entries = rank(find_results(paths), float_sum=float_sum.value, on_problem=problems.append)
     for problem in problems:
         warn(str(problem))
+    mixed = mixed_suites(entry.result for entry in entries)
+    if mixed and not quiet:
+        note(mixed)
     if entries and update_file:
-        update(update_file.resolve(), to_markdown(entries, update_file.resolve().parent))
+        gone = update(update_file.resolve(), to_markdown(entries, update_file.resolve().parent))
+        if gone:
+            note(f"{update_file}: the new table lacks {counted(len(gone), 'row')} of the former one: {_few(gone)}")
         if not quiet:
-            stderr().print(f"{len(entries)} runs: {shown(str(update_file))}")
+            stderr().print(f"{counted(len(entries), 'run')}: {shown(str(update_file))}")
     elif entries and format is None and not output and sys.stdout.isatty():
         _print_table(entries)
     elif entries:
@@ -96,6 +102,10 @@ def leaderboard(
             stdout().out(table.decode(), end="", highlight=False)
     if problems:
         raise SystemExit(Exit.PARTIAL)
+
+
+def _few(links: Sequence[str]) -> str:
+    return ", ".join(links[:3]) + (", ..." if len(links) > 3 else "")
 
 
 def _print_table(entries: Sequence[Entry]) -> None:

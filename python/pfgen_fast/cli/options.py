@@ -26,6 +26,48 @@ SuiteOption = Annotated[
         metavar="FOLDER",
     ),
 ]
+
+
+def question_names(text: str) -> str:
+    """The value of `--questions`, which is given once or more often; see `cut`."""
+    if not all(name.strip() for name in text.split(",")):
+        raise typer.BadParameter(
+            f"expected IDs or patterns such as 'Q0*', separated by commas, not {in_one_line(text)!r}"
+        )
+    return text
+
+
+Questions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--questions",
+        help="Only these questions: IDs, or patterns such as 'Q0*', separated by commas. May be repeated.",
+        parser=question_names,
+        metavar="ID,...",
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option("--limit", min=1, help="Only this many questions, from the first, for a quick try.", metavar="N"),
+]
+
+
+def names_of(questions: list[str] | None) -> tuple[str, ...]:
+    """The IDs and patterns that were given as `Questions`."""
+    return tuple(name.strip() for text in questions or () for name in text.split(","))
+
+
+class UnknownQuestionsChoice(str, enum.Enum):
+    """What happens to trials of questions that the suite lacks."""
+
+    error = "error"
+    skip = "skip"
+
+
+UnknownQuestions = Annotated[
+    UnknownQuestionsChoice,
+    typer.Option("--unknown-questions", help="Trials of questions that the suite lacks: an error, or left out."),
+]
 RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Number of threads. Default: one per core.")]
 OutputFile = Annotated[
@@ -48,6 +90,14 @@ class FloatSumChoice(str, enum.Enum):
     naive = "naive"
 
 
+class ResultSumChoice(str, enum.Enum):
+    """How rounded parts of a result are summed."""
+
+    auto = "auto"
+    compensated = "compensated"
+    naive = "naive"
+
+
 class ProfileChoice(str, enum.Enum):
     """Which formulas are used."""
 
@@ -59,6 +109,14 @@ FloatSumOption = Annotated[
     FloatSumChoice,
     typer.Option(
         help="How rounded parts are summed: like Python 3.12 and later, or like older versions. Affects the last digit."
+    ),
+]
+ResultSumOption = Annotated[
+    ResultSumChoice,
+    typer.Option(
+        "--float-sum",
+        help="How rounded parts are summed: like Python 3.12 and later, or naively, like older versions; affects the "
+        "last digit. auto: as in the result.json that is there, which is tried; compensated where there is none.",
     ),
 ]
 ProfileOption = Annotated[

@@ -10,7 +10,7 @@ import typer
 from ..errors import PfgenError, TrialsError
 from ..files.foreign_text import link_target
 from . import options
-from .app import Exit, Quiet, fail, shown, stdout, track, warn
+from .app import Exit, Quiet, fail, note, shown, stdout, track, warn
 
 if TYPE_CHECKING:
     from ..report import ReportRun
@@ -45,7 +45,7 @@ def report(
     from ..report import ReportRun, write_readme, write_report
     from ..report.checked import check_run
     from ..runs.checkout import run_name, suite_of
-    from ..runs.leaderboard import find_results
+    from ..runs.leaderboard import find_results, mixed_suites
     from ..runs.result import read_result
     from ..suite.suite import Suite
 
@@ -71,6 +71,9 @@ def report(
             runs.append((path, run))
     if not runs or of_runs is None:
         raise SystemExit(Exit.PARTIAL)
+    mixed = mixed_suites(run.result for _, run in runs)
+    if mixed and not quiet:
+        note(mixed)
     if output is None:
         for path, run in track(runs, len(runs), "runs", quiet=quiet):
             write_readme(run, of_runs, path.with_name("README.md"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, track, warn
+from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .table import TableJob, is_table
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'
 def score(
     paths: options.Paths,
     suite: options.SuiteOption = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,7 +48,7 @@ def score(
         ),
     ] = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
@@ -55,13 +58,16 @@ def score(
     """Scores runs, or a table of answers.
 
     A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
-    it. Runs that are up to date are skipped.
+    it. Runs that are up to date are skipped. A score on some questions (--questions, --limit) is no result of the
+    suite: it is printed, and written only with --output.
 
     Examples
 
       pfgen-fast score result/openai/gpt-4o/5e1e9f4
 
       pfgen-fast score --suite my-suite 'runs/**/step-*'
+
+      pfgen-fast score result --questions 'Q0*,Q12'
 
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
@@ -72,16 +78,22 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
+    usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
     if question_column or answer_column or in_place or encoding is not None or is_table(paths):
+        if questions or limit or unknown_questions.value != "error":
+            fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
         job = TableJob(paths, suite, output, in_place, question_column, answer_column, nulls, encoding)
-        job.score(profile=profile.value, float_sum=float_sum.value, threads=threads, quiet=quiet)
+        job.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet)
         return
-    unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
+    unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     runs = find_runs(paths)
     run_scorer = RunScorer(
         suite=_loaded(suite) if suite else None,
+        questions=options.names_of(questions),
+        limit=limit,
+        unknown=unknown_questions.value,
         profile=profile.value,
         float_sum=float_sum.value,
         force=force,
@@ -90,7 +102,7 @@ def score(
         threads=threads,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
-    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=float_sum.value)
+    outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=usual_sum)
     if as_json:
         print_json([outcome_as_json(outcome) for outcome in outcomes])
     if any(outcome.status == "failed" for outcome in outcomes):
@@ -112,8 +124,13 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
                 print_line((_HEADER, "bold"))
-            print_line(_row(outcome, float_sum), ("  (up to date)" if outcome.status == "current" else "", "dim"))
+            remark = "up to date" if outcome.status == "current" else outcome.part
+            print_line(_row(outcome, float_sum), (f"  ({remark})" if remark else "", "dim"))
+            for sentence in outcome.notes:
+                note(sentence)
         done.append(outcome)
+    if not quiet and any(not outcome.is_kept for outcome in done):
+        note("a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it")
     return done
 
 
@@ -132,7 +149,9 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
     return {
         "run": str(outcome.run.folder),
         "status": outcome.status,
-        "result": str(outcome.path),
+        "result": str(outcome.path) if outcome.is_kept else None,
+        "part": outcome.part,
+        "notes": list(outcome.notes),
         "error": outcome.error,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }

@@ -28,6 +28,8 @@ def sweep(
     ] = None,
     engine: Annotated[str | None, typer.Option("--engine", "-e", help="See generate.")] = None,
     suite: Annotated[str | None, typer.Option("--suite", "-s", help="See generate.", metavar="FOLDER")] = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
     trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
@@ -108,6 +110,8 @@ def sweep(
     given = {
         "engine": engine,
         "suite": suite,
+        "questions": list(options.names_of(questions)),
+        "limit": limit,
         "trials": trials,
         "until_interval": until_interval,
         "output": None if output is None else str(output),
@@ -144,7 +148,7 @@ def sweep(
     wanted = SweepOptions.read(file, given)
     points = wanted.points()
     _check_files(table, plot)
-    loaded = Suite.load(wanted.suite)
+    loaded = Suite.load(wanted.suite).only(wanted.questions, limit=wanted.limit)
     if dry_run:
         _list(points, loaded, wanted.output, as_json=as_json)
         return

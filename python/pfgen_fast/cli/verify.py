@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 def verify(
     paths: options.Paths,
     suite: options.SuiteOption = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
+    unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     sample: Annotated[
         int | None,
         typer.Option("--sample", min=1, help="Number of answers per run that the oracle scores. Default: all."),
     ] = None,
-    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+    float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -38,6 +41,8 @@ def verify(
       pfgen-fast verify result/openai/gpt-4o/5e1e9f4 --sample 50
 
       pfgen-fast verify result --sample 10 --float-sum naive
+
+      pfgen-fast verify result --questions Q07
     """
     from ..runs.checkout import suite_of
     from ..runs.trials import find_runs
@@ -53,7 +58,10 @@ def verify(
         try:
             of_run = suite_of(run.folder, given)
             if of_run not in verifiers:
-                verifiers[of_run] = Verifier(of_run, float_sum=float_sum.value, sample=sample)
+                asked = of_run.only(options.names_of(questions), limit=limit)
+                verifiers[of_run] = Verifier(
+                    asked, float_sum=float_sum.value, sample=sample, unknown=unknown_questions.value
+                )
                 if not quiet and not as_json:
                     for difference in verifiers[of_run].index_differences:
                         stdout().print(styled(("differs", "red"), f"  {shown(difference)}"))

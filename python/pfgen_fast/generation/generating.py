@@ -56,7 +56,10 @@ class Generated:
         return tuple(self.failed.values())
 
     def score(self, suite: Suite) -> Outcome | None:
-        """Scores the run into its result.json; None if no trial is complete."""
+        """Scores the run into its result.json; None if no trial is complete.
+
+        Answers to some questions only are scored on these, and no result.json is written; see `RunScorer`.
+        """
         return None if self.run is None else next(iter(RunScorer(suite=suite).score([self.run])))
 
 
@@ -97,6 +100,7 @@ class Setting:
             "model": self.model,
             "num_examples": self.num_examples,
             "prefix": self.prefix or None,
+            "questions": None if suite.whole is None else [question.question_id for question in suite],
             "seed": self.seed or None,
             **(parameters or {}),
         }

@@ -48,6 +48,8 @@ PARAMETERS: Mapping[str, str] = {
 _OF_THE_SWEEP: Mapping[str, str] = {
     "engine": "str",
     "suite": "str",
+    "questions": "Sequence[str]",
+    "limit": "int",
     "trials": "int",
     "until_interval": "float",
     "output": "str",
@@ -191,6 +193,8 @@ class SweepOptions:
         trials: How often each question is asked at most.
         until_interval: See `sweep`.
         output: The folder below which the folders of the runs are created.
+        questions: The questions that are asked, and `limit`: see `Suite.only`. By default all.
+        limit: See `questions`.
     """
 
     engine: str
@@ -199,6 +203,8 @@ class SweepOptions:
     trials: int = 10
     until_interval: float | None = None
     output: str = "result"
+    questions: Sequence[str] = ()
+    limit: int | None = None
 
     @classmethod
     def read(cls, file: Path | None = None, given: Mapping[str, Any] | None = None) -> SweepOptions:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import TrialsError
 from ..native import _core
@@ -17,11 +18,14 @@ if TYPE_CHECKING:
     from ..scoring.score_table import ScoreTable
     from ..scoring.scorer import Scorer
 
+UnknownQuestions = Literal["error", "skip"]
+"""What happens to trials of questions that the suite lacks: they are an error of the run, or left out."""
+
 _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
 
-def evaluate(run: RunFolder, scorer: Scorer) -> RunResult:
-    """Scores a run.
+def evaluate(run: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> RunResult:
+    """Scores a run; see `trials_of` for `unknown`.
 
     Raises:
         TrialsError: A trial is invalid, a question is unknown, or a question of the suite has no trial.
@@ -39,18 +43,42 @@ def evaluate(run: RunFolder, scorer: Scorer) -> RunResult:
         1
         >>> folder.cleanup()
     """
-    trials = Trials.of(run)
+    trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     check_questions(trials, scorer.suite)
     return aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), run.config())
 
 
-def check_questions(trials: Trials, suite: Suite) -> None:
-    """Raises TrialsError if a question is unknown to the suite, or a question of the suite has no trial."""
+def trials_of(suite: Suite, trials: Trials, *, unknown: UnknownQuestions = "error") -> Trials:
+    """The trials of a suite's questions; where the suite was cut, those of its other questions are left out.
+
+    Args:
+        suite: The suite.
+        trials: The trials.
+        unknown: What happens to trials of questions that the suite lacks.
+
+    Raises:
+        TrialsError: A question is unknown.
+    """
+    if unknown == "error":
+        for question in unknown_questions(suite, trials):
+            where = f"{trials.path}, line {trials.line_number(trials.rows_by_question[question][0])}"
+            message = (suite.whole or suite).unknown_question(question)
+            raise TrialsError(f"{where}: {message}; '--unknown-questions skip' leaves such trials out")
     texts = {question.question for question in suite}
-    for question, rows in trials.rows_by_question.items():
-        if question not in texts:
-            where = f"{trials.path}, line {trials.line_number(rows[0])}"
-            raise TrialsError(f"{where}: {suite.unknown_question(question)}")
+    if texts.issuperset(trials.rows_by_question):
+        return trials
+    rows = (rows for question, rows in trials.rows_by_question.items() if question in texts)
+    return trials.part(sorted(chain.from_iterable(rows)))
+
+
+def unknown_questions(suite: Suite, trials: Trials) -> list[str]:
+    """The questions of trials that a suite lacks, and that the whole suite lacks where it was cut."""
+    texts = {question.question for question in suite.whole or suite}
+    return [question for question in trials.rows_by_question if question not in texts]
+
+
+def check_questions(trials: Trials, suite: Suite) -> None:
+    """Raises TrialsError if a question of the suite has no trial."""
     missing = [question for question in suite if question.question not in trials.rows_by_question]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""

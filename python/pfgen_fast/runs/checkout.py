@@ -6,6 +6,7 @@ takes the suite of the working folder in the same way.
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -23,6 +24,18 @@ def checkout_of(folder: Path) -> Path | None:
         if any((parent / "data").glob("Q*.json")):
             return parent
     return None
+
+
+def yardsticks_beside(folder: Path) -> Path | None:
+    """The folder `data` beside the folder `result` of a checkout; None if `folder` is anything else.
+
+    As upstream does, whatever takes all results of a checkout takes those below `data` too: the yardsticks of its
+    leaderboard, which are the human answers and the reference answers.
+    """
+    root = checkout_of(folder)
+    if root is None or folder.resolve() != root / "result":
+        return None
+    return Path(os.path.normpath(folder / ".." / "data"))
 
 
 def run_name(folder: Path) -> str:

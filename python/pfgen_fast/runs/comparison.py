@@ -19,6 +19,7 @@ from ..scoring.metrics import PARTS
 from ..scoring.scorer import Scorer
 from ..statistics.bootstrap import paired_differences, percentile_interval
 from ..statistics.p_values import bootstrap_p_values
+from .aggregation import UnknownQuestions, trials_of
 from .trials import RunFolder, Trials
 
 METRICS = ("average", *PARTS, "length")
@@ -80,7 +81,15 @@ class Comparison:
         return {"verdict": self.verdict, **asdict(self)}
 
 
-def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, n_resamples: int = 10_000, seed: int = 0) -> Comparison:
+def compare(
+    a: RunFolder,
+    b: RunFolder,
+    scorer: Scorer,
+    *,
+    n_resamples: int = 10_000,
+    seed: int = 0,
+    unknown: UnknownQuestions = "error",
+) -> Comparison:
     """Compares two runs of one suite.
 
     Args:
@@ -89,11 +98,12 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, n_resamples: int = 10
         scorer: Scores both runs.
         n_resamples: The number of bootstrap resamples.
         seed: The seed of the draws; equal seeds give equal figures.
+        unknown: What happens to trials of questions that the suite lacks.
 
     Raises:
         TrialsError: A run cannot be read, or the two have no question in common.
     """
-    scores_a, scores_b = _scores(a, scorer), _scores(b, scorer)
+    scores_a, scores_b = _scores(a, scorer, unknown), _scores(b, scorer, unknown)
     questions = [
         question for question in scorer.suite if question.question in scores_a and question.question in scores_b
     ]
@@ -114,9 +124,9 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, n_resamples: int = 10
     return Comparison(metrics, tuple(by_question), n_resamples)
 
 
-def _scores(run: RunFolder, scorer: Scorer) -> dict[str, dict[str, NDArray[np.float64]]]:
+def _scores(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> dict[str, dict[str, NDArray[np.float64]]]:
     """The scores of each question's trials, by metric."""
-    trials = Trials.of(run)
+    trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     table = scorer.score(trials.lines.questions, trials.lines.answers)
     columns = {metric: table[metric] for metric in METRICS if metric != "length"}
     columns["length"] = np.array(trials.lines.lengths, dtype=np.float64)

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from ..files.writing import write_whole
 from ..scoring.sums import add_up
 from ..statistics.bootstrap import percentile_interval, resampled_means
 from ..suite.rules import FloatSum
+from .checkout import yardsticks_beside
 from .result import RunSummary, read_scores
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
@@ -31,6 +34,7 @@ _HEADS = ("Rank", "Score", "Model", "Length", "Fluency", "Truthfulness", "Helpfu
 _MODEL = _HEADS.index("Model")
 _MAX_NAME = 40
 _NAME = "result.json"
+_LINK = re.compile(r"\]\(([^()\s]*)\)")
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif}"
     "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
@@ -91,20 +95,24 @@ def is_system(model: str) -> bool:
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
     """Finds the result.json files at or below the given paths, without duplicates.
 
+    The folder `result` of a checkout stands for all results of the checkout (see `yardsticks_beside`).
+
     Raises:
         TrialsError: A path does not exist or holds no result.json.
     """
     found: dict[Path, Path] = {}
     for path in map(Path, paths):
-        if path.name == _NAME:
-            results = [path]
-        else:
-            results = sorted(Path(folder, _NAME) for folder, _, names in os.walk(path) if _NAME in names)
+        results = [path] if path.name == _NAME else _results_below(path)
         if not results:
             raise TrialsError(f"{path}: no result.json found; 'pfgen-fast score {path}' writes it")
-        for result in results:
+        yardsticks = yardsticks_beside(path)
+        for result in (*results, *(_results_below(yardsticks) if yardsticks else ())):
             found.setdefault(result.resolve(), result)
     return list(found.values())
+
+
+def _results_below(folder: Path) -> list[Path]:
+    return sorted(Path(below, _NAME) for below, _, names in os.walk(folder) if _NAME in names)
 
 
 def rank(
@@ -142,6 +150,15 @@ def rank(
         of_model = None if is_system(entry.model) else model_rank
         ranked.append(replace(entry, rank=of_model))
     return ranked
+
+
+def mixed_suites(results: Iterable[RunSummary]) -> str | None:
+    """A sentence if results were made with different suites, or with other questions of one; None if they were not."""
+    counts = Counter(result.metadata_hash[:7] for result in results)
+    if len(counts) < 2:
+        return None
+    named = ", ".join(f"{n:,} with {in_one_line(digits)}" for digits, n in counts.most_common())
+    return f"scores of different suites, or of other questions, stand side by side (by metadata hash: {named})"
 
 
 def _entry(path: Path, float_sum: FloatSum) -> Entry:
@@ -259,8 +276,11 @@ def to_csv(entries: Sequence[Entry]) -> str:
     return csv_text(columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def update(path: Path, table: str) -> None:
+def update(path: Path, table: str) -> list[str]:
     """Replaces the text between the two leaderboard comments of a Markdown file.
+
+    Returns:
+        The links of the former table that the new one lacks: rows that are gone.
 
     Raises:
         TrialsError: The file does not hold each comment exactly once and in order.
@@ -270,7 +290,9 @@ def update(path: Path, table: str) -> None:
     except UnicodeDecodeError as error:
         raise TrialsError(f"{path}: not UTF-8 (byte {error.start})") from None
     before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    former, end, after = rest.partition(END)
     if not begin or not end or BEGIN in after or END in after:
-        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}'")
+        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which say where the table belongs")
     write_whole(path, utf8(f"{before}{BEGIN}\n{table}\n{END}{after}"))
+    there = set(_LINK.findall(table))
+    return [link for link in _LINK.findall(former) if link not in there]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # All but trials is imported on demand, while the first trial
     from ..scoring.scorer import Scorer
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
+    from .aggregation import UnknownQuestions
     from .result import RunSummary
 
 T = TypeVar("T")
@@ -43,6 +44,10 @@ class Outcome:
         path: The path of its result, whether or not it exists.
         summary: The result without its questions; None if there is no result.
         error: The reason for a failure, in one sentence.
+        float_sum: The sum that the run was scored with; None if it was not scored now.
+        part: The share of the suite's questions that were scored, such as `3 of 50 questions`; None for all.
+        is_kept: Whether its result is in `path`, rather than nowhere; see `RunScorer`.
+        notes: What else there is to know about the run, one sentence each.
     """
 
     run: RunFolder
@@ -50,6 +55,10 @@ class Outcome:
     path: Path
     summary: RunSummary | None = None
     error: str | None = None
+    float_sum: FloatSum | None = None
+    part: str | None = None
+    is_kept: bool = True
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,16 +70,25 @@ class ReadRun:
     path: Path
     config: dict[str, Any] | None
     trials: Trials
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class RunScorer:
     """Scores runs, with these settings.
 
+    A score on some of a suite's questions is no result of the suite: it is always made anew, and never written into
+    the folder of the run, only below another `output`. Runs that were generated for some questions say so in their
+    config.json, and are scored on these.
+
     Attributes:
         suite: The suite of all runs; None uses the suite of each run's checkout.
+        questions: The questions that count, and `limit`: see `Suite.only`. By default all.
+        limit: See `questions`.
+        unknown: What happens to trials of questions that the suite lacks.
         profile: See `Scorer`.
-        float_sum: See `Scorer`.
+        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of the result.json that is there already, in the place
+            of the new one or else in the folder of the run: see `with_recorded_sum`. It is for profile leaderboard.
         force: Whether to score runs whose results are up to date.
         output: A folder below which results are written, so that the runs' own folders stay unchanged.
         dry_run: Whether to only report what would be done.
@@ -80,8 +98,11 @@ class RunScorer:
     """
 
     suite: Suite | None = None
+    questions: tuple[str, ...] = ()
+    limit: int | None = None
+    unknown: UnknownQuestions = "error"
     profile: Profile = "leaderboard"
-    float_sum: FloatSum = "compensated"
+    float_sum: FloatSum | Literal["auto"] = "compensated"
     force: bool = False
     output: Path | None = None
     dry_run: bool = False
@@ -112,7 +133,7 @@ class RunScorer:
 
                 @cache
                 def scorer_of(suite: Suite) -> Scorer:
-                    return Scorer(suite, profile=self.profile, float_sum=self.float_sum, threads=threads)
+                    return Scorer(suite, profile=self.profile, float_sum=self._usual_sum, threads=threads)
 
                 behind: list[Future[Outcome]] = []
                 for batch in (*batches, [], []):
@@ -129,7 +150,7 @@ class RunScorer:
         """Yields batches of runs with their trials, and reads the next batch while the caller works.
 
         For callers that score in other ways. Nothing is written except packed trials for runs without them. A run
-        that cannot be read is yielded as its failed outcome.
+        that cannot be read is yielded as its failed outcome, and so is one that was generated for some questions only.
         """
         everything = replace(self, force=True, dry_run=False)
         self._check_suites(runs)
@@ -138,7 +159,8 @@ class RunScorer:
             try:
                 ahead: list[Future[ReadRun | Outcome]] = []
                 for batch in (*_batches(runs), []):
-                    current, ahead = ahead, [pool.submit(everything._read_guarded, run, stop) for run in batch]
+                    current = ahead
+                    ahead = [pool.submit(everything._read_guarded, run, stop, of_all=True) for run in batch]
                     if current:
                         yield [future.result() for future in current]
             finally:
@@ -148,10 +170,17 @@ class RunScorer:
     def _check_suites(self, runs: Sequence[RunFolder]) -> None:
         """Raises SuiteError if a run has no suite or an invalid one."""
         for run in runs:
-            suite_of(run.folder, self.suite)
+            self._suite_of(run)
 
-    def _read_guarded(self, run: RunFolder, stop: _Stop) -> ReadRun | Outcome:
-        return self._guarded(run, lambda: self._read(run, stop))
+    def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
+        """The suite of a run, cut to the questions that count, or else to those that its answers were generated for."""
+        suite = suite_of(run.folder, self.suite)
+        if self.questions or self.limit:
+            return _cut(suite, self.questions, self.limit)
+        return _cut(suite, _generated_for(suite, config), None)
+
+    def _read_guarded(self, run: RunFolder, stop: _Stop, *, of_all: bool = False) -> ReadRun | Outcome:
+        return self._guarded(run, lambda: self._read(run, stop, of_all=of_all))
 
     def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
@@ -174,7 +203,7 @@ class RunScorer:
     def _failed(self, run: RunFolder, reason: str) -> Outcome:
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
-    def _read(self, run: RunFolder, stop: _Stop) -> ReadRun | Outcome:
+    def _read(self, run: RunFolder, stop: _Stop, *, of_all: bool) -> ReadRun | Outcome:
         path = self.result_path(run)
         config = run.config()
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
@@ -184,22 +213,25 @@ class RunScorer:
         if self.dry_run:
             return Outcome(run, "pending", path)
         trials_path = run.trials_path or self._packed(run, path)
-        trials = Trials.read(trials_path, on_piece=stop.check)
-        from .aggregation import check_questions
+        whole = Trials.read(trials_path, on_piece=stop.check)
+        from .aggregation import check_questions, trials_of, unknown_questions
 
-        suite = suite_of(run.folder, self.suite)
+        suite = self._suite_of(run, None if of_all else config)
+        trials = trials_of(suite, whole, unknown=self.unknown)
         check_questions(trials, suite)
-        return ReadRun(run, suite, path, config, trials)
+        skipped = unknown_questions(suite, whole)
+        notes = (_skipped(whole, skipped),) if skipped else ()
+        return ReadRun(run, suite, path, config, trials, notes)
 
     def _score_batch(
         self, read: Sequence[ReadRun | Outcome], scorer_of: Callable[[Suite], Scorer]
     ) -> list[tuple[ReadRun, ScoreTable] | Outcome]:
         """Scores the answers of all runs of a batch together; outcomes are passed through unchanged."""
-        scored: dict[Path, tuple[ReadRun, ScoreTable] | Outcome] = {}
+        scored: dict[RunFolder, tuple[ReadRun, ScoreTable] | Outcome] = {}
         for suite in dict.fromkeys(job.suite for job in read if isinstance(job, ReadRun)):
             jobs = [job for job in read if isinstance(job, ReadRun) and job.suite is suite]
-            scored |= zip((job.path for job in jobs), self._score_in_time(jobs, scorer_of(suite)), strict=True)
-        return [job if isinstance(job, Outcome) else scored[job.path] for job in read]
+            scored |= zip((job.run for job in jobs), self._score_in_time(jobs, scorer_of(suite)), strict=True)
+        return [job if isinstance(job, Outcome) else scored[job.run] for job in read]
 
     def _score_in_time(self, jobs: Sequence[ReadRun], scorer: Scorer) -> list[tuple[ReadRun, ScoreTable] | Outcome]:
         """Scores several runs as one batch; where a pattern takes too long, each alone, so that only one fails."""
@@ -220,8 +252,9 @@ class RunScorer:
             recorded, _ = read_scores(path)
         except PfgenError:
             return None
-        hashes = file_sha1(run.trials_path), suite_of(run.folder, self.suite).metadata_hash
-        return recorded if is_current(recorded, *hashes, config) else None
+        suite = self._suite_of(run, config)
+        is_up_to_date = is_current(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
+        return recorded if is_up_to_date and suite.whole is None else None
 
     def _packed(self, run: RunFolder, path: Path) -> Path:
         """Packs the single trials of a run into a file and returns its path; SuiteError if the run has no suite."""
@@ -232,19 +265,36 @@ class RunScorer:
 
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
         from .aggregation import aggregate
+        from .recorded_sum import with_recorded_sum
         from .result import write_result
 
-        result = aggregate(job.trials, table, job.config)
-        write_result(job.path, result)
-        return Outcome(job.run, "scored", job.path, result.summary())
+        if self.float_sum == "auto" and self.profile == "leaderboard":
+            earlier = job.path if job.path.exists() else job.run.folder / "result.json"
+            result, float_sum, problem = with_recorded_sum(earlier, job.trials, table, job.config)
+        else:
+            result, float_sum, problem = aggregate(job.trials, table, job.config), table.scorer.float_sum, None
+        whole = job.suite.whole
+        is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
+        if is_kept:
+            write_result(job.path, result)
+        part = None if whole is None else f"{len(job.suite)} of {len(whole)} questions"
+        notes = job.notes if problem is None else (*job.notes, problem)
+        return Outcome(
+            job.run, "scored", job.path, result.summary(), float_sum=float_sum, part=part, is_kept=is_kept, notes=notes
+        )
+
+    @property
+    def _usual_sum(self) -> FloatSum:
+        return "compensated" if self.float_sum == "auto" else self.float_sum
 
     @property
     def _is_usual(self) -> bool:
-        """Whether profile and float sum are the defaults.
+        """Whether profile, float sum and questions are the defaults.
 
         Results do not record them, so only results with the defaults can be recognized as current.
         """
-        return self.profile == "leaderboard" and self.float_sum == "compensated"
+        usual = "leaderboard", "compensated", (), None
+        return (self.profile, self._usual_sum, self.questions, self.limit) == usual
 
     def result_path(self, run: RunFolder) -> Path:
         """The path of a run's result: in the run's folder, or at the same relative path below `output`."""
@@ -254,6 +304,42 @@ class RunScorer:
         root = checkout_of(run.folder) or Path.cwd()
         inside = folder.relative_to(root) if folder.is_relative_to(root) else folder.relative_to(folder.anchor)
         return self.output / inside / "result.json"
+
+
+_cutting = threading.Lock()
+
+
+def _cut(suite: Suite, names: tuple[str, ...], limit: int | None) -> Suite:
+    """The cut suite; the same one for all runs, so that they are scored together."""
+    if not names and limit is None:
+        return suite
+    with _cutting:
+        return _cut_once(suite, names, limit)
+
+
+@lru_cache(maxsize=64)
+def _cut_once(suite: Suite, names: tuple[str, ...], limit: int | None) -> Suite:
+    return suite.only(names, limit=limit)
+
+
+def _generated_for(suite: Suite, config: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The IDs of the questions that `generate` recorded, if it was asked for some only."""
+    ids = (config or {}).get("questions")
+    if (
+        suite.whole is not None
+        or not isinstance(ids, list)
+        or not all(isinstance(of, str) and of in suite for of in ids)
+    ):
+        return ()
+    return tuple(ids)
+
+
+def _skipped(trials: Trials, questions: Sequence[str]) -> str:
+    n_trials = sum(len(trials.rows_by_question[question]) for question in questions)
+    return (
+        f"{trials.path}: {n_trials:,} of {len(trials):,} trials are left out, because the suite lacks their questions "
+        f"({len(questions):,})"
+    )
 
 
 class _Stop:

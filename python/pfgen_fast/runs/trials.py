@@ -7,7 +7,7 @@ import json
 import lzma
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -52,11 +52,13 @@ class Trials:
         path: The file.
         input_hash: The SHA-1 of the file as stored.
         lines: The trials as read by the core; their columns can be scored directly.
+        line_numbers: The line number of each trial in the file, from 1, where they are some of its trials; see `part`.
     """
 
     path: Path
     input_hash: str
     lines: _core.TrialLines = field(repr=False)
+    line_numbers: tuple[int, ...] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, run: RunFolder) -> Trials:
@@ -109,7 +111,13 @@ class Trials:
 
     def line_number(self, row: int) -> int:
         """The number of a trial's line in the file, from 1."""
-        return self.lines.number(row) + 1
+        return self.lines.number(row) + 1 if self.line_numbers is None else self.line_numbers[row]
+
+    def part(self, rows: Sequence[int]) -> Trials:
+        """Some of the trials; each keeps the number of its line."""
+        content = b"\n".join(map(self.lines.line, rows))
+        numbers = tuple(map(self.line_number, rows))
+        return Trials(self.path, self.input_hash, _core.TrialLines(content, partial(_parse, self.path, 1)), numbers)
 
     @cached_property
     def rows_by_question(self) -> dict[str, list[int]]:

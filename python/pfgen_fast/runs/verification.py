@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..suite.cache import cached_path
 from ..suite.compiled import SuiteIndex, describe_questions
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
-from .aggregation import evaluate
+from .aggregation import UnknownQuestions, evaluate, trials_of
 from .result import result_path
 from .trials import RunFolder, Trials
 
@@ -56,22 +56,32 @@ class Verifier:
 
     Args:
         suite: The suite.
-        float_sum: The expected float sum of recorded results; if it does not match, the other one is tried.
+        float_sum: The expected float sum of recorded results; if it does not match, the other one is tried. With
+            `"auto"` a result may have either. Where the suite was cut to some questions, no result is compared.
         sample: The number of answers of each run that the oracle scores, evenly spread; None for all.
+        unknown: What happens to trials of questions that the suite lacks.
 
     Attributes:
         index_differences: The questions whose index, as scoring finds it, is not what the suite's files give; one
             sentence each.
     """
 
-    def __init__(self, suite: Suite, *, float_sum: FloatSum = "compensated", sample: int | None = None) -> None:
-        self._float_sum: FloatSum = float_sum
-        self._sample = sample
-        self._scorer = Scorer(suite, float_sum=float_sum)
-        other: FloatSum = "naive" if float_sum == "compensated" else "compensated"
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        float_sum: FloatSum | Literal["auto"] = "compensated",
+        sample: int | None = None,
+        unknown: UnknownQuestions = "error",
+    ) -> None:
+        first: FloatSum = "compensated" if float_sum == "auto" else float_sum
+        self._takes_either = float_sum == "auto"
+        self._sample, self._unknown = sample, unknown
+        self._scorer = Scorer(suite, float_sum=first)
+        other: FloatSum = "naive" if first == "compensated" else "compensated"
         self._other_scorer = Scorer(suite, float_sum=other)
-        original = suite if suite.folder is None else Suite.load(suite.folder, cached=False)
-        self._oracle = Oracle(original, float_sum=float_sum)
+        original = _original(suite)
+        self._oracle = Oracle(original, float_sum=first)
         self.index_differences = tuple(_index_differences(self._scorer, original))
 
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
@@ -80,7 +90,7 @@ class Verifier:
         Raises:
             TrialsError: The run cannot be scored at all.
         """
-        trials = Trials.of(run)
+        trials = trials_of(self._scorer.suite, Trials.of(run), unknown=self._unknown)
         rows = self._rows(len(trials))
         recorded, is_right = self._check_recorded(run)
         differences = tuple(self._differences(trials, rows, on_answer))
@@ -110,15 +120,29 @@ class Verifier:
         path = result_path(run)
         if not path.exists():
             return "no result.json is recorded", None
+        if self._scorer.suite.whole is not None:
+            return "result.json is not compared, because it is one of all questions", None
         recorded = checked(read_json(path), any_object, str(path))
-        difference = first_difference(recorded, evaluate(run, self._scorer).to_dict())
+        difference = first_difference(recorded, self._result(run, self._scorer))
+        expected, other = self._scorer.float_sum, self._other_scorer.float_sum
         if difference is None:
-            return f"result.json matches these inputs ({self._float_sum} sum)", True
-        if first_difference(recorded, evaluate(run, self._other_scorer).to_dict()) is None:
-            other = self._other_scorer.float_sum
-            return f"result.json matches these inputs with the {other} sum, not the {self._float_sum} one", False
+            return f"result.json matches these inputs ({expected} sum)", True
+        if first_difference(recorded, self._result(run, self._other_scorer)) is None:
+            if self._takes_either:
+                return f"result.json matches these inputs ({other} sum)", True
+            return f"result.json matches these inputs with the {other} sum, not the {expected} one", False
         where, here, there = difference
         return f"result.json differs at {where}: recorded {here!r}, these inputs give {there!r}", False
+
+    def _result(self, run: RunFolder, scorer: Scorer) -> dict[str, Any]:
+        return evaluate(run, scorer, unknown=self._unknown).to_dict()
+
+
+def _original(suite: Suite) -> Suite:
+    """The suite as its files have it, without what the cache holds; the suite itself if it has no files."""
+    if suite.whole is not None:
+        return _original(suite.whole).only(question.question_id for question in suite)
+    return suite if suite.folder is None else Suite.load(suite.folder, cached=False)
 
 
 def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
@@ -129,7 +153,7 @@ def _index_differences(scorer: Scorer, original: Suite) -> Iterator[str]:
     scorer.reward([question.question_id for question in suite], [""] * len(suite))  # renews what is damaged
     found = _compiled_questions(suite, index_of(suite, scorer.profile, threads))
     expected = _compiled_questions(original, built_index(original, scorer.profile, threads))
-    path = cached_path(suite.metadata_hash, scorer.profile)
+    path = cached_path((suite.whole or suite).metadata_hash, scorer.profile)
     for key in {**expected, **found}:
         if found.get(key) != expected.get(key):
             yield f"suite {suite.name}, question {key}: its index is not what the suite's files give; delete {path}"

@@ -35,14 +35,21 @@ def index_of(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
     """The native index of each question, in the order of the suite; all scorers of a suite share it.
 
     For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
+    A suite that was cut from another shares that one's index.
 
     Raises:
         SuiteError: A reference set has baseline 0 in this profile.
     """
+    if suite.whole is not None:
+        return _of_questions(suite, suite.whole, index_of(suite.whole, profile, threads))
     with _making:
         if profile not in suite.indexes:
             suite.indexes[profile] = _found_or_built(suite, profile, threads)
         return suite.indexes[profile]
+
+
+def _of_questions(suite: Suite, whole: Suite, index: SuiteIndex) -> SuiteIndex:
+    return [of for question, of in zip(whole, index, strict=True) if question.question_id in suite]
 
 
 references = index_of  # the name in earlier docs
@@ -85,6 +92,8 @@ def open_index(suite: Suite, profile: Profile, path: Path, *, own: bool = False)
 
 def renewed_index(suite: Suite, profile: Profile, threads: int, damage: str) -> SuiteIndex:
     """Replaces an index that turned out to be damaged after it was handed out."""
+    if suite.whole is not None:
+        return _of_questions(suite, suite.whole, renewed_index(suite.whole, profile, threads, damage))
     path = _cache_of(suite, profile)
     with _making:
         _warn(f"{path}: {damage}")

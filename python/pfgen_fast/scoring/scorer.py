@@ -116,7 +116,8 @@ class Scorer:
         """Rebuilds a damaged index of the cache; damage in a file that the user named is an error."""
         if self._index is not None:
             raise IndexFormatError(f"{self._index}: {error}") from None
-        if self.suite.is_checked and self.suite.folder is None:
+        origin = self.suite.whole or self.suite
+        if origin.is_checked and origin.folder is None:
             raise IndexFormatError(f"{self.suite.name}: {error}") from None
         self._core, self._rule_names = self._build(renewed_index(self.suite, self.profile, self._threads, str(error)))
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -52,6 +53,8 @@ class Suite:
     name: str
     questions: tuple[Question, ...]
     derived_from: str = ""
+    whole: Suite | None = field(default=None, init=False, repr=False)
+    """The suite that `only` took its questions from; it has the sample answers and instructions of prompts."""
     folder: Path | None = field(default=None, init=False, repr=False)
     """The folder that `load` read, from which sample answers and instructions are read on demand."""
     is_checked: bool = field(default=False, init=False, repr=False)
@@ -114,7 +117,50 @@ class Suite:
                 )
         return suite
 
+    def only(self, names: Iterable[str] = (), *, limit: int | None = None) -> Suite:
+        """The suite cut to some of its questions, in its own order; the suite itself if these are all of them.
+
+        A cut suite has a hash of its own, so that nothing takes a score on some questions for one on all. The prompts
+        for its questions are those of the whole suite.
+
+        Args:
+            names: IDs, exact texts, or patterns of IDs such as `"Q0*"`; by default all questions.
+            limit: How many of these questions, from the first; by default all of them.
+
+        Raises:
+            TrialsError: A name matches no question; the message names the nearest ones.
+            SuiteError: The limit leaves no question.
+
+        Example:
+            >>> [question.question_id for question in Suite.load("mini").only(["Q07", "Q0[12]"])]
+            ['Q01', 'Q02', 'Q07']
+        """
+        if limit is not None and limit < 1:
+            raise SuiteError(f"limit: expected at least 1 question, not {limit}")
+        chosen = {question_id for name in names for question_id in self._ids(name)} or set(self._ids("*"))
+        questions = tuple(question for question in self.questions if question.question_id in chosen)[:limit]
+        if len(questions) == len(self):
+            return self
+        whole = self.whole or self
+        cut = Suite(f"{whole.name} ({len(questions)} of {len(whole)} questions)", questions)
+        ids = [question.question_id for question in questions]
+        cut.__dict__["metadata_hash"] = hashlib.sha1(json.dumps([whole.metadata_hash, ids]).encode()).hexdigest()
+        object.__setattr__(cut, "whole", whole)
+        object.__setattr__(cut, "is_checked", whole.is_checked)
+        return cut
+
+    def _ids(self, name: str) -> list[str]:
+        """The IDs of the questions that an ID, a text, or a pattern of IDs stands for."""
+        if name in self:
+            return [self[name].question_id]
+        found = [question.question_id for question in self.questions if fnmatchcase(question.question_id, name)]
+        if not found:
+            raise TrialsError(self.unknown_question(name))
+        return found
+
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.whole is not None:
+            return Suite.only, (self.whole, [question.question_id for question in self.questions])
         # The receiver maps the index, so millions of reference answers need not be sent.
         if self.folder is not None:
             source = self.folder.name if self.folder.parent == PACKAGED else str(self.folder)
@@ -155,6 +201,8 @@ class Suite:
         Raises:
             SuiteError: The file does not exist, or a line is not a sample answer; the message names the line.
         """
+        if self.whole is not None:
+            return self.whole.samples
         if self.folder is None or not (self.folder / SAMPLES_FILE).exists():
             raise SuiteError(
                 f"suite {self.name}: no {SAMPLES_FILE} with sample answers, which prompts with examples and the "
@@ -172,6 +220,8 @@ class Suite:
         Raises:
             SuiteError: `suite.json` exists and breaks the rules.
         """
+        if self.whole is not None:
+            return self.whole.instructions
         path = None if self.folder is None else self.folder / SETTINGS_FILE
         if path is None or not path.exists():
             return {}
@@ -193,9 +243,15 @@ class Suite:
         if not isinstance(key, str):
             return f"a question is a str (an id or the exact text), not {type(key).__name__}"
         nearest = get_close_matches(key, list(self._by_key), n=3, cutoff=0.5)
-        hint = f"; nearest: {', '.join(map(repr, nearest))}" if nearest else ""
+        hint = f"nearest: {', '.join(map(repr, nearest))}" if nearest else f"it has {self._span}"
         shown = key if len(key) <= 80 else key[:77] + "..."
-        return f"unknown question {shown!r} in suite {self.name}{hint}"
+        return f"unknown question {shown!r} in suite {self.name}; {hint}"
+
+    @property
+    def _span(self) -> str:
+        """Its first and last IDs, for error messages."""
+        ids = [question.question_id for question in self.questions]
+        return ", ".join(ids if len(ids) <= 3 else (*ids[:2], "...", ids[-1]))
 
 
 def parse_question(content: bytes, path: Path) -> Question:

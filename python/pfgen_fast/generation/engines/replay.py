@@ -52,10 +52,13 @@ class ReplayEngine(StoredAnswers):
         if input is None:
             raise EngineError("the engine replay needs an input with answers (--input)")
         answers: dict[str, list[str]] = {question.question: [] for question in suite}
+        whole = suite.whole or suite
         digest = hashlib.sha1()
         for location, question, answer in _stored_answers(Path(input), question_column, answer_column):
+            if question not in whole:
+                raise TrialsError(f"{location}: {whole.unknown_question(question)}")
             if question not in suite:
-                raise TrialsError(f"{location}: {suite.unknown_question(question)}")
+                continue
             text = suite[question].question
             answers[text].append(answer)
             digest.update(f"{len(text)}:{text}{len(answer)}:{answer}".encode("utf-8", "surrogatepass"))

@@ -1,0 +1,60 @@
+"""The float sum that an existing result was made with: the one that gives its figures again.
+
+A result.json does not say its float sum (docs/scoring.md, section 5), and the published ones were made with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError
+from ..files.foreign_json import any_object, checked, read_json
+from ..scoring.score_table import ScoreTable
+from ..scoring.scorer import Scorer
+from ..suite.rules import FLOAT_SUMS, FloatSum
+from .aggregation import aggregate
+from .result import RunResult
+from .trials import Trials
+
+
+def with_recorded_sum(
+    path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
+) -> tuple[RunResult, FloatSum, str | None]:
+    """Aggregates trials with the float sum of an earlier result of them.
+
+    Args:
+        path: The earlier result.json. If it is missing, damaged or made from other inputs, there is nothing to keep.
+        trials: The trials.
+        table: Their scores with the usual sum, which is kept where both sums give the earlier figures, or neither.
+        config: The parameters of the run.
+
+    Returns:
+        The result, its float sum, and a sentence if neither sum gives the earlier figures.
+    """
+    usual = table.scorer.float_sum
+    result = aggregate(trials, table, config)
+    recorded = _figures_of(path, result)
+    if recorded is None or recorded == _figures(result.to_dict()):
+        return result, usual, None
+    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != usual)
+    scorer = Scorer(table.scorer.suite, profile=table.scorer.profile, float_sum=other)
+    found = aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), config)
+    if recorded == _figures(found.to_dict()):
+        return found, other, None
+    return result, usual, f"{path}: neither float sum gives its figures again; the {usual} sum is used"
+
+
+def _figures_of(path: Path, result: RunResult) -> Mapping[str, Any] | None:
+    """The figures of a result.json; None if it was not made from the inputs of `result`."""
+    try:
+        recorded = checked(read_json(path), any_object, str(path))
+    except PfgenError:
+        return None
+    hashes = recorded.get("input_hash"), recorded.get("metadata_hash")
+    return _figures(recorded) if hashes == (result.input_hash, result.metadata_hash) else None
+
+
+def _figures(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in result.items() if key != "config"}

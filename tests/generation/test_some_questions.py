@@ -1,0 +1,82 @@
+"""Runs of some questions: the same prompts and answers as in a run of all, in a folder of their own, and no result."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pfgen_fast.generation.generating import Generation, Setting
+from pfgen_fast.runs.trials import Trials
+
+NGRAM = ("generate", "--engine", "ngram", "--suite", "mini", "--trials", "2")
+
+
+def folder_of(out):
+    return out.splitlines()[0].split(": ")[1]
+
+
+def test_some_questions_have_the_tasks_of_a_run_of_all(mini):
+    setting = Setting("me", "qa")
+    whole = {task.question_id: task for task in setting.tasks(mini, 3)}
+    assert setting.tasks(mini.only(["Q07", "Q02"]), 3) == [whole["Q02"], whole["Q07"]]
+
+
+def test_some_questions_are_a_run_of_their_own(call, mini, tmp_path):
+    _, all_of_them, _ = call(*NGRAM, "-o", tmp_path)
+    code, some, err = call(*NGRAM, "-o", tmp_path, "--questions", "Q02,Q07")
+    assert code == 0
+    assert some.startswith("4 new answers: ")
+    assert some.splitlines()[-1].endswith("  (2 of 8 questions)")
+    assert err.startswith("note: a score on some questions is no result of the suite")
+    whole, part = folder_of(all_of_them), folder_of(some)
+    assert whole != part
+    assert sorted(path.parent for path in tmp_path.rglob("result.json")) == [tmp_path.joinpath(whole)]
+    names = {mini["Q02"].question, mini["Q07"].question}
+    assert answers(part) == {(question, answer) for question, answer in answers(whole) if question in names}
+    assert json.loads((tmp_path / part / "config.json").read_text())["questions"] == ["Q02", "Q07"]
+
+
+def answers(folder):
+    trials = Trials.read(f"{folder}/trials.jsonl.xz")
+    return set(zip(trials.questions, trials.answers, strict=True))
+
+
+def test_the_same_questions_are_the_same_run_however_they_are_named(call, tmp_path):
+    _, first, _ = call(*NGRAM, "-o", tmp_path, "--limit", "2")
+    _, again, _ = call(*NGRAM, "-o", tmp_path, "--questions", "Q0[12]")
+    assert again.startswith("0 new answers: ")
+    assert folder_of(first) == folder_of(again)
+    _, whole, _ = call(*NGRAM, "-o", tmp_path, "--no-score")
+    _, named, _ = call(*NGRAM, "-o", tmp_path, "--questions", "Q*")
+    assert named.startswith("0 new answers: ")
+    assert folder_of(whole) == folder_of(named)
+
+
+@pytest.mark.parametrize("engine", ["ground-truth", "reference", "replay"])
+def test_stored_answers_serve_some_questions(mini, tmp_path, engine):
+    rows = [{"question": question.question, "answer": "So."} for question in mini]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"input": tmp_path / "in.jsonl"} if engine == "replay" else {}
+    generation = Generation.of(engine, model="me", options=options)
+    made = generation.run(mini.only(["Q07"]), trials=1, output=tmp_path / "result")
+    assert Trials.of(made.run).questions == [mini["Q07"].question]
+
+
+def test_a_name_of_no_question_ends_the_command_before_anything_is_asked(call, tmp_path):
+    code, _, err = call(*NGRAM, "-o", tmp_path / "result", "--questions", "Q7")
+    assert (code, err) == (2, "error: unknown question 'Q7' in suite mini; nearest: 'Q07'\n")
+    assert not (tmp_path / "result").exists()
+
+
+def test_a_sweep_asks_some_questions(call, tmp_path):
+    (tmp_path / "grid.toml").write_text(
+        'engine = "ngram"\nsuite = "mini"\nquestions = ["Q0[12]", "Q07"]\norder = [3, 5]\ntrials = 2\n'
+    )
+    command = ("sweep", tmp_path / "grid.toml", "--json", "-o", tmp_path / "result")
+    for options, n_answers in (((), 6), (("--limit", "2"), 4), (("--questions", "Q08"), 2)):
+        code, out, _ = call(*command, *options)
+        assert code == 0
+        assert [row["n_new"] for row in json.loads(out)] == [n_answers, n_answers]
+    (tmp_path / "grid.toml").write_text('engine = "ngram"\nsuite = "mini"\nlimit = 0\n')
+    code, _, err = call(*command)
+    assert (code, err) == (2, "error: limit: expected at least 1 question, not 0\n")

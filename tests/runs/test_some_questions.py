@@ -1,0 +1,292 @@
+"""Some questions of a suite: a cut suite scores as the whole one does, and what is cut never passes for a result."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import pytest
+from makers.forged_index import forge_baseline, replace, section
+from makers.runs import make_run, trial_lines
+from pfgen_fast import Scorer, Suite, SuiteError, TrialsError
+from pfgen_fast.experiments.scored_runs import score_runs
+from pfgen_fast.runs.aggregation import evaluate, trials_of
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import Trials, find_runs
+
+
+def ids(suite):
+    return [question.question_id for question in suite]
+
+
+@pytest.mark.parametrize(
+    ("names", "limit", "chosen"),
+    [
+        (["Q07"], None, "Q07"),
+        (["Q07", "Q01"], None, "Q01 Q07"),
+        (["Q0[1-3]", "*8"], None, "Q01 Q02 Q03 Q08"),
+        (["Why does ice float on water?"], None, "Q07"),
+        ([], 2, "Q01 Q02"),
+        (["Q0[5-8]"], 2, "Q05 Q06"),
+    ],
+)
+def test_a_suite_is_cut_to_ids_texts_patterns_and_a_number(mini, names, limit, chosen):
+    assert ids(mini.only(names, limit=limit)) == chosen.split()
+
+
+@pytest.mark.parametrize(("names", "limit"), [([], None), (["Q*"], None), ([], 8), (["*"], 100)])
+def test_all_questions_are_the_suite_itself(mini, names, limit):
+    assert mini.only(names, limit=limit) is mini
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Q7", "unknown question 'Q7' in suite mini; nearest: 'Q07'"),
+        ("X*", r"unknown question 'X\*' in suite mini; it has Q01, Q02, ..., Q08"),
+    ],
+)
+def test_a_name_of_no_question_is_named_with_the_nearest(mini, name, message):
+    with pytest.raises(TrialsError, match=message):
+        mini.only(["Q01", name])
+
+
+def test_no_question_at_all_is_refused(mini):
+    with pytest.raises(SuiteError, match="limit: expected at least 1 question, not 0"):
+        mini.only(limit=0)
+
+
+def test_a_cut_suite_scores_as_the_whole_one_and_signs_otherwise(mini, scorer):
+    cut = Scorer(mini.only(["Q07", "Q02"]))
+    answers = ["Ice is less dense than water.", ""]
+    assert [cut.score_one("Q07", answer) for answer in answers] == [scorer.score_one("Q07", a) for a in answers]
+    signatures = {Scorer(of).signature for of in (mini, mini.only(["Q02"]), mini.only(["Q07"]), cut.suite)}
+    assert len(signatures) == 4
+    with pytest.raises(TrialsError, match=r"unknown question 'Q01' in suite mini \(2 of 8 questions\)"):
+        cut.score_one("Q01", "")
+
+
+def test_a_cut_suite_is_the_same_however_it_was_cut(mini):
+    cut = mini.only(["Q0[1-3]"])
+    for other in (mini.only(limit=3), Suite.load("mini").only(["Q03", "Q02", "Q01"]), pickle.loads(pickle.dumps(cut))):
+        assert other.metadata_hash == cut.metadata_hash
+        assert ids(other) == ids(cut)
+    again = cut.only(["Q02"])
+    assert again.metadata_hash == mini.only(["Q02"]).metadata_hash
+    assert again.name == "mini (1 of 8 questions)"
+
+
+def test_a_cut_scorer_travels_as_bytes_and_by_pickle(mini):
+    scorer = Scorer(mini.only(["Q07", "Q02"]))
+    for other in (Scorer.from_bytes(scorer.to_bytes()), pickle.loads(pickle.dumps(scorer))):
+        assert other.signature == scorer.signature
+        assert other.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
+
+
+def test_damage_in_the_index_of_the_whole_suite_is_mended_for_a_cut_one(mini, scorer, tmp_path, monkeypatch):
+    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path))
+    Scorer(Suite.load("mini"))
+    (path,) = tmp_path.glob("*.pfgen")
+    content = bytearray(path.read_bytes())
+    begin, end = section(content, 6)
+    content[(begin + end) // 2] ^= 1
+    replace(path, bytes(content))
+    cut = Scorer(Suite.load("mini").only(["Q07"]))
+    with pytest.warns(RuntimeWarning, match="the compiled suite is rebuilt"):
+        assert cut.score_one("Q07", "Ice floats.") == scorer.score_one("Q07", "Ice floats.")
+
+
+def test_the_prompts_of_a_cut_suite_are_those_of_the_whole(mini):
+    cut = mini.only(["Q07"])
+    assert (cut.samples, cut.instructions) == (mini.samples, mini.instructions)
+
+
+def test_a_part_of_trials_keeps_the_numbers_of_its_lines(mini, tmp_path):
+    lines = trial_lines(mini, 2)
+    lines.insert(3, "")
+    run = make_run(tmp_path / "run", lines)
+    whole = Trials.read(run / "trials.jsonl")
+    part = trials_of(mini.only(["Q03", "Q05"]), whole)
+    assert part.questions == [question.question for _ in range(2) for question in (mini["Q03"], mini["Q05"])]
+    assert [part.line_number(row) for row in range(4)] == [3, 6, 12, 14]
+    assert [part.trial(row) for row in range(4)] == [json.loads(lines[n - 1]) for n in (3, 6, 12, 14)]
+    assert trials_of(mini, whole) is whole
+
+
+def test_the_figures_of_a_question_do_not_depend_on_the_others(mini, tmp_path):
+    make_run(tmp_path / "run", trial_lines(mini, 3))
+    (run,) = find_runs([tmp_path])
+    whole, cut = evaluate(run, Scorer(mini)), evaluate(run, Scorer(mini.only(["Q03", "Q07"])))
+    assert cut.questions == {key: whole.questions[key] for key in ("Q03", "Q07")}
+    assert cut.metadata_hash != whole.metadata_hash
+
+
+@pytest.fixture
+def run(tmp_path, mini):
+    return make_run(tmp_path / "run", trial_lines(mini, 2), {"model": "me"})
+
+
+def test_a_score_on_some_questions_is_printed_and_not_written(call, run):
+    code, out, err = call("score", "--suite", "mini", run, "--questions", "Q02, Q07", "--questions", "Q0[34]")
+    assert code == 0
+    assert out.splitlines()[1].endswith(f"  {run}  (4 of 8 questions)")
+    assert err == (
+        "note: a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it\n"
+    )
+    (row,) = json.loads(call("score", "--suite", "mini", run, "--limit", "1", "--force", "--json")[1])
+    assert (row["status"], row["result"], row["part"]) == ("scored", None, "1 of 8 questions")
+    assert not (run / "result.json").exists()
+
+
+def test_a_result_stays_whatever_is_scored_on_some_questions(call, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call("score", "--suite", "mini", run)
+    before = (run / "result.json").read_bytes()
+    for options in (["--force"], ["--output", "."], ["--output", tmp_path, "--force"]):
+        assert call("score", "--suite", "mini", run, "--questions", "Q07", *options)[0] == 0
+        assert (run / "result.json").read_bytes() == before
+
+
+def test_a_score_on_some_questions_is_written_elsewhere_and_never_up_to_date(call, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    command = ("score", "--suite", "mini", "run", "--output", "out")
+    for _ in range(2):
+        assert "(3 of 8 questions)" in call(*command, "--limit", "3")[1]
+    written = json.loads((tmp_path / "out/run/result.json").read_bytes())
+    assert list(written["questions"]) == ["Q01", "Q02", "Q03"]
+    assert written["metadata_hash"] == Suite.load("mini").only(limit=3).metadata_hash
+    assert "up to date" not in call(*command)[1]
+    assert "up to date" in call(*command)[1]
+    assert "up to date" not in call(*command, "--questions", "Q07")[1]
+
+
+@pytest.mark.parametrize("text", ["", "Q01,", ",", " "])
+def test_empty_names_are_refused(call, run, text):
+    code, _, err = call("score", "--suite", "mini", run, "--questions", text)
+    assert code == 2
+    assert "expected IDs or patterns such as 'Q0*', separated by commas" in err
+
+
+@pytest.mark.parametrize("option", [("--questions", "Q07"), ("--limit", "1"), ("--unknown-questions", "skip")])
+def test_a_table_is_scored_on_all_its_questions(call, tmp_path, option):
+    (tmp_path / "in.csv").write_text("q,a\nQ07,Ice.\n")
+    command = ("score", "--suite", "mini", "--question-column", "q", "--answer-column", "a", tmp_path / "in.csv")
+    code, _, err = call(*command, "-o", tmp_path / "out.csv", *option)
+    assert (code, err) == (
+        2,
+        "error: --questions, --limit and --unknown-questions are for runs: leave them away for a table\n",
+    )
+
+
+@pytest.fixture
+def foreign(run):
+    with (run / "trials.jsonl").open("a") as file:
+        file.writelines(json.dumps({"question": "Why me?", "answer": text}) + "\n" for text in "abc")
+    return run
+
+
+def test_trials_of_unknown_questions_are_an_error_or_left_out(call, foreign):
+    code, _, err = call("score", "--suite", "mini", foreign)
+    assert code == 3
+    assert "line 17: unknown question 'Why me?' in suite mini; " in err
+    assert "'--unknown-questions skip' leaves such trials out" in err
+    code, out, err = call("score", "--suite", "mini", foreign, "--unknown-questions", "skip")
+    assert code == 0
+    assert out.splitlines()[1].endswith(str(foreign))
+    assert err == (
+        f"note: {foreign}/trials.jsonl: 3 of 19 trials are left out, because the suite lacks their questions (1)\n"
+    )
+    assert len(json.loads((foreign / "result.json").read_bytes())["questions"]) == 8
+
+
+def test_unknown_questions_are_errors_where_some_questions_are_chosen(call, foreign):
+    code, _, err = call("score", "--suite", "mini", foreign, "--questions", "Q07")
+    assert code == 3
+    assert "unknown question 'Why me?' in suite mini; " in err
+    assert call("score", "--suite", "mini", foreign, "--questions", "Q07", "--unknown-questions", "skip")[0] == 0
+
+
+def test_a_chosen_question_without_trials_is_an_error(call, run, mini):
+    lines = [line for line in trial_lines(mini, 1) if json.loads(line)["question"] != mini["Q07"].question]
+    make_run(run, lines)
+    assert "no trial of question Q07 of the suite" in call("score", "--suite", "mini", run, "--questions", "Q0[67]")[2]
+    assert call("score", "--suite", "mini", run, "--questions", "Q0[1-6]")[0] == 0
+
+
+def test_runs_generated_for_some_questions_are_scored_on_these(mini, run, tmp_path):
+    names = {mini[name].question for name in ("Q02", "Q07")}
+    some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] in names]
+    make_run(tmp_path / "some", some, {"questions": ["Q02", "Q07"]})
+    make_run(tmp_path / "typed", some, {"questions": ["Q02", 7]})
+    outcomes = {outcome.run.folder.name: outcome for outcome in RunScorer(suite=mini).score(find_runs([tmp_path, run]))}
+    assert {name: outcome.status for name, outcome in outcomes.items()} == {
+        "run": "scored",
+        "some": "scored",
+        "typed": "failed",
+    }
+    assert outcomes["some"].part == "2 of 8 questions"
+    assert sorted(path.parent.name for path in tmp_path.rglob("result.json")) == ["run"]
+    for batch in RunScorer(suite=mini).read(find_runs([tmp_path / "some"])):
+        assert "no trial of question Q01" in batch[0].error
+
+
+def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
+    other = make_run(tmp_path / "other", trial_lines(mini, 2, first=5))
+    found = json.loads(call("compare", "--suite", "mini", run, other, "--questions", "Q0[27]", "--json")[1])
+    assert sorted(question["question_id"] for question in found["questions"]) == ["Q02", "Q07"]
+    call("score", "--suite", "mini", run)
+    code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
+    assert code == 0
+    assert "core = oracle (2 answers); index = files; result.json is not compared, because it is one of all" in out
+
+
+def test_compare_and_verify_leave_out_unknown_questions(call, foreign):
+    assert call("compare", "--suite", "mini", foreign, foreign)[0] == 2
+    assert call("compare", "--suite", "mini", foreign, foreign, "--unknown-questions", "skip")[0] == 0
+    skip = ("--suite", "mini", foreign, "--unknown-questions", "skip")
+    call("score", *skip)
+    assert call("verify", "--suite", "mini", foreign)[0] == 3
+    code, out, _ = call("verify", *skip)
+    assert code == 0
+    assert "core = oracle (16 answers); index = files; result.json matches these inputs" in out
+
+
+def test_verify_finds_a_forged_index_from_some_questions(call, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "cache"))
+    call("score", "--suite", "mini", run, "--output", tmp_path / "out")
+    (path,) = (tmp_path / "cache").glob("*.pfgen")
+    forge_baseline(path, 6)
+    code, out, _ = call("verify", "--suite", "mini", run, "--questions", "Q07")
+    assert code == 1
+    assert f"question Q07: its index is not what the suite's files give; delete {path}" in out
+    assert call("verify", "--suite", "mini", run, "--questions", "Q06")[0] == 0
+
+
+def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, monkeypatch, mini):
+    monkeypatch.chdir(tmp_path)
+    make_run(tmp_path / "other", trial_lines(mini, 2), {"model": "other"})
+    for place in ("run", "other"):
+        call("score", "--suite", "mini", place, "--limit", "3", "-o", "out")
+    assert call("leaderboard", "out")[2] == ""
+    call("score", "--suite", "mini", "run", "-o", "out")
+    note = (
+        "note: scores of different suites, or of other questions, stand side by side (by metadata hash: 1 with "
+        f"{mini.only(limit=3).metadata_hash[:7]}, 1 with {mini.metadata_hash[:7]})\n"
+    )
+    assert call("leaderboard", "out")[2] == note
+    assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note
+    assert call("leaderboard", "out", "--quiet")[2] == ""
+
+
+def test_experiments_take_a_cut_suite_and_leave_out_runs_of_some_questions(varied, mini, tmp_path):
+    cut = mini.only(["Q02", "Q07"])
+    scored = score_runs([varied], suite=cut)
+    whole = score_runs([varied], suite=mini)
+    numbers = [number for number, question in enumerate(mini) if question.question_id in ("Q02", "Q07")]
+    assert (scored.question_scores["score"] == whole.question_scores["score"][:, numbers]).all()
+    some = [line for line in trial_lines(mini, 2) if json.loads(line)["question"] == mini["Q02"].question]
+    make_run(tmp_path / "some", some, {"questions": ["Q02"]})
+    found = score_runs([varied, tmp_path / "some"], suite=mini)
+    assert len(found.names) == len(whole.names)
+    (problem,) = found.problems
+    assert "no trial of question Q01 and 6 more of the suite" in problem
