@@ -735,7 +735,14 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory from /proc")
-@pytest.mark.parametrize(("suffix", "few", "many"), [(".parquet", 70_000, 350_000), (".jsonl.gz", 20_000, 100_000)])
+@pytest.mark.parametrize(
+    ("suffix", "few", "many"),
+    [
+        (".parquet", 70_000, 350_000),
+        (".jsonl.gz", 20_000, 100_000),
+        (".json", 20_000, 100_000),
+    ],
+)
 def test_memory_does_not_grow_with_the_rows(mini, tmp_path, suffix, few, many):
     """Row groups have up to 65,536 rows, so both files have at least one complete group."""
     answers = [(question.question_id, text) for question in mini for text in question.answers["A"][:100]]
