@@ -30,7 +30,8 @@ def score_runs(suite: Suite, folders: list[Path], mix: Mix, scratch: Path) -> li
     by_command, by_library = scratch / "by_command", scratch / "by_library"
     runs, threads = find_runs(folders), default_threads()
     scorer = RunScorer(suite=suite, output=by_library, force=True, threads=threads)
-    command = [_COMMAND, "score", *map(str, folders), "--force", "--output", str(by_command)]
+    options = ["--force", "--float-sum", "compensated", "--output", str(by_command)]
+    command = [_COMMAND, "score", *map(str, folders), *options]
     # With a pipe for stderr, no progress bar is drawn.
     run_command = partial(subprocess.run, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
     parse_command = [sys.executable, parse_runs.__file__, str(threads), *map(str, folders)]

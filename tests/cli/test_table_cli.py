@@ -44,6 +44,14 @@ def test_what_is_to_be_typed_can_be_typed(call, table, given):
     assert out.startswith("1 row scored: ")
 
 
+def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):
+    (tmp_path / "data").symlink_to(mini.folder)
+    _, _, err = call("score", table)
+    assert "type: pfgen-fast score --question-column question --answer-column ANSWER in.csv -o in.scored.csv" in err
+    code, out, _ = call("score", table, *COLUMNS[2:], "-o", "out.csv")
+    assert (code, out.splitlines()[0]) == (0, "1 row scored: out.csv")
+
+
 def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
     table.write_text("q\x1b[2Jx,$(reboot),\u202ea\n" + "".join(["x,"] * 2) + "\n", encoding="utf-8")
     code, _, err = call("score", table)
@@ -77,7 +85,7 @@ def test_the_input_is_not_replaced_unless_asked_for(call, table, tmp_path):
 def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
     (tmp_path / "link.csv").symlink_to("in.csv")
     code, out, _ = call("score", "link.csv", *COLUMNS, "--in-place", *given)
-    assert (code, out) == (0, f"1 row scored: {tmp_path / 'in.csv'}\n")
+    assert (code, out.splitlines()[0]) == (0, f"1 row scored: {tmp_path / 'in.csv'}")
     assert table.read_bytes().startswith(b"id,question,my answer,fluency,")
     assert (tmp_path / "link.csv").is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from ..files.foreign_text import terminal_text
 from . import stopped
+from .help import Context
 
 LINES = {
     "score": "Scores runs, or a table of answers.",
@@ -33,6 +34,12 @@ _UsageError: Any = typer.BadParameter.__base__
 
 class Group(TyperGroup):
     """A command with subcommands, whose help shows the complete first line of each."""
+
+    context_class = Context
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A subcommand by name; None if there is none."""
+        return _with_our_help(super().get_command(ctx, cmd_name))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes the list of subcommands."""
@@ -82,7 +89,13 @@ class Root(Group):
             return None
         own_name = cmd_name.replace("-", "_")
         found = getattr(import_module(f".{own_name}", __package__), own_name)
-        return typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found))
+        return _with_our_help(typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found)))
+
+
+def _with_our_help(command: Any) -> Any:
+    if command is not None:
+        command.context_class = Context
+    return command
 
 
 def _alone(function: Any) -> typer.Typer:

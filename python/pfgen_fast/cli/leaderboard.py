@@ -127,3 +127,7 @@ def _print_table(entries: Sequence[Entry]) -> None:
         rank = "–" if entry.rank is None else str(entry.rank)
         table.add_row(*map(Text, (rank, figures[0], name, *figures[1:])))
     stdout().print(table, soft_wrap=False)
+    hashes = {entry.result.metadata_hash for entry in entries}
+    if len(hashes) == 1:
+        suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
+        stdout().print(f"\n{suite}\nsignature: unknown, for result.json records none", style="dim")

@@ -10,12 +10,13 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
+from .layout import rest, shortened
+from .origin import given_suite, print_origins
 from .table import TableJob, is_table
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..suite.rules import FloatSum
-    from ..suite.suite import Suite
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -90,7 +91,7 @@ def score(
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     runs = find_runs(paths)
     run_scorer = RunScorer(
-        suite=_loaded(suite) if suite else None,
+        suite=given_suite(suite),
         questions=options.names_of(questions),
         limit=limit,
         unknown=unknown_questions.value,
@@ -109,12 +110,6 @@ def score(
         raise SystemExit(Exit.PARTIAL)
 
 
-def _loaded(suite: str) -> Suite:
-    from ..suite.suite import Suite
-
-    return Suite.load(suite)
-
-
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: FloatSum = "compensated") -> list[Outcome]:
     """Prints the scores of runs, and why others failed, as they arrive."""
     done: list[Outcome] = []
@@ -125,17 +120,21 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
             if not any(earlier.error is None for earlier in done):
                 print_line((_HEADER, "bold"))
             remark = "up to date" if outcome.status == "current" else outcome.part
-            print_line(_row(outcome, float_sum), (f"  ({remark})" if remark else "", "dim"))
+            remark = f"  ({remark})" if remark else ""
+            print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
             for sentence in outcome.notes:
                 note(sentence)
         done.append(outcome)
+    if not quiet:
+        print_origins(done)
     if not quiet and any(not outcome.is_kept for outcome in done):
         note("a score on some questions is no result of the suite, so it is only printed; 'score --output' writes it")
     return done
 
 
-def _row(outcome: Outcome, float_sum: FloatSum) -> str:
-    name = shown(str(outcome.run.folder))
+def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:
+    """A line of the table, with room for a remark."""
+    name = shortened(shown(str(outcome.run.folder)), rest(len(_HEADER) - len("run") + room))
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores
@@ -153,5 +152,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "part": outcome.part,
         "notes": list(outcome.notes),
         "error": outcome.error,
+        "suite": outcome.suite and outcome.suite.name,
+        "signature": outcome.signature,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }

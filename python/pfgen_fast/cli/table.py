@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import PfgenError
 from ..files.foreign_text import in_one_line
 from .app import counted, counting, fail, print_line, shown
+from .origin import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum, Profile
@@ -44,13 +46,13 @@ class TableJob:
         """Scores the table and prints how many rows were scored; ends the command if options are missing."""
         if len(self.paths) != 1:
             fail(f"a table is scored alone; expected one input, not {len(self.paths)}")
-        if not (self.suite and self.question_column and self.answer_column and (self.output or self.in_place)):
+        if not (self.question_column and self.answer_column and (self.output or self.in_place)):
             fail(self._what_to_type())
         target = self._target()
         from ..scoring.scorer import Scorer
         from ..tables.streaming import score_table
 
-        scorer = Scorer(self.suite, profile=profile, float_sum=float_sum, threads=threads)
+        scorer = Scorer(suite_or_here(self.suite), profile=profile, float_sum=float_sum, threads=threads)
         with counting("rows", quiet=quiet) as count:
             n_rows = score_table(
                 self.paths[0],
@@ -64,6 +66,7 @@ class TableJob:
             )
         if not quiet and str(target) != _STDIN:
             print_line(f"{counted(n_rows, 'row')} scored: {shown(str(target))}")
+            print_origin(scorer.suite, scorer.signature)
 
     def _target(self) -> Path:
         """The file to write; the input only if that was asked for, by whatever name it is given."""
@@ -85,15 +88,24 @@ class TableJob:
 
         source = self.paths[0]
         if source == _STDIN:
-            return "a table needs --suite, --question-column, --answer-column, and --output or --in-place"
+            return "a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)"
         names = column_names(source, self.encoding)
-        words = ["pfgen-fast", "score", "--suite", self.suite or "SUITE"]
+        words = ["pfgen-fast", "score", *(["--suite", self.suite or "SUITE"] if self.suite or not _has_suite() else [])]
         words += ["--question-column", self.question_column or _first(_QUESTION_NAMES, names) or "QUESTION"]
         words += ["--answer-column", self.answer_column or _first(_ANSWER_NAMES, names) or "ANSWER"]
         words += ["--nulls"] if self.nulls else []
         words += ["--encoding", self.encoding] if self.encoding is not None else []
         words += [source, *(["--in-place"] if self.in_place else ["-o", str(self.output or _beside(source))])]
         return f"{source}: a table with {_columns(names)}; to score it, type: {shlex.join(words)}"
+
+
+def _has_suite() -> bool:
+    """Whether there is a suite at the working folder, so that none need be named."""
+    try:
+        source_or_here(None)
+    except PfgenError:
+        return False
+    return True
 
 
 def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:

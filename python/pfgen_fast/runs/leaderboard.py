@@ -154,11 +154,11 @@ def rank(
 
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
     """A sentence if results were made with different suites, or with other questions of one; None if they were not."""
-    counts = Counter(result.metadata_hash[:7] for result in results)
-    if len(counts) < 2:
+    suites = Counter(result.metadata_hash for result in results)
+    if len(suites) < 2:
         return None
-    named = ", ".join(f"{n:,} with {in_one_line(digits)}" for digits, n in counts.most_common())
-    return f"scores of different suites, or of other questions, stand side by side (by metadata hash: {named})"
+    hashes = ", ".join(f"{in_one_line(name)} ({n:,})" for name, n in suites.most_common(3))
+    return f"scores of {len(suites)} suites, which cannot be compared: metadata hashes {hashes}"
 
 
 def _entry(path: Path, float_sum: FloatSum) -> Entry:
@@ -247,6 +247,7 @@ def _record(entry: Entry) -> dict[str, Any]:
         "run": entry.folder.as_posix(),
         "model": entry.model,
         "config": entry.config,
+        "metadata_hash": result.metadata_hash,
         "num_trials": result.num_trials,
         "score": add_up(entry.question_scores, entry.float_sum) / len(entry.question_scores),
         "score_std": result.score_std,

@@ -62,6 +62,7 @@ class Verifier:
         unknown: What happens to trials of questions that the suite lacks.
 
     Attributes:
+        suite: The suite.
         index_differences: The questions whose index, as scoring finds it, is not what the suite's files give; one
             sentence each.
     """
@@ -75,6 +76,7 @@ class Verifier:
         unknown: UnknownQuestions = "error",
     ) -> None:
         first: FloatSum = "compensated" if float_sum == "auto" else float_sum
+        self.suite = suite
         self._takes_either = float_sum == "auto"
         self._sample, self._unknown = sample, unknown
         self._scorer = Scorer(suite, float_sum=first)
@@ -83,6 +85,11 @@ class Verifier:
         original = _original(suite)
         self._oracle = Oracle(original, float_sum=first)
         self.index_differences = tuple(_index_differences(self._scorer, original))
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores that recorded results are compared with."""
+        return self._scorer.signature
 
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
         """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle.

@@ -1,0 +1,234 @@
+"""Which suite each command takes, and what it says of the suite and of the signature of its scores."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from makers.fault_server import answering, serving
+from makers.runs import make_varied_runs
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.cli import commands
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
+
+ANSWER = "Ice floats because it is less dense than water."
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A checkout with a suite of its own, which differs from the packaged one, and with scored runs."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(Path(Suite.load("mini").folder), folder / "data")
+    path = folder / "data" / "Q08.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "category": "other"}), encoding="utf-8")
+    runs = make_varied_runs(folder / "result", Suite.load(folder / "data"), n_runs=3, n_trials=2)
+    assert all(outcome.status == "scored" for outcome in RunScorer().score(find_runs([runs])))
+    (folder / "answers.jsonl").write_text(json.dumps({"q": "Q07", "a": ANSWER}) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def signature(checkout):
+    return Scorer(checkout / "data").signature
+
+
+def line_of(name, checkout, tmp_path):
+    """The arguments of a command that is given no suite; None if it takes none."""
+    result = checkout / "result"
+    runs = sorted(path.parent for path in result.rglob("trials.jsonl"))
+    ngram = ("-e", "ngram", "-n", 1, "-o", tmp_path / "made")
+    experiment = (result, "-o", tmp_path / "experiment")
+    (tmp_path / "scores.csv").write_text("model,x\n" + "".join(f"org/model-{n},{n}\n" for n in range(3)))
+    return {
+        "score": ("score", "--force", result, "--output", tmp_path / "scores"),
+        "score --question-column": (
+            *("score", "--question-column", "q", "--answer-column", "a"),
+            *(checkout / "answers.jsonl", "-o", tmp_path / "scored.jsonl"),
+        ),
+        "report": ("report", result, "-o", tmp_path / "report.html"),
+        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "explain": ("explain", "-q", "Q07", "-a", ANSWER),
+        "verify": ("verify", result, "--sample", 1),
+        "generate": ("generate", *ngram),
+        "sweep": ("sweep", *ngram, "--order", 2, "--order", 3),
+        "prompts": ("prompts", "-o", tmp_path / "prompts.jsonl"),
+        "suite info": ("suite", "info"),
+        "suite check": ("suite", "check"),
+        "suite compile": ("suite", "compile"),
+        "experiment relations": ("experiment", "relations", *experiment, "--resamples", 100),
+        "experiment stability": ("experiment", "stability", *experiment, "--reference-draws", 0, "--draws", 1),
+        "experiment external": ("experiment", "external", *experiment, "--scores", tmp_path / "scores.csv"),
+        "experiment significance": ("experiment", "significance", *experiment, "--resamples", 100),
+        "experiment sensitivity": ("experiment", "sensitivity", *experiment, "--vary", "limit=150"),
+    }.get(name)
+
+
+WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords"}
+"""Commands that read results alone, or that name their suite otherwise."""
+
+TESTED_ELSEWHERE = {"import-batch", "experiment judge"}
+"""Commands that need files or a server."""
+
+TAKE_A_SUITE = [
+    *("score", "score --question-column", "report", "compare", "explain", "verify", "generate", "sweep", "prompts"),
+    *("suite info", "suite check", "suite compile"),
+    *(f"experiment {name}" for name in ("relations", "stability", "external", "significance", "sensitivity")),
+]
+WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
+
+
+def test_every_command_is_accounted_for():
+    groups = {
+        name: [command.name or command.callback.__name__ for command in getattr(module, name).registered_commands]
+        for name in ("suite", "experiment")
+        for module in [__import__(f"pfgen_fast.cli.{name}", fromlist=[name])]
+    }
+    names = {f"{name} {sub}" for name, subs in groups.items() for sub in subs} | (set(commands.LINES) - set(groups))
+    assert names == {*TAKE_A_SUITE, *WITHOUT_SUITE, *TESTED_ELSEWHERE} - {"score --question-column"}
+
+
+@pytest.mark.parametrize("name", TAKE_A_SUITE)
+def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path, monkeypatch, signature, name):
+    monkeypatch.chdir(checkout / "result" / "org")
+    code, out, err = call(*line_of(name, checkout, tmp_path))
+    assert code == 0, err
+    assert str(checkout / "data") in out
+    if name in WITH_SCORES:
+        assert out.splitlines()[-2:] == [f"suite: {checkout / 'data'}", f"signature: {signature}"]
+    else:
+        assert "signature" not in out
+
+
+@pytest.mark.parametrize("name", TAKE_A_SUITE)
+def test_without_a_checkout_a_suite_must_be_named(call, checkout, tmp_path, monkeypatch, name):
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(checkout, elsewhere, ignore=shutil.ignore_patterns("data"))
+    monkeypatch.chdir(elsewhere)
+    code, _, err = call(*line_of(name, elsewhere, tmp_path))
+    assert code == (3 if name == "verify" else 2)  # which tries the other runs
+    assert "not in a checkout with a data/ folder of Q*.json files; name " in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", [name for name in TAKE_A_SUITE if not name.startswith("suite")])
+def test_a_suite_that_is_named_is_taken(call, checkout, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(checkout)
+    code, out, err = call(*line_of(name, checkout, tmp_path), "--suite", "mini")
+    assert code == (1 if name == "verify" else 0), err  # the recorded results are of the other suite
+    assert "suite: mini" in out
+
+
+def test_import_batch_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):
+    monkeypatch.chdir(checkout)
+    batch, output = tmp_path / "batch.jsonl", tmp_path / "output.jsonl"
+    assert call("prompts", "--format", "openai-batch", "-m", "org/m", "--mode", "chat", "-o", batch)[0] == 0
+    body = json.loads(answering("Ice.").body)
+    ids = [json.loads(line)["custom_id"] for line in batch.read_text(encoding="utf-8").splitlines()]
+    lines = [json.dumps({"custom_id": key, "response": {"status_code": 200, "body": body}}) for key in ids]
+    output.write_text("\n".join(lines))
+    code, out, err = call("import-batch", output, "-c", tmp_path / "batch.config.json", "-o", tmp_path / "made")
+    assert code == 0, err
+    assert f"suite: {checkout / 'data'}" in out
+
+
+def test_judge_takes_the_suite_of_the_checkout(call, checkout, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(lambda request: answering(f"[[{1 + len(request.prompt) % 9}]]")) as server:
+        arguments = ("-m", "org/judge", "--base-url", server.base_url, "-n", 1, "-o", tmp_path)
+        code, out, err = call("experiment", "judge", checkout / "result", *arguments)
+    assert code == 0, err
+    assert out.splitlines()[-1] == f"suite: {checkout / 'data'}"
+    assert err.splitlines()[0].startswith("24 of 24 ratings, 24 new in ")
+
+
+@pytest.mark.parametrize("command", ["compare", "report", "experiment"])
+def test_runs_of_different_suites_are_not_taken_for_runs_of_one(call, checkout, tmp_path, command):
+    other = tmp_path / "other"
+    shutil.copytree(checkout, other)
+    shutil.rmtree(other / "data")
+    shutil.copytree(Path(Suite.load("mini").folder), other / "data")
+    first, second = checkout / "result/org/model-0/abc", other / "result/org/model-1/abc"
+    call("score", first, second)
+    more = {"compare": [], "report": ["-o", tmp_path / "x.html"], "experiment": ["-o", tmp_path / "x"]}[command]
+    names = ["experiment", "relations"] if command == "experiment" else [command]
+    code, _, err = call(*names, first, second, *more)
+    assert code == 2
+    assert f"have different suites, {checkout / 'data'} and {other / 'data'}; name one (--suite)" in err
+
+
+def test_prompts_on_stdout_name_a_suite_that_was_found(call, checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    _, out, err = call("prompts")
+    assert len(list(map(json.loads, out.splitlines()))) == 8
+    assert err == f"note: suite: {checkout / 'data'}\n"
+    assert call("prompts", "--suite", "mini")[2] == ""
+
+
+# Signatures in JSON, and where there is none
+
+
+def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
+    result = checkout / "result"
+    runs = sorted(path.parent for path in result.rglob("trials.jsonl"))
+    expected = (str(checkout / "data"), signature)
+    lines = {
+        "score": ("score", "--force", result),
+        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "explain": ("explain", "-q", "Q07", "-a", ANSWER, "-s", checkout / "data"),
+        "verify": ("verify", result, "--sample", 1),
+        "generate": ("generate", "-e", "ngram", "-n", 1, "-s", checkout / "data", "-o", tmp_path),
+    }
+    for name, line in lines.items():
+        found = json.loads(call(*line, "--json")[1])
+        for row in found if isinstance(found, list) else [found]:
+            assert (row["suite"], row["signature"]) == expected, name
+
+
+def test_the_table_of_a_sweep_has_the_signature(call, tmp_path, mini, scorer):
+    line = ("sweep", "-e", "ngram", "-s", "mini", "-n", 1, "--order", 2, "--order", 3, "-o", tmp_path)
+    code, out, _ = call(*line, "--json", "--table", tmp_path / "table.csv")
+    assert code == 0
+    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        rows = [*csv.DictReader(file), *json.loads(out)]
+    assert {row["signature"] for row in rows} == {scorer.signature}
+
+
+def test_scores_that_are_only_read_have_no_signature(call, checkout, signature):
+    """A result.json records neither version nor profile nor sum."""
+    result = checkout / "result"
+    call("score", result)
+    _, out, _ = call("score", result)
+    assert out.splitlines()[-2] == f"suite: {checkout / 'data'}"
+    assert out.splitlines()[-1].startswith("signature: unknown, for result.json records none")
+    assert {row["signature"] for row in json.loads(call("score", result, "--json")[1])} == {None}
+    next(result.rglob("result.json")).unlink()
+    _, out, _ = call("score", result)
+    assert f"suite: {checkout / 'data'} (1 run)\nsignature: {signature}\n" in out
+    assert f"suite: {checkout / 'data'} (2 runs)\nsignature: unknown" in out
+
+
+def test_the_signature_names_profile_and_sum(call, checkout, tmp_path):
+    line = ("score", checkout / "result", "--profile", "paper", "--float-sum", "naive", "--output", tmp_path)
+    assert "|profile:paper|sum:naive|" in call(*line)[1].splitlines()[-1]
+
+
+def test_a_leaderboard_says_which_suite_its_results_record(call, checkout):
+    call("score", checkout / "result")
+    rows = json.loads(call("leaderboard", checkout / "result", "--json")[1])
+    assert {row["metadata_hash"] for row in rows} == {Suite.load(checkout / "data").metadata_hash}
+    assert not any("signature" in row for row in rows)
+
+
+def test_a_leaderboard_of_two_suites_says_that_they_cannot_be_compared(call, checkout, tmp_path):
+    shutil.copytree(checkout / "result", tmp_path / "result")
+    call("score", "--suite", "mini", tmp_path / "result", "--force")
+    call("score", checkout / "result")
+    code, _, err = call("leaderboard", checkout / "result", tmp_path / "result")
+    assert code == 0
+    assert err.startswith("note: scores of 2 suites, which cannot be compared: metadata hashes ")
+    assert "(3), " in err
