@@ -85,7 +85,7 @@ $(VENV)/with-linters: $(VENV)/with-tools
 
 $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
-	$(PIP) "pfgen-fast[models]"
+	$(PIP) "pfgen-fast[openai,transformers,examples]"
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.

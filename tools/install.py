@@ -25,6 +25,8 @@ _SHOWN_ON_FAILURE = 60
 def run(what: str, command: Sequence[str]) -> None:
     """Runs a command and shows one line: what it does, how far it is (on a terminal), and how long it took.
 
+    The line must fit a terminal of 80 columns, or else it would not be overwritten.
+
     Raises:
         SystemExit: The command fails; the end of what it said is on stderr.
     """
@@ -58,7 +60,7 @@ def main() -> None:
     """Installs the build tools, then the package."""
     run("1/2 installing build tools", [*PIP, "--quiet", *BUILD_TOOLS])
     run(
-        "2/2 installing pfgen-fast; compiling its core takes minutes the first time",
+        "2/2 installing pfgen-fast (compiling takes minutes)",
         [*PIP, "--verbose", "--no-build-isolation", "."],
     )
 
