@@ -111,11 +111,11 @@ def test_lines_fit_a_terminal_and_break_no_number_and_no_name(checkout, commands
     assert strange == set()
 
 
-def test_a_path_is_shortened_in_its_middle():
+def test_a_path_is_shortened_nearer_to_its_beginning():
     path = "result/openai/gpt-4o-2024-08-06/5e1e9f4"
     assert layout.shortened(path, len(path)) == path
     assert layout.shortened(path, None) == path
-    assert layout.shortened(path, 21) == "result/ope…06/5e1e9f4"
+    assert layout.shortened(path, 21) == "resul…4-08-06/5e1e9f4"
     assert cell_len(layout.shortened("結果" * 40, 30)) <= 30
     assert layout.shortened(path, 3) == layout.shortened(path, 12)  # what is shorter tells nothing
 

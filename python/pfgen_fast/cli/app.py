@@ -161,7 +161,7 @@ def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Prog
         def get_renderables(self) -> Iterator[RenderableType]:
             yield from super().get_renderables()
             if below is not None and any(task.visible for task in self.tasks):
-                yield Text(below(), style="dim", no_wrap=True, overflow="ellipsis")
+                yield Text(below(), style="dim")
 
     return ProgressAbove(*columns, console=stderr(), transient=True)
 

@@ -21,15 +21,15 @@ def rest(taken: int) -> int | None:
 
 
 def shortened(text: str, width: int | None) -> str:
-    """A name or path with an ellipsis in its middle if it is wider than this; both of its ends tell something.
+    """A name or path with an ellipsis if it is wider than this, nearer to its beginning, because its end tells more.
 
     Example:
-        >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 21)
-        'result/ope…06/5e1e9f4'
+        >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
+        'result…2024-08-06/5e1e9f4'
     """
     if width is None or _width(text) <= (width := max(width, _LEAST)):
         return text
-    end = _last(text, (width - 1) // 2)
+    end = _last(text, (width - 1) * 3 // 4)
     return f"{_first(text, width - 1 - _width(end))}…{end}"
 
 
