@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-SOURCES := pyproject.toml CMakeLists.txt $(shell find cpp python -name '*.[chp]pp' -o -name '*.py' -o -name '*.pyi' -o -name '*.json*')
+SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '* *')
 PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
 # What `make models` gets torch by. Its usual build brings CUDA; one for CPUs alone is smaller, see CONTRIBUTING.md.
@@ -14,12 +14,13 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz core clang parity models lint bench sanitize clean
+.PHONY: help demo test fuzz simulate core clang parity models lint bench sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
 demo: $(VENV)/installed ## score the packaged example answers and print a table
+	@echo "scoring the example answers"
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
@@ -27,6 +28,9 @@ test: $(VENV)/with-tools ## build and run all tests (the published runs too, whe
 
 fuzz: $(VENV)/with-tools ## core against oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... begins elsewhere
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+simulate: $(VENV)/with-tools ## how well intervals and verdicts hold, into docs/statistics.md (some minutes; published runs too, where found)
+	PYTHONPATH=tests $(BIN)/python tests/simulate_statistics.py
 
 core: $(VENV)/with-tools ## the core's own tests, and how much work building and scoring take
 	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release
@@ -39,7 +43,7 @@ clang: $(VENV)/with-tools ## the same, compiled by clang (CLANGXX=..., 14 or lat
 parity: $(VENV)/with-tools ## every published answer, core against oracle (PARITY=part: of some questions); needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n auto
 
-models: $(VENV)/with-models ## engines for local models and the training examples, with tiny models; installs torch (TORCH=...)
+models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
 lint: $(VENV)/with-linters ## style, types, and which room may import which
@@ -65,18 +69,19 @@ clean: ## remove what was built
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "Python 3.10 or newer is needed; name one with 'make PYTHON=python3.12 ...'"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "making the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(BIN)/python $(SOURCES)
-	$(PIP) .
+	@$(BIN)/python tools/install.py
 	@touch $@
 
-# The package, built once, with everything that tests it.
-$(VENV)/with-tools: $(BIN)/python $(SOURCES)
-	$(PIP) ".[test]"
-	@touch $(VENV)/installed $@
+# From here on the package is there already, so that only what its extras need is installed.
+$(VENV)/with-tools: $(VENV)/installed
+	@echo "installing what the tests need"
+	@$(PIP) "pfgen-fast[test]"
+	@touch $@
 
-# The package is there already, so that only what its extras need is installed.
 $(VENV)/with-linters: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[lint]"
 	@touch $@
@@ -87,6 +92,6 @@ $(VENV)/with-models: $(VENV)/with-tools
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.
-$(VENV)/with-peers: $(BIN)/python $(SOURCES)
-	$(PIP) ".[bench,kenlm]" || $(PIP) ".[bench]" || $(PIP) .
-	@touch $(VENV)/installed $@
+$(VENV)/with-peers: $(VENV)/installed
+	$(PIP) "pfgen-fast[bench,kenlm]" || $(PIP) "pfgen-fast[bench]" || true
+	@touch $@

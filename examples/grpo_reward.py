@@ -1,6 +1,6 @@
 """Reinforcement learning with TRL's GRPOTrainer: the score of an answer is its reward.
 
-    pip install 'pfgen-fast[examples]'
+    pip install 'pfgen-fast[trl]'
     python examples/grpo_reward.py org/model --suite my-suite --mode qa --steps 500
 
 The reward is for what `pfgen-fast generate` would keep of the answer, so it is the score of a later run.
@@ -9,65 +9,10 @@ The reward is for what `pfgen-fast generate` would keep of the answer, so it is 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from pfgen_fast import PfgenError, Scorer, Suite
-from pfgen_fast.generation.engines import first_part
-from pfgen_fast.generation.prompts import MODES, STOP, Mode, Task, cleaned, make_tasks
-
-if TYPE_CHECKING:
-    from datasets import Dataset
-
-Completion = str | list[dict[str, Any]]
-"""What a model said: a text, or the messages of a conversation, where the last message counts."""
-
-RewardFunction = Callable[..., list[float]]
-
-
-def make_reward(suite: Suite | str | Path, mode: Mode = "completion", column: str = "question") -> RewardFunction:
-    """A reward function for `GRPOTrainer(reward_funcs=...)`.
-
-    Args:
-        suite: The suite, or what `Suite.load` takes.
-        mode: The kind of prompts, which determines where an answer begins and ends.
-        column: The column of the dataset that names the question, by its id or its exact text.
-
-    Example:
-        >>> reward = make_reward("mini")
-        >>> answers = [" Ice floats because it is less dense than water.\\n\\nQ: And", " Because."]
-        >>> rewards = reward(prompts=["...", "..."], completions=answers, question=["Q07", "Q07"])
-        >>> [round(value, 2) for value in rewards]
-        [0.35, 0.01]
-    """
-    scorer = Scorer(suite)
-
-    def pfgen_score(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float]:
-        if column not in columns:
-            raise PfgenError(f"the dataset has no column {column!r}, which names the question of each prompt")
-        answers = [answer_in(completion, mode) for completion in completions]
-        rewards: list[float] = scorer.reward(columns[column], answers).tolist()
-        return rewards
-
-    return pfgen_score
-
-
-def answer_in(completion: Completion, mode: Mode) -> str:
-    """The part of a completion that is the answer: up to the first stop string, without any lead-in."""
-    said = completion if isinstance(completion, str) else (completion[-1].get("content") or "" if completion else "")
-    return cleaned(first_part(said, STOP[mode]), mode)
-
-
-def make_dataset(suite: Suite, mode: Mode, *, trials: int, num_examples: int) -> Dataset:
-    """The prompts of some trials, each with the id of its question."""
-    from datasets import Dataset
-
-    tasks: list[Task] = []
-    for trial in range(1, trials + 1):
-        tasks += make_tasks(suite, trial, mode=mode, num_examples=num_examples)
-    prompts = [task.prompt.text if task.prompt.messages is None else list(task.prompt.messages) for task in tasks]
-    return Dataset.from_dict({"prompt": prompts, "question": [task.question_id for task in tasks]})
+from pfgen_fast import PfgenError, Suite
+from pfgen_fast.generation.prompts import MODES
+from pfgen_fast.integrations.trl import make_dataset, make_reward
 
 
 def train(options: argparse.Namespace) -> list[dict[str, float]]:
@@ -129,7 +74,7 @@ def main() -> None:
     except PfgenError as error:
         raise SystemExit(f"error: {error}") from None
     except ModuleNotFoundError as error:
-        raise SystemExit(f"error: {error.name} is not installed: pip install 'pfgen-fast[examples]'") from None
+        raise SystemExit(f"error: {error.name} is not installed: pip install 'pfgen-fast[trl]'") from None
     rewards = [entry["reward"] for entry in log if "reward" in entry]
     print("mean reward by step: " + " ".join(f"{reward:.4f}" for reward in rewards))
 

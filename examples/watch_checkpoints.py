@@ -9,148 +9,21 @@ It may be stopped and restarted at any time: scored checkpoints are not scored a
 from __future__ import annotations
 
 import argparse
-import json
-import re
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from hashlib import sha1
+import sys
 from pathlib import Path
 
 from pfgen_fast import PfgenError, Suite
-from pfgen_fast.cli.app import counting
-from pfgen_fast.files.writing import write_whole
-from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.generating import Setting, generate
-from pfgen_fast.generation.prompts import MODES, NUM_EXAMPLES, STOP, Mode
-from pfgen_fast.generation.run_writer import run_folder
-from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown
-from pfgen_fast.runs.result import RunResult, read_result
-from pfgen_fast.runs.run_scorer import RunScorer
-
-_NAME = re.compile(r"checkpoint-(\d+)")
+from pfgen_fast.generation.engines import Sampling
+from pfgen_fast.generation.prompts import MODES, NUM_EXAMPLES, STOP
+from pfgen_fast.integrations.checkpoints import Checkpoint, Watch, complete_checkpoints, watch
+from pfgen_fast.runs.result import RunResult
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """A complete checkpoint of Hugging Face's Trainer.
-
-    Attributes:
-        folder: Where it is.
-        step: The training step that it holds.
-        digest: Distinguishes it from a checkpoint of the same step in an earlier training.
-    """
-
-    folder: Path
-    step: int
-    digest: str
-
-    @property
-    def model(self) -> str:
-        """Its name on the leaderboard."""
-        return f"{self.folder.resolve().parent.name}/{self.folder.name}-{self.digest}"
-
-
-def complete_checkpoints(folder: Path) -> list[Checkpoint]:
-    """The completely written checkpoints below a folder, by step.
-
-    The Trainer writes `trainer_state.json` last; while it is missing or incomplete, so is the checkpoint.
-    """
-    found = []
-    for path in folder.glob("checkpoint-*"):
-        name = _NAME.fullmatch(path.name)
-        try:
-            state = (path / "trainer_state.json").read_bytes()
-            json.loads(state)
-        except (OSError, ValueError):
-            continue  # not complete yet, or just deleted by save_total_limit
-        if name:
-            found.append(Checkpoint(path, int(name[1]), sha1(state).hexdigest()[:7]))
-    return sorted(found, key=lambda checkpoint: checkpoint.step)
-
-
-@dataclass(frozen=True)
-class Watch:
-    """What is done with each checkpoint.
-
-    Attributes:
-        suite: Where the questions come from.
-        output: Runs and the leaderboard are written below this folder.
-        trials: How often each question is asked.
-        mode: Which kind of prompts is sent.
-        sampling: How answers are drawn.
-        num_examples: How many sample answers a prompt shows.
-        device: Where the checkpoints run; by default a GPU if there is one.
-    """
-
-    suite: Suite
-    output: Path
-    trials: int
-    mode: Mode
-    sampling: Sampling
-    num_examples: int = NUM_EXAMPLES
-    device: str | None = None
-
-    def score(self, checkpoint: Checkpoint) -> RunResult:
-        """Generates what is missing from a checkpoint's run, scores the run, and rewrites the leaderboard."""
-        engine = open_engine(
-            "transformers",
-            suite=self.suite,
-            model=str(checkpoint.folder.resolve()),
-            mode=self.mode,
-            sampling=self.sampling,
-            device=self.device,
-        )
-        with counting(f"answers of {checkpoint.folder.name}", with_speed=True) as count:
-            setting = self._setting(checkpoint)
-            generated = generate(self.suite, engine, setting, trials=self.trials, output=self.output, on_progress=count)
-        for problem in generated.failed.values():
-            print(f"{checkpoint.folder.name}: {problem}")
-        if generated.run is None:
-            raise PfgenError(f"{checkpoint.folder}: no trial is complete, so there is no score")
-        (outcome,) = RunScorer(suite=self.suite).score([generated.run])
-        if outcome.error:
-            raise PfgenError(outcome.error)
-        entries = rank(find_results([self.output]))
-        write_whole(self.output / "leaderboard.md", to_markdown(entries, self.output).encode())
-        return read_result(outcome.path)
-
-    def is_scored(self, checkpoint: Checkpoint) -> bool:
-        """Whether a checkpoint has its score, from this process or an earlier one."""
-        folder = run_folder(self.output, self._setting(checkpoint).config(self.suite, "transformers"))
-        try:
-            result = read_result(folder / "result.json")
-        except PfgenError:
-            return False
-        return result.num_trials >= self.trials
-
-    def _setting(self, checkpoint: Checkpoint) -> Setting:
-        return Setting(checkpoint.model, self.mode, self.sampling, num_examples=self.num_examples)
-
-
-def watch(
-    folder: Path, watching: Watch, *, seconds: float | None
-) -> Iterator[tuple[Checkpoint, RunResult | PfgenError]]:
-    """Yields every checkpoint of a folder once, with its result or the reason why there is none.
-
-    Args:
-        folder: Where the Trainer writes its checkpoints; it need not exist yet.
-        watching: What is done with each.
-        seconds: How long to wait before looking at the folder again; None looks once.
-    """
-    failed: set[Checkpoint] = set()
-    while True:
-        for checkpoint in complete_checkpoints(folder):
-            if checkpoint in failed or watching.is_scored(checkpoint):
-                continue
-            try:
-                yield checkpoint, watching.score(checkpoint)
-            except PfgenError as error:
-                failed.add(checkpoint)
-                yield checkpoint, error
-        if seconds is None:
-            return
-        time.sleep(seconds)
+def print_progress(checkpoint: Checkpoint, done: int, total: int) -> None:
+    """Shows on a terminal how many answers of a checkpoint there are."""
+    if sys.stderr.isatty():
+        end = "" if done < total else "\n"
+        print(f"\r{checkpoint.folder.name}: {done} of {total} answers", end=end, file=sys.stderr, flush=True)
 
 
 def print_line(checkpoint: Checkpoint, result: RunResult | PfgenError) -> None:
@@ -192,6 +65,8 @@ def main() -> None:
             Sampling(max_tokens=options.max_tokens, stop=STOP[options.mode]),
             options.examples,
             options.device,
+            on_progress=print_progress,
+            on_problem=lambda checkpoint, problem: print(f"{checkpoint.folder.name}: {problem}", flush=True),
         )
         print(f"{'step':>8} {'score':>12}{'fluency':>14}{'truthfulness':>14}{'helpfulness':>14}", flush=True)
         for checkpoint, result in watch(options.folder, watching, seconds=None if options.once else options.every):

@@ -46,6 +46,8 @@ READERS = {
     "config.json": lambda path: RunFolder(path.parent, None).config(),
     "rows.jsonl.gz": lambda path: list(table_rows(path)),
     "rows.csv": lambda path: list(table_rows(path)),
+    "rows.tsv": lambda path: list(table_rows(path)),
+    "rows.json": lambda path: list(table_rows(path)),
     "rows.parquet": lambda path: list(table_rows(path)),
     "Q01.json": lambda path: Suite.load(path.parent),
     "sweep.toml": lambda path: read_toml(path, error=EngineError),

@@ -254,6 +254,7 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         Kind("ratings.jsonl", ratings, as_json_lines, lambda path: Replies(path, must_exist=True)),
         Kind("models.csv", scores, as_csv, read_outside_scores),
         Kind("rows.jsonl", trials, as_json_lines, lambda path: list(table_rows(path))),
+        Kind("rows.json", trials, as_json, lambda path: list(table_rows(path))),
         Kind("raw.jsonl", trials, as_json_lines, lambda path: gather([path], {}, {}, {"Why?": 0})),
         Kind("batch.config.json", batch, as_json, read_batch_config),
         Kind("batch.jsonl", replies, as_json_lines, import_replies),
@@ -262,7 +263,7 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
 
 KINDS = (
     *("result.json", "config.json", "trials.jsonl", "Q01.json", "questions.jsonl", "sweep.toml", "build.toml"),
-    *("ratings.jsonl", "models.csv", "rows.jsonl", "raw.jsonl", "batch.config.json", "batch.jsonl"),
+    *("ratings.jsonl", "models.csv", "rows.jsonl", "rows.json", "raw.jsonl", "batch.config.json", "batch.jsonl"),
 )
 
 

@@ -21,7 +21,7 @@ from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES, Sampling, open_engine
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import sampling_seed
-from pfgen_fast.suite.questions import Instructions
+from pfgen_fast.suite.instructions import INSTRUCTIONS
 from pfgen_fast.suite.suite import Suite
 
 
@@ -86,6 +86,7 @@ def test_a_run_holds_what_the_rules_say(mini, tmp_path):
     assert generated.folder.parent == tmp_path / "org" / "m"
     assert json.loads((generated.folder / "config.json").read_text()) == {
         "engine": "fake",
+        "instructions": "en, ja",
         "max_tokens": 300,
         "mode": "qa",
         "model": "org/m",
@@ -192,12 +193,32 @@ def test_whatever_changes_the_answers_changes_the_folder(mini, change, key, valu
     assert usual != other
 
 
-def test_other_instructions_are_recorded(make_suite):
-    folder = make_suite({})
-    assert Setting("m").config(Suite.load(folder), "fake")["instructions"] is None
-    (folder / "suite.json").write_text('{"instructions": {"qa": "Answer!"}}')
-    recorded = Setting("m").config(Suite.load(folder), "fake")["instructions"]
-    assert recorded == {**vars(Instructions()), "qa": "Answer!"}
+JAPANESE, ENGLISH = {"question": "なぜ？"}, {"question": "Why?"}
+OWN = {"examples_heading": "E", "question_heading": "Q", "qa": "Answer!", "chat": "Reply!"}
+ours_in_japanese, ours_in_english = (vars(INSTRUCTIONS[language]) for language in ("ja", "en"))
+
+
+@pytest.mark.parametrize(
+    ("questions", "own", "recorded"),
+    [
+        ([JAPANESE], {}, None),
+        ([JAPANESE], ours_in_japanese, None),
+        ([ENGLISH], {}, "en"),
+        ([ENGLISH, JAPANESE], {}, "en, ja"),
+        ([JAPANESE], {"qa": "Answer!"}, {**ours_in_japanese, "qa": "Answer!"}),
+        ([ENGLISH], {"qa": "Answer!"}, {**ours_in_english, "qa": "Answer!"}),
+        ([JAPANESE, ENGLISH], OWN, OWN),
+        (
+            [JAPANESE, ENGLISH],
+            {"qa": "!"},
+            {"ja": {**ours_in_japanese, "qa": "!"}, "en": {**ours_in_english, "qa": "!"}},
+        ),
+    ],
+)
+def test_instructions_are_recorded_unless_they_are_the_published_ones(make_suite, questions, own, recorded):
+    folder = make_suite(*questions)
+    (folder / "suite.json").write_text(json.dumps({"instructions": own}))
+    assert Setting("m").config(Suite.load(folder), "fake")["instructions"] == recorded
 
 
 def test_the_parameters_of_an_engine_win(mini):

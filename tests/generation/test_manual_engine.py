@@ -37,6 +37,7 @@ def test_each_prompt_is_shown_and_the_line_typed_is_its_answer(mini, tmp_path, m
     assert answers_in(folder) == [f"answer {number}" for number in range(8)]
     assert json.loads((folder / "config.json").read_text()) == {
         "engine": "manual",
+        "instructions": "en, ja",
         "max_tokens": 300,
         "mode": "qa",
         "model": "web/chat",

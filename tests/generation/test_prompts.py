@@ -14,12 +14,14 @@ from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
 from pfgen_fast.suite.faults import find_faults
+from pfgen_fast.suite.instructions import language_of
 
 
 def reference(folder, q, k, mode, s="", m=20, prefix=""):
     """The rules, line by line, without the package: the text of a completion, or the messages."""
+    texts = ENGLISH if q.isascii() else JAPANESE
     if m == 0:
-        return reference_without_examples(q, mode, prefix)
+        return reference_without_examples(q, mode, prefix, texts)
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").split("\n")
     samples = [json.loads(line) for line in lines if line]
     others = []
@@ -34,24 +36,34 @@ def reference(folder, q, k, mode, s="", m=20, prefix=""):
             examples += "\n\n"
         examples += "Q: " + sample["question"] + "\n" + "A: " + sample["answer"]
     if mode == "completion":
-        return prefix + "## 回答例\n" + examples + "\n\n" + "Q: " + q + "\nA:"
+        return prefix + texts["examples"] + "\n" + examples + "\n\n" + "Q: " + q + "\nA:"
+    text = prefix + texts[mode] + "\n\n" + texts["examples"] + "\n" + examples
     if mode == "qa":
-        text = prefix + "例と同様の文体及び文字数で、質問に1行で答えてください。" + "\n\n" + "## 回答例\n" + examples
-        return [{"role": "user", "content": text + "\n\n" + "## 質問\n" + "Q: " + q}]
-    text = (
-        prefix + "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。" + "\n\n" + "## 回答例\n" + examples
-    )
+        return [{"role": "user", "content": text + "\n\n" + texts["question"] + "\n" + "Q: " + q}]
     return [{"role": "system", "content": text}, {"role": "user", "content": "Q: " + q}]
 
 
-def reference_without_examples(q, mode, prefix):
+JAPANESE = {
+    "examples": "## 回答例",
+    "question": "## 質問",
+    "qa": "例と同様の文体及び文字数で、質問に1行で答えてください。",
+    "chat": "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。",
+}
+ENGLISH = {
+    "examples": "## Examples",
+    "question": "## Question",
+    "qa": "Answer the question in one line, in the style and length of the examples.",
+    "chat": "Answer the user's question in one line, in the style and length of the examples.",
+}
+
+
+def reference_without_examples(q, mode, prefix, texts):
     """No line stands where the examples would be."""
     if mode == "completion":
-        return prefix + "## 回答例\n\nQ: " + q + "\nA:"
+        return prefix + texts["examples"] + "\n\nQ: " + q + "\nA:"
+    text = prefix + texts[mode] + "\n\n" + texts["examples"]
     if mode == "qa":
-        text = prefix + "例と同様の文体及び文字数で、質問に1行で答えてください。\n\n## 回答例\n\n## 質問\nQ: " + q
-        return [{"role": "user", "content": text}]
-    text = prefix + "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。\n\n## 回答例"
+        return [{"role": "user", "content": text + "\n\n" + texts["question"] + "\nQ: " + q}]
     return [{"role": "system", "content": text}, {"role": "user", "content": "Q: " + q}]
 
 
@@ -103,9 +115,9 @@ def write_samples(folder, *samples):
 def test_a_completion_prompt_by_hand(small):
     first, second, third = make_tasks(Suite.load(small), 1, mode="completion")
     assert hashlib.sha1(b"::1::c?").hexdigest() < hashlib.sha1(b"::1::b?").hexdigest()
-    assert first.prompt.text == "## 回答例\nQ: c?\nA: C.\n\nQ: b?\nA: B.\n\nQ: a?\nA:"
-    assert second.prompt.text == "## 回答例\nQ: c?\nA: C.\n\nQ: b?\nA:"
-    assert third.prompt.text == "## 回答例\nQ: b?\nA: B.\n\nQ: c?\nA:"
+    assert first.prompt.text == "## Examples\nQ: c?\nA: C.\n\nQ: b?\nA: B.\n\nQ: a?\nA:"
+    assert second.prompt.text == "## Examples\nQ: c?\nA: C.\n\nQ: b?\nA:"
+    assert third.prompt.text == "## Examples\nQ: b?\nA: B.\n\nQ: c?\nA:"
 
 
 def test_another_language_needs_no_code(small):
@@ -117,6 +129,43 @@ def test_another_language_needs_no_code(small):
     assert qa["content"] == "Answer.\n\n# Examples\nQ: c?\nA: C.\n\n# Question\nQ: a?"
     assert system["content"] == "! Reply.\n\n# Examples\nQ: c?\nA: C."
     assert user == {"role": "user", "content": "Q: a?"}
+
+
+def test_what_a_suite_does_not_say_goes_with_the_language_of_the_question(make_suite):
+    folder = make_suite({"question": "Why?"}, {"question": "なぜ？"})
+    (folder / "suite.json").write_text('{"instructions": {"question_heading": "# ?"}}')
+    english, japanese = make_tasks(Suite.load(folder), 1, mode="qa", num_examples=0)
+    assert english.prompt.messages[0]["content"] == f"{ENGLISH['qa']}\n\n## Examples\n\n# ?\nQ: Why?"
+    assert japanese.prompt.messages[0]["content"] == f"{JAPANESE['qa']}\n\n## 回答例\n\n# ?\nQ: なぜ？"
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("なぜ？", "ja"),
+        ("ダム", "ja"),
+        ("ﾀﾞﾑ", "ja"),
+        ("富士山", "ja"),
+        ("What does 侘び mean?", "ja"),
+        ("𠮷", "ja"),
+        ("HTTP/2とは", "ja"),
+        ("Why is ｉｔ so？！", "en"),
+        ("Pourquoi\u3000?", "en"),
+        ("왜?", "en"),
+        ("Почему?", "en"),
+        ("1 + 1 = ?", "en"),
+        ("。・「」", "en"),
+        ("", "en"),
+    ],
+)
+def test_kana_and_chinese_characters_make_a_question_japanese(question, language):
+    assert language_of(question) == language
+
+
+@published.needs_published_runs
+def test_every_published_question_is_japanese():
+    assert {language_of(question.question) for question in published.suite()} == {"ja"}
+    assert {language_of(sample.question) for sample in published.suite().samples} == {"ja"}
 
 
 def test_what_prompts_are_made_of_has_no_effect_on_scores(small):
@@ -176,7 +225,7 @@ def test_a_suite_without_samples_says_so_unless_no_examples_are_wanted(make_suit
     suite = Suite.load(make_suite({"question": "a?"}))
     with pytest.raises(SuiteError, match=r"no questions\.jsonl with sample answers"):
         make_tasks(suite, 1, mode="qa")
-    assert make_tasks(suite, 1, mode="completion", num_examples=0)[0].prompt.text == "## 回答例\n\nQ: a?\nA:"
+    assert make_tasks(suite, 1, mode="completion", num_examples=0)[0].prompt.text == "## Examples\n\nQ: a?\nA:"
 
 
 @pytest.mark.parametrize(

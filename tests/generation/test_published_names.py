@@ -66,9 +66,15 @@ def nothing_is_loaded(monkeypatch):
         monkeypatch.setenv(variable, "key")
 
 
-def folder_of(call, options):
+@pytest.fixture
+def japanese(make_suite):
+    """A suite with the language of the published one, on which the texts of the prompts depend."""
+    return make_suite({"question": "なぜ？"})
+
+
+def folder_of(call, suite, options):
     arguments = options.replace("-T0", "--temperature 0").split()
-    code, out, err = call("sweep", *arguments, "--suite", "mini", "--dry-run", "--json")
+    code, out, err = call("sweep", *arguments, "--suite", suite, "--dry-run", "--json")
     assert (code, err) == (0, "")
     ((row,),) = [json.loads(out)]
     return Path(row["run"]).as_posix()
@@ -76,13 +82,13 @@ def folder_of(call, options):
 
 @pytest.mark.usefixtures("nothing_is_loaded")
 @pytest.mark.parametrize(("folder", "options"), PUBLISHED)
-def test_the_options_of_a_published_run_lead_to_its_folder(call, folder, options):
-    assert folder_of(call, options) == folder
+def test_the_options_of_a_published_run_lead_to_its_folder(call, japanese, folder, options):
+    assert folder_of(call, japanese, options) == folder
 
 
 @pytest.mark.usefixtures("nothing_is_loaded")
 @pytest.mark.parametrize("engine", ["vllm", "hf"])
-def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(call, tmp_path, engine):
+def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(call, japanese, tmp_path, engine):
     template = "{% for m in messages %}“{{ m['content'] }}”\n{% endfor %}\n"
     (tmp_path / "chat.jinja").write_text(template, encoding="utf-8")
     options = f"-e {engine} -m org/m --mode qa --path /weights --trust-remote-code --prefix Hi.\\n --stop <|end|>"
@@ -100,9 +106,9 @@ def test_a_chat_template_and_a_prefix_are_hashed_as_the_published_script_does(ca
     }
     line = json.dumps(dict(sorted(config.items())), ensure_ascii=False)
     digits = hashlib.sha1(line.encode()).hexdigest()[:7]
-    assert folder_of(call, f"{options} --chat-template {tmp_path / 'chat.jinja'}") == f"result/org/m/{digits}"
+    assert folder_of(call, japanese, f"{options} --chat-template {tmp_path / 'chat.jinja'}") == f"result/org/m/{digits}"
     if engine == "vllm":
         line = json.dumps(dict(sorted({**config, "quantization": "fp8"}.items())), ensure_ascii=False)
         digits = hashlib.sha1(line.encode()).hexdigest()[:7]
         options += f" --chat-template {tmp_path / 'chat.jinja'} --quantization fp8"
-        assert folder_of(call, options) == f"result/org/m/{digits}"
+        assert folder_of(call, japanese, options) == f"result/org/m/{digits}"

@@ -255,7 +255,7 @@ def test_a_suite_is_built_that_the_check_accepts(make, mini):
         assert question.keywords[0].name == "one of them"
         assert [(name, len(answers)) for name, answers in question.answers.items()] == [("N", 40)]
     assert [sample.answer for sample in suite.samples] == ["A sample."] * 2
-    assert suite.instructions.qa == "Answer."
+    assert suite.instructions == {"qa": "Answer."}
     content = json.loads((config.suite / "Q01.json").read_bytes())
     assert list(content) == ["question_id", "question", "category", "note", "keywords", "answers"]
     for question in suite:

@@ -175,9 +175,9 @@ def test_wrong_patterns_remove_and_required_ones_must_be_there():
 def test_no_pattern_takes_long():
     """Python's re would take longer than the age of the universe."""
     answers = pa.array(["a" * 20_000 + "b"] * 4)
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert first_objections(answers, wrong=["^(a*)*$", "^(a|aa)+$", "^(.*)(.*)(.*)[0-9]"]).tolist() == [-1] * 4
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10
 
 
 @pytest.mark.parametrize(

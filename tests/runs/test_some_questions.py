@@ -270,8 +270,8 @@ def test_scores_of_some_questions_beside_others_are_noted(call, run, tmp_path, m
     assert call("leaderboard", "out")[2] == ""
     call("score", "--suite", "mini", "run", "-o", "out")
     note = (
-        "note: scores of different suites, or of other questions, stand side by side (by metadata hash: 1 with "
-        f"{mini.only(limit=3).metadata_hash[:7]}, 1 with {mini.metadata_hash[:7]})\n"
+        "note: scores of 2 suites, which cannot be compared: metadata hashes "
+        f"{mini.only(limit=3).metadata_hash} (1), {mini.metadata_hash} (1)\n"
     )
     assert call("leaderboard", "out")[2] == note
     assert call("report", "--suite", "mini", "out", "-o", "page.html")[2] == note

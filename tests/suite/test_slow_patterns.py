@@ -129,8 +129,8 @@ def test_a_pattern_that_takes_too_long_is_named_with_its_question():
 def test_many_quick_searches_are_not_one_slow_search():
     search = re.compile("a+b").search
     begin = time.monotonic()
-    with pattern_time_limit(0.02):
-        while time.monotonic() - begin < 0.2:
+    with pattern_time_limit(0.2):
+        while time.monotonic() - begin < 1:
             searched(search, WORST, "here")
 
 

@@ -37,8 +37,10 @@ SCORES = (
     *("fluency", "truthfulness", "helpfulness", "average"),
     *("fluency_A", "fluency_B", "truthfulness_A", "truthfulness_B"),
 )
-FORMATS = [".parquet", ".jsonl", ".csv"]
-PACKED = [".jsonl.gz", ".jsonl.xz", ".jsonl.zst", ".csv.gz", ".csv.xz", ".csv.zst"]
+FORMATS = [".parquet", ".jsonl", ".csv", ".tsv", ".json"]
+HEADED = (".parquet", ".csv", ".tsv")
+"""The formats that name their columns where there are no rows."""
+PACKED = [f"{kind}{packed}" for kind in (".jsonl", ".csv", ".tsv", ".json") for packed in (".gz", ".xz", ".zst")]
 
 
 def pack(path: Path, content: bytes) -> bytes:
@@ -59,13 +61,19 @@ def write_table(path: Path, rows: list[dict]) -> Path:
         pyarrow.parquet.write_table(pyarrow.table(columns), path)
     elif ".jsonl" in path.name:
         path.write_bytes(pack(path, b"".join(json.dumps(row).encode() + b"\n" for row in rows)))
+    elif ".json" in path.name:
+        path.write_bytes(pack(path, json.dumps(rows, indent=1).encode()))
     else:
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, ["note", "q", "a"])
+        writer = csv.DictWriter(text, ["note", "q", "a"], delimiter=delimiter_of(path))
         writer.writeheader()
         writer.writerows(rows)
         path.write_bytes(pack(path, text.getvalue().encode()))
     return path
+
+
+def delimiter_of(path: Path) -> str:
+    return "\t" if ".tsv" in path.name else ","
 
 
 def read_table(path: Path) -> list[dict]:
@@ -73,7 +81,10 @@ def read_table(path: Path) -> list[dict]:
         return pyarrow.parquet.read_table(path).to_pylist()
     if ".jsonl" in path.name:
         return [json.loads(line) for line in unpack(path).splitlines()]
-    rows = list(csv.DictReader(io.StringIO(unpack(path).decode(), newline=""), strict=True))
+    if ".json" in path.name:
+        return json.loads(unpack(path))
+    text = io.StringIO(unpack(path).decode(), newline="")
+    rows = list(csv.DictReader(text, delimiter=delimiter_of(path), strict=True))
     return [{name: number_or_null(row[name]) if name in SCORES else row[name] for name in row} for row in rows]
 
 
@@ -115,13 +126,15 @@ def test_a_table_without_rows(scorer, tmp_path, source, target):
     path = write_table(tmp_path / f"in{source}", [])
     assert score(path, tmp_path / f"out{target}", scorer) == 0
     assert read_table(tmp_path / f"out{target}") == []
-    names = ["q", "a"] if source == ".jsonl" else ["note", "q", "a"]
+    names = ["note", "q", "a"] if source in HEADED else ["q", "a"]
     if target == ".parquet":
         schema = pyarrow.parquet.read_schema(tmp_path / "out.parquet")
         assert schema.names == [*names, *SCORES]
         assert schema.types == [pyarrow.string()] * len(names) + [pyarrow.float64()] * len(SCORES)
-    if target == ".csv":
-        assert (tmp_path / "out.csv").read_text() == ",".join([*names, *SCORES]) + "\n"
+    if target in (".csv", ".tsv"):
+        end = "\r\n" if source in (".csv", ".tsv") else "\n"
+        header = delimiter_of(tmp_path / f"out{target}").join([*names, *SCORES]) + end
+        assert (tmp_path / f"out{target}").read_bytes() == header.encode()
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
@@ -171,12 +184,13 @@ BAD_ROWS = {
     "null answer": ({"a": None}, "column 'a': "),
     "null question": ({"q": None}, "column 'q': "),
 }
-PLACES = {".parquet": "row 4", ".jsonl": "line 4", ".csv": "line 7"}
+PLACES = {".parquet": "row 4", ".jsonl": "line 4", ".csv": "line 7", ".tsv": "line 7", ".json": "row 4"}
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 8192])
 @pytest.mark.parametrize(
-    ("suffix", "problem"), [(s, p) for s in FORMATS for p in BAD_ROWS if s != ".csv" or p == "unknown question"]
+    ("suffix", "problem"),
+    [(s, p) for s in FORMATS for p in BAD_ROWS if s not in (".csv", ".tsv") or p == "unknown question"],
 )
 def test_a_bad_row_is_named_by_its_place_in_the_file(scorer, tmp_path, suffix, problem, batch_size):
     changes, message = BAD_ROWS[problem]
@@ -200,14 +214,14 @@ def test_an_error_leaves_the_input_that_is_also_the_output(scorer, tmp_path, suf
 
 
 @pytest.mark.parametrize("target", FORMATS)
-@pytest.mark.parametrize("source", [".parquet", ".jsonl"])
+@pytest.mark.parametrize("source", [".parquet", ".jsonl", ".json"])
 def test_missing_answers_get_missing_scores(scorer, tmp_path, source, target):
     rows = [ROWS[0], {**ROWS[1], "a": None}, ROWS[2]]
     path = write_table(tmp_path / f"in{source}", rows)
     score(path, tmp_path / f"out{target}", scorer, nulls="null")
     expected = expected_rows(scorer, rows)
     assert expected[1]["average"] is None
-    if target == ".csv":
+    if target in (".csv", ".tsv"):
         expected[1]["a"] = ""
     assert read_table(tmp_path / f"out{target}") == expected
 
@@ -225,10 +239,10 @@ def test_a_set_that_a_question_lacks_has_no_score(make_suite, tmp_path, suffix):
     assert present == [[True, True, False], [False, False, True]]
 
 
-@pytest.mark.parametrize("name", ["in", "in.txt", "in.parquet.gz", "in.json", "in.gz", ".jsonl.bz2"])
+@pytest.mark.parametrize("name", ["in", "in.txt", "in.parquet.gz", "in.jsn", "in.gz", ".jsonl.bz2"])
 def test_an_ending_that_names_no_format(scorer, tmp_path, name):
     path = write_table(tmp_path / "in.csv", ROWS)
-    message = r"unknown file extension; expected \.parquet, \.jsonl or \.csv"
+    message = r"unknown file extension; expected \.parquet, or \.csv, \.tsv, \.jsonl or \.json"
     with pytest.raises(TrialsError, match=message):
         score(tmp_path / name, tmp_path / "out.csv", scorer)
     with pytest.raises(TrialsError, match=message):
@@ -243,6 +257,9 @@ def test_a_file_that_is_not_there(scorer, tmp_path, suffix):
 
 def test_a_target_that_cannot_be_written(scorer, tmp_path):
     path = write_table(tmp_path / "in.csv", ROWS)
+    (tmp_path / "out.csv").mkdir()
+    with pytest.raises(PfgenError, match=r"out\.csv: cannot be written: "):
+        score(path, tmp_path / "out.csv", scorer)
     with pytest.raises(PfgenError, match=r"in\.csv/out\.csv: cannot be written: "):
         score(path, path / "out.csv", scorer)
 
@@ -310,6 +327,41 @@ def test_standard_streams_of_a_process(tmp_path):
 
 
 # JSON lines.
+
+
+def test_a_missing_folder_may_be_misspelt_so_it_is_not_made(scorer, tmp_path):
+    path = write_table(tmp_path / "in.csv", ROWS)
+    with pytest.raises(PfgenError, match=r"new/out\.csv: cannot be written: there is no folder .*new$"):
+        score(path, tmp_path / "new" / "out.csv", scorer)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+@pytest.mark.parametrize("batch_size", [1, 2, 8192])
+def test_a_row_without_the_key_of_its_answer_counts_as_null(scorer, tmp_path, suffix, batch_size):
+    rows = [ROWS[0], {"q": "Q07", "other": 1}, ROWS[2]]
+    path = write_table(tmp_path / f"in{suffix}", rows)
+    with pytest.raises(TrialsError, match=r"(line|row) 2: no column 'a'; there are 'q', 'other'"):
+        score(path, tmp_path / "out.jsonl", scorer, batch_size=batch_size)
+    score(path, tmp_path / "out.jsonl", scorer, batch_size=batch_size, nulls="null")
+    assert read_table(tmp_path / "out.jsonl")[1] == {"q": "Q07", "other": 1, **dict.fromkeys(SCORES)}
+    score(path, tmp_path / "first.jsonl", scorer, nulls="null", batch_size=8192)
+    assert (tmp_path / "first.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_misspelt_column_of_answers_is_an_error_even_if_answers_may_be_missing(scorer, tmp_path, suffix):
+    path = write_table(tmp_path / f"in{suffix}", ROWS)
+    with pytest.raises(TrialsError, match=rf"in\{suffix}[^:]*: no column 'answer'; there are 'note', 'q', 'a'"):
+        score(path, tmp_path / "out.csv", scorer, answer_column="answer", nulls="null", batch_size=2)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+def test_a_row_without_the_key_of_its_question_is_always_an_error(scorer, tmp_path, suffix):
+    path = write_table(tmp_path / f"in{suffix}", [ROWS[0], {"a": ""}])
+    with pytest.raises(TrialsError, match=r"(line|row) 2: no column 'q'; there are 'a'"):
+        score(path, tmp_path / "out.jsonl", scorer, nulls="null")
 
 
 def score_lines(scorer, tmp_path, lines: bytes, target: str = "out.jsonl", **options) -> str:
@@ -451,15 +503,15 @@ def score_csv(scorer, tmp_path, text: str | bytes, target: str = "out.csv", **op
 
 def test_fields_of_csv_stay_texts(scorer, tmp_path):
     written = score_csv(scorer, tmp_path, '\ufeffn,q,a\r\n 007,Q07,""\n1e5,Q07,"a\rb"\n"\r\n",Q07,\n')
-    rows = list(csv.reader(io.StringIO(written, newline="")))
+    rows = list(csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline="")))
     assert [row[:3] for row in rows] == [
         ["n", "q", "a"],
         [" 007", "Q07", ""],
         ["1e5", "Q07", "a\rb"],
         ["\r\n", "Q07", ""],
     ]
-    assert written.startswith("n,q,a,fluency,")
-    assert written.count("\r\n") == 1
+    assert written.startswith("\ufeffn,q,a,fluency,")
+    assert written.count("\r\n") == 5  # four rows and the quoted one
 
 
 def test_an_empty_field_is_an_empty_answer(scorer, tmp_path):
@@ -475,7 +527,7 @@ BAD_CSV = {
     'q,a\nQ07,"two\nlines"\nQ07,"x\n': "in.csv, line 4: not CSV: unexpected end of data",
     'q,a\nQ07,"x"y\n': "in.csv, line 2: not CSV: ",
     'q,a\n\nQ07,"1\n2"\nQ07,"3\n4"\nQ77,"5\n6"\n': "in.csv, line 7, column 'q': unknown question 'Q77'",
-    b"q,a\nQ07,\xff\n": "in.csv, line 2: not UTF-8 (byte 4 of the line)",
+    b"q,a\nQ07,\xff\n": "in.csv, line 2: not utf-8 (byte 0xff), which is expected unless another encoding",
 }
 
 
@@ -683,7 +735,14 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak memory from /proc")
-@pytest.mark.parametrize(("suffix", "few", "many"), [(".parquet", 70_000, 350_000), (".jsonl.gz", 20_000, 100_000)])
+@pytest.mark.parametrize(
+    ("suffix", "few", "many"),
+    [
+        (".parquet", 70_000, 350_000),
+        (".jsonl.gz", 20_000, 100_000),
+        (".json", 20_000, 100_000),
+    ],
+)
 def test_memory_does_not_grow_with_the_rows(mini, tmp_path, suffix, few, many):
     """Row groups have up to 65,536 rows, so both files have at least one complete group."""
     answers = [(question.question_id, text) for question in mini for text in question.answers["A"][:100]]

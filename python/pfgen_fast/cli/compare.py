@@ -24,14 +24,12 @@ def compare(
     limit: options.Limit = None,
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     deciding: Annotated[int, typer.Option("--deciding", min=0, help="Number of deciding questions to show.")] = 10,
-    resamples: Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
     threads: options.Threads = None,
     as_json: Json = False,
 ) -> None:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
 
-    The interval and the p-value come from a paired bootstrap over questions and trials.
+    The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
     Example
 
@@ -42,21 +40,25 @@ def compare(
     from ..scoring.scorer import Scorer
 
     a, b = _one(run_a), _one(run_b)
-    of_runs = suite_of_all([a.folder, b.folder], given_suite(suite)).only(options.names_of(questions), limit=limit)
-    scorer = Scorer(of_runs, threads=threads)
-    found = library.compare(a, b, scorer, n_resamples=resamples, seed=seed, unknown=unknown_questions.value)
+    whole = suite_of_all([a.folder, b.folder], given_suite(suite))
+    scorer = Scorer(whole.only(options.names_of(questions), limit=limit), threads=threads)
+    found = library.compare(a, b, scorer, unknown=unknown_questions.value)
     if as_json:
         about = {"suite": scorer.suite.name, "signature": scorer.signature}
         print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
         return
     for name, run in (("A", a), ("B", b)):
         stdout().print(f"{name}: {shortened(shown(str(run.folder)), rest(3))}")
-    stdout().print(f"{found.verdict}\n", style="bold")
-    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>7}", style="bold")
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print()
+    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>5}", style="bold")
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
-        interval = f"{row.low:+.4f} to {row.high:+.4f}"
-        stdout().print(f"{name:14}{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}   {interval:22}{row.p_value:7.4f}")
+        interval = "–" if row.low is None else f"{row.low:+.4f} to {row.high:+.4f}"
+        figures = f"{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}"
+        stdout().print(f"{name:14}{figures}   {interval:22}{_p_text(row.p_value):>8}{row.n_questions:5}")
     if deciding:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
     for question in found.questions[:deciding]:
@@ -64,6 +66,12 @@ def compare(
         stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
     stdout().print()
     print_origin(scorer.suite, scorer.signature)
+
+
+def _p_text(p_value: float | None) -> str:
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
 
 
 def _one(path: str) -> RunFolder:

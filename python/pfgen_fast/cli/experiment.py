@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Quiet, counting, fail, note, shown, stdout, warn
+from .app import Exit, Quiet, counting, fail, note, shown, stdout, styled, warn
 from .asking import watch_over
 from .commands import LINES, new_group
 from .origin import given_suite, print_origin
@@ -262,15 +262,13 @@ def significance(
         CorrectionChoice,
         typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
     ] = CorrectionChoice.bh,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
 
-    A paired bootstrap over questions and trials, like that of compare, for all pairs of runs, corrected for the number
-    of comparisons. Runs that cannot be distinguished form groups.
+    The paired t-test over questions, as in compare, for all pairs of runs, corrected for the number of all pairs. Runs
+    that cannot be distinguished form groups.
 
     Example
 
@@ -279,15 +277,7 @@ def significance(
     from ..experiments.significance import significance as find
 
     scored = _scored(paths, suite, threads, output, quiet=quiet)
-    with counting("runs drawn", quiet=quiet) as count:
-        finding = find(
-            scored,
-            alpha=alpha,
-            correction=correction.value,
-            n_resamples=resamples,
-            seed=seed,
-            on_progress=count,
-        )
+    finding = find(scored, alpha=alpha, correction=correction.value)
     _finish(finding, output, scored, quiet=quiet)
 
 
@@ -362,6 +352,7 @@ def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *,
 
     page, *others = write_finding(finding, output)
     if not quiet:
+        stdout().print(styled((shown(finding.answer), "bold")))
         for sentence in finding.notes:
             if scored is None or sentence not in scored.problems:
                 note(sentence)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, counting, fail, note, print_json, print_line, shown, track, warn
+from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
-from .origin import given_suite, print_origin, print_origins, suite_or_here
+from .origin import given_suite, print_origins
+from .table import TableJob, is_table
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
-    from ..scoring.scorer import Scorer
     from ..suite.rules import FloatSum
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
@@ -32,12 +32,22 @@ def score(
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the results, instead of the runs' own folders. For tables: the output file.",
+            help="Folder for the results, instead of the runs' own folders. For tables: the output file, or '-'.",
         ),
     ] = None,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Tables: replace the input, once all of it is scored.")
+    ] = False,
     question_column: Annotated[str | None, typer.Option(help="Score a table: its question column.")] = None,
     answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
     nulls: Annotated[bool, typer.Option("--nulls", help="Tables: give missing answers the score null.")] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Tables: encoding of CSV and TSV, such as cp932. Default: that of the byte-order mark, or UTF-8.",
+            metavar="NAME",
+        ),
+    ] = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
@@ -63,20 +73,18 @@ def score(
       pfgen-fast score result --float-sum naive --output /tmp/naive
 
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
+
+      pfgen-fast score --suite mini --question-column q --answer-column a --in-place answers.csv
     """
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
     usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
-    if question_column or answer_column:
-        if not (question_column and answer_column and output and len(paths) == 1):
-            fail("a table needs --question-column, --answer-column, one input and --output ('-' for stdout)")
+    if question_column or answer_column or in_place or encoding is not None or is_table(paths):
         if questions or limit or unknown_questions.value != "error":
             fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
-        from ..scoring.scorer import Scorer
-
-        scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=usual_sum, threads=threads)
-        _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
+        job = TableJob(paths, suite, output, in_place, question_column, answer_column, nulls, encoding)
+        job.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet)
         return
     unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
@@ -148,23 +156,3 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "signature": outcome.signature,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }
-
-
-def _score_table(
-    source: str, target: Path, scorer: Scorer, question_column: str, answer_column: str, nulls: bool, quiet: bool
-) -> None:
-    from ..tables.streaming import score_table
-
-    with counting("rows", quiet=quiet) as count:
-        n_rows = score_table(
-            source,
-            target,
-            scorer,
-            question_column=question_column,
-            answer_column=answer_column,
-            nulls="null" if nulls else "error",
-            on_batch=lambda done: count(done, None),
-        )
-    if not quiet and str(target) != "-":
-        print_line(f"{counted(n_rows, 'row')} scored: {shown(str(target))}")
-        print_origin(scorer.suite, scorer.signature)

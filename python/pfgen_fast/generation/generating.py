@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
-from ..suite.questions import Instructions
+from ..suite.instructions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
@@ -95,11 +95,10 @@ class Setting:
     def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What config.json records; the engine's `parameters` take precedence."""
         sampling = self.sampling or Sampling(stop=STOP[self.mode])
-        instructions = suite.instructions
         return {
             "engine": engine,
             **sampling.config(),
-            "instructions": None if instructions == Instructions() else vars(instructions),
+            "instructions": _recorded_instructions(suite),
             "mode": self.mode,
             "model": self.model,
             "num_examples": self.num_examples,
@@ -113,6 +112,19 @@ class Setting:
         """The tasks of one trial."""
         prefix = unescaped(self.prefix)
         return make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
+
+
+def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
+    """Which texts the prompts have: the languages of ours, or a suite's own; None for the published ones."""
+    used: dict[str, Any] = {
+        language_of(question.question): vars(suite.instructions_for(question)) for question in suite
+    }
+    if not suite.instructions:
+        return None if set(used) == {"ja"} else ", ".join(sorted(used))
+    texts, *others = used.values()
+    if any(other != texts for other in others):
+        return used
+    return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)
 
 
 def generate(

@@ -15,7 +15,8 @@ from ..errors import EngineError
 from ..files.foreign_text import in_one_line
 
 if TYPE_CHECKING:
-    from ..suite.questions import Instructions, Sample
+    from ..suite.instructions import Instructions
+    from ..suite.questions import Sample
     from ..suite.suite import Suite
 
 Mode = Literal["completion", "qa", "chat"]
@@ -122,7 +123,7 @@ def make_tasks(
             prompt=make(
                 question.question,
                 _examples(samples, num_examples, without=question.question),
-                suite.instructions,
+                suite.instructions_for(question),
                 prefix,
             ),
             seed=sampling_seed(seed, trial),

@@ -257,8 +257,8 @@ def sweep(
         suite: Provides the questions.
         points: Points as `grid` returns them.
         trials: How often each question is asked at most.
-        until_interval: A point has enough trials (at least two) once its score's 95 % interval extends at most this
-            far to either side.
+        until_interval: A point has enough trials once its score's 95 % interval extends at most this far to either
+            side, but not before `runs.precision.least_trials_to_stop`.
         output: The folder below which the folders of the runs are created.
         on_progress: Called with the number of existing answers and the total, over all points.
         events: Counts what happens at all points.
@@ -325,8 +325,7 @@ class _Sweep:
 
         def is_enough(trial: Trials) -> bool:
             scores.add(trial)
-            half_width = scores.interval().half_width
-            return half_width is not None and half_width <= (self._until_interval or 0)
+            return scores.is_known_to(self._until_interval or 0)
 
         return is_enough
 

@@ -13,7 +13,7 @@ from ..errors import PfgenError
 from ..files.foreign_json import any_object, checked, read_json
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
-from ..suite.rules import FLOAT_SUMS, FloatSum
+from ..suite.rules import FLOAT_SUMS
 from .aggregation import aggregate
 from .result import RunResult
 from .trials import Trials
@@ -21,7 +21,7 @@ from .trials import Trials
 
 def with_recorded_sum(
     path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
-) -> tuple[RunResult, FloatSum, str | None]:
+) -> tuple[RunResult, ScoreTable, str | None]:
     """Aggregates trials with the float sum of an earlier result of them.
 
     Args:
@@ -31,19 +31,20 @@ def with_recorded_sum(
         config: The parameters of the run.
 
     Returns:
-        The result, its float sum, and a sentence if neither sum gives the earlier figures.
+        The result, the scores that it is made of, and a sentence if neither sum gives the earlier figures.
     """
     usual = table.scorer.float_sum
     result = aggregate(trials, table, config)
     recorded = _figures_of(path, result)
     if recorded is None or recorded == _figures(result.to_dict()):
-        return result, usual, None
+        return result, table, None
     (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != usual)
     scorer = Scorer(table.scorer.suite, profile=table.scorer.profile, float_sum=other)
-    found = aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), config)
+    other_table = scorer.score(trials.lines.questions, trials.lines.answers)
+    found = aggregate(trials, other_table, config)
     if recorded == _figures(found.to_dict()):
-        return found, other, None
-    return result, usual, f"{path}: neither float sum gives its figures again; the {usual} sum is used"
+        return found, other_table, None
+    return result, table, f"{path}: neither float sum gives its figures again; the {usual} sum is used"
 
 
 def _figures_of(path: Path, result: RunResult) -> Mapping[str, Any] | None:

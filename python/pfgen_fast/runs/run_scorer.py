@@ -44,13 +44,12 @@ class Outcome:
         path: The path of its result, whether or not it exists.
         summary: The result without its questions; None if there is no result.
         error: The reason for a failure, in one sentence.
-        suite: The suite of the run; None if it failed.
-        signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
-            records none.
-        float_sum: The sum that the run was scored with; None if it was not scored now.
         part: The share of the suite's questions that were scored, such as `3 of 50 questions`; None for all.
         is_kept: Whether its result is in `path`, rather than nowhere; see `RunScorer`.
         notes: What else there is to know about the run, one sentence each.
+        suite: The suite of the run; None if it failed.
+        signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
+            records none.
     """
 
     run: RunFolder
@@ -58,12 +57,11 @@ class Outcome:
     path: Path
     summary: RunSummary | None = None
     error: str | None = None
-    suite: Suite | None = None
-    signature: str | None = None
-    float_sum: FloatSum | None = None
     part: str | None = None
     is_kept: bool = True
     notes: tuple[str, ...] = ()
+    suite: Suite | None = None
+    signature: str | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,7 @@ class RunScorer:
         read = self._guarded(run, lambda: self._read(run, stop, of_all=of_all))
         if isinstance(read, ReadRun) or read.status == "failed":
             return read
-        return replace(read, suite=self._suite_of(run, run.config()))
+        return replace(read, suite=self._suite_of(run))
 
     def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
@@ -272,33 +270,30 @@ class RunScorer:
         return packed
 
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
-        from ..scoring.signature import signature_of
         from .aggregation import aggregate
         from .recorded_sum import with_recorded_sum
         from .result import write_result
 
+        problem = None
         if self.float_sum == "auto" and self.profile == "leaderboard":
             earlier = job.path if job.path.exists() else job.run.folder / "result.json"
-            result, float_sum, problem = with_recorded_sum(earlier, job.trials, table, job.config)
+            result, table, problem = with_recorded_sum(earlier, job.trials, table, job.config)
         else:
-            result, float_sum, problem = aggregate(job.trials, table, job.config), table.scorer.float_sum, None
+            result = aggregate(job.trials, table, job.config)
         whole = job.suite.whole
         is_kept = whole is None or job.path.parent.resolve() != job.run.folder.resolve()
         if is_kept:
             write_result(job.path, result)
-        part = None if whole is None else f"{len(job.suite)} of {len(whole)} questions"
-        notes = job.notes if problem is None else (*job.notes, problem)
         return Outcome(
             job.run,
             "scored",
             job.path,
             result.summary(),
-            suite=job.suite,
-            signature=signature_of(job.suite, profile=self.profile, float_sum=float_sum),
-            float_sum=float_sum,
-            part=part,
+            part=None if whole is None else f"{len(job.suite)} of {len(whole)} questions",
             is_kept=is_kept,
-            notes=notes,
+            notes=job.notes if problem is None else (*job.notes, problem),
+            suite=job.suite,
+            signature=table.signature,
         )
 
     @property

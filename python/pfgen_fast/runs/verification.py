@@ -78,8 +78,8 @@ class Verifier:
         sample: int | None = None,
         unknown: UnknownQuestions = "error",
     ) -> None:
-        self.suite = suite
         first: FloatSum = "compensated" if float_sum == "auto" else float_sum
+        self.suite = suite
         self._takes_either = float_sum == "auto"
         self._sample, self._unknown = sample, unknown
         self._scorer = Scorer(suite, float_sum=first)

@@ -13,8 +13,9 @@ from typing import Any
 
 from ..errors import SuiteError
 from .compiled import describe_question
+from .instructions import Instructions
 from .keywords import rule_faults, shown_value
-from .questions import Instructions, Question
+from .questions import Question
 from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder
 from .units import FileTokenizer, tokenizer_faults
 

@@ -1,4 +1,4 @@
-"""Questions, and the parts of a suite that only prompts use: sample answers and instructions. All are frozen."""
+"""Questions, and their sample answers, which only prompts use. All are frozen."""
 
 from __future__ import annotations
 
@@ -57,20 +57,3 @@ class Sample:
 
     question: str
     answer: str
-
-
-@dataclass(frozen=True)
-class Instructions:
-    """The fixed texts of a suite's prompts.
-
-    Attributes:
-        examples_heading: The line above the examples.
-        question_heading: The line above the question in mode `qa`.
-        qa: The first text of a prompt in mode `qa`.
-        chat: The first text of a prompt in mode `chat`.
-    """
-
-    examples_heading: str = "## 回答例"
-    question_heading: str = "## 質問"
-    qa: str = "例と同様の文体及び文字数で、質問に1行で答えてください。"
-    chat: str = "例と同様の文体及び文字数で、ユーザの質問に1行で答えてください。"

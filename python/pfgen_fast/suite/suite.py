@@ -23,8 +23,9 @@ from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
 from .faults import key_faults, question_faults, samples_faults, settings_faults
 from .file_hashes import file_hashes
+from .instructions import Instructions
 from .keywords import freeze_rule
-from .questions import Instructions, Question, Sample
+from .questions import Question, Sample
 from .reading import PACKAGED, SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes
 from .reading import suite_folder as folder_of
 from .rules import PROFILES, Profile
@@ -213,8 +214,8 @@ class Suite:
         return tuple(Sample(line["question"], line["answer"]) for _, line in json_lines(path))
 
     @cached_property
-    def instructions(self) -> Instructions:
-        """The texts of its prompts, from `suite.json` or else the defaults; they have no effect on scores.
+    def instructions(self) -> Mapping[str, str]:
+        """Its own texts for prompts, from `suite.json`, by name; they have no effect on scores.
 
         Raises:
             SuiteError: `suite.json` exists and breaks the rules.
@@ -223,10 +224,19 @@ class Suite:
             return self.whole.instructions
         path = None if self.folder is None else self.folder / SETTINGS_FILE
         if path is None or not path.exists():
-            return Instructions()
+            return {}
         for fault in settings_faults(path):
             raise SuiteError(fault)
-        return Instructions(**parse_suite_json(read_bytes(path), str(path)).get("instructions", {}))
+        own: dict[str, str] = parse_suite_json(read_bytes(path), str(path)).get("instructions", {})
+        return MappingProxyType(own)
+
+    def instructions_for(self, question: Question) -> Instructions:
+        """The texts of the prompts for a question: its own, or else ours in the language of the question.
+
+        Raises:
+            SuiteError: `suite.json` exists and breaks the rules.
+        """
+        return Instructions.for_question(question.question, self.instructions)
 
     def unknown_question(self, key: object) -> str:
         """The error message for a `key` that is not a question of this suite, with the nearest matches."""

@@ -1,101 +1,133 @@
-"""CSV tables with a header: texts are kept unchanged, and an empty field is an empty text.
+"""CSV and TSV tables with a header: texts are kept unchanged, and an empty field is an empty text.
 
-Texts that a spreadsheet would evaluate stay as well: a scored table goes on into other programs.
+What is made of a table keeps its form: encoding, byte-order mark, line ends. Texts that a spreadsheet would evaluate
+stay as well: a scored table goes on into other programs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from ..errors import TrialsError
-from ..files.reading import MAX_LINE_BYTES
+from ..files.reading import MAX_LINE_BYTES, reading
 from ..scoring.score_table import ScoreTable
 from .rows import Columns, RowBatch, RowBatches, Write
-from .text_rows import check_keys, json_text, numbered_lines, score_rows, shown_source, text_batches
+from .text_form import TextForm, decoded, lines_of
+from .text_rows import check_keys, json_text, score_rows, text_batches
 
 
-def read_csv(source: str, columns: Columns, batch_size: int) -> RowBatches:
+def read_csv(
+    source: str, columns: Columns, batch_size: int, *, delimiter: str = ",", encoding: str | None = None
+) -> RowBatches:
     """Reads the rows of a CSV file; the header is checked first."""
-    records = _csv_records(source)
-    line, header = next(records, (1, []))
-    if not header:
-        raise TrialsError(f"{shown_source(source)}: empty; expected a header with the names of the columns")
-    columns.check(header, f"{shown_source(source)}, line {line}")
+    with reading(Path(source)) as file:
+        form, blocks = decoded(file, encoding, source)
+        lines = _Lines(lines_of(blocks, source), source)
+        records = _csv_records(lines, delimiter)
+        line, header = next(records, (1, []))
+        if not header:
+            raise TrialsError(f"{source}: empty; expected a header with the names of the columns")
+        form = replace(form, line_end=lines.last_end)
+        columns.check(header, f"{source}, line {line}")
 
-    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
-        for line, fields in records:
-            if len(fields) != len(header):
-                location = f"{shown_source(source)}, line {line}"
-                raise TrialsError(f"{location}: {len(fields)} fields; expected {len(header)}, as in the header")
-            yield line, dict(zip(header, fields, strict=True))
+        def rows() -> Iterator[tuple[int, dict[str, Any]]]:
+            for line, fields in records:
+                if len(fields) != len(header):
+                    location = f"{source}, line {line}"
+                    raise TrialsError(f"{location}: {len(fields)} fields; expected {len(header)}, as in the header")
+                yield line, dict(zip(header, fields, strict=True))
 
-    yield from text_batches(source, rows(), header, batch_size)
+        yield from text_batches(source, rows(), header, batch_size, form=form)
 
 
-def _csv_records(source: str) -> Iterator[tuple[int, list[str]]]:
+class _Lines:
+    """The lines of a file for `csv.reader`; those of one row are bounded, because a quoted field may span any number.
+
+    Attributes:
+        first: The number of the line on which the row begins that is being read.
+        last_end: What ends the line that was read last.
+    """
+
+    def __init__(self, lines: Iterator[tuple[int, str]], source: str) -> None:
+        self._lines, self._source = lines, source
+        self._n_code_points = 0
+        self.first = 1
+        self.last_end = "\n"
+
+    def begin_row(self, first: int) -> None:
+        self.first, self._n_code_points = first, 0
+
+    def __iter__(self) -> Iterator[str]:
+        for _, text in self._lines:
+            self._n_code_points += len(text)
+            if self._n_code_points > MAX_LINE_BYTES:
+                location = f"{self._source}, line {self.first}"
+                raise TrialsError(f"{location}: a row of more than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
+            self.last_end = "\r\n" if text.endswith("\r\n") else "\n"
+            yield text
+
+    def not_csv(self, error: csv.Error) -> TrialsError:
+        return TrialsError(f"{self._source}, line {self.first}: not CSV: {error}")
+
+
+def _csv_records(lines: _Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The non-blank records, each with the number of the line on which it begins."""
     # The limit is global to the process, so it is only raised. The default is too small for long answers.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    line, n_code_points = 1, 0
-
-    def lines() -> Iterator[str]:
-        nonlocal n_code_points
-        for _, text in numbered_lines(source):
-            n_code_points += len(text)
-            if n_code_points > MAX_LINE_BYTES:  # quoted fields may span any number of lines
-                location = f"{shown_source(source)}, line {line}"
-                raise TrialsError(f"{location}: a row of more than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
-            yield text
-
-    reader = csv.reader(lines(), strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
-        line, n_code_points = reader.line_num + 1, 0
+        lines.begin_row(reader.line_num + 1)
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise TrialsError(f"{shown_source(source)}, line {line}: not CSV: {error}") from None
+            raise lines.not_csv(error) from None
         if fields is None:
             return
         if fields:
-            yield line, fields
+            yield lines.first, fields
 
 
 @contextlib.contextmanager
-def writing_csv(file: IO[bytes], first: RowBatch, scores: Sequence[str]) -> Iterator[Write]:
-    """Opens a writer of rows as CSV, with the columns of the first batch."""
+def writing_csv(
+    file: IO[bytes], first: RowBatch, scores: Sequence[str], *, delimiter: str = ",", encoding: str | None = None
+) -> Iterator[Write]:
+    """Opens a writer of rows as CSV, with the columns of the first batch and the form of the table that it is from."""
     known = dict.fromkeys(first.names)
-    encode = _CsvEncoder().encode
-    file.write(encode([*known, *scores], first.location(None)))
+    form = first.form or TextForm.named(encoding)
+    line = _csv_line(delimiter, form.line_end)
+    mark = "\ufeff" if form.has_mark else ""
+    file.write(form.encoded(mark + line([*known, *scores]), first.location(None)))
 
     def write(batch: RowBatch, table: ScoreTable) -> None:
         for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(table, scores), strict=True)):
             location = batch.location(i)
             check_keys(row, known, location)
-            file.write(encode([*(_cell(row.get(name)) for name in known), *scored.values()], location))
+            cells = (_cell(row.get(name)) for name in known)
+            file.write(form.encoded(line([*cells, *scored.values()]), location))
 
     yield write
 
 
-class _CsvEncoder:
-    """Encodes records as lines that end in LF; a CR or LF within a field is quoted."""
+def _csv_line(delimiter: str, line_end: str) -> Callable[[Sequence[Any]], str]:
+    """A function that makes a line of a record; a CR or LF within a field is quoted."""
+    lines: list[str] = []
 
-    def __init__(self) -> None:
-        # Older versions of Python quote a CR or LF only if it is part of the line terminator.
-        self._writer = csv.writer(self, lineterminator="\r\n")
-        self._line = ""
+    class Lines:
+        write = staticmethod(lines.append)
 
-    def write(self, line: str) -> None:
-        self._line = line.removesuffix("\r\n") + "\n"
+    # Older versions of Python quote a CR or LF only if it is part of the line terminator.
+    writer = csv.writer(Lines, delimiter=delimiter, lineterminator="\r\n")
 
-    def encode(self, values: Sequence[Any], location: str) -> bytes:
-        self._writer.writerow(values)
-        try:
-            return self._line.encode()
-        except UnicodeEncodeError:
-            raise TrialsError(f"{location}: a lone surrogate, which CSV cannot hold") from None
+    def line(values: Sequence[Any]) -> str:
+        writer.writerow(values)
+        return lines.pop().removesuffix("\r\n") + line_end
+
+    return line
 
 
 def _cell(value: Any) -> str | None:

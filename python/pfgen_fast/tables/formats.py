@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.compression import compressing, compression
 from ..files.writing import writing_whole
 from .csv_lines import read_csv, writing_csv
+from .json_array import read_json_array, writing_json_array
 from .json_lines import read_json_lines, writing_json_lines
 from .parquet import pyarrow, read_parquet, writing_parquet
 from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
@@ -22,8 +24,35 @@ Reader = Callable[[str, Columns, int], RowBatches]
 Writer = Callable[[IO[bytes], RowBatch, Sequence[str]], contextlib.AbstractContextManager[Write]]
 """Opens a writer of rows like those of the first batch, followed by the columns of scores."""
 
-READERS: dict[str, Reader] = {".parquet": read_parquet, ".jsonl": read_json_lines, ".csv": read_csv}
-WRITERS: dict[str, Writer] = {".parquet": writing_parquet, ".jsonl": writing_json_lines, ".csv": writing_csv}
+_READERS: dict[str, Reader] = {".parquet": read_parquet, ".jsonl": read_json_lines, ".json": read_json_array}
+_WRITERS: dict[str, Writer] = {".parquet": writing_parquet, ".jsonl": writing_json_lines, ".json": writing_json_array}
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+"""The formats that leave their encoding open, and what separates their cells."""
+
+
+def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
+    """The reader of a file; an encoding counts where the format leaves it open.
+
+    Raises:
+        TrialsError: The file extension names no format.
+    """
+    kind = format_of(path)
+    if kind in _DELIMITERS:
+        return partial(read_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
+    return _READERS[kind]
+
+
+def writer_to(path: str | Path, encoding: str | None = None) -> Writer:
+    """The writer of a file; an encoding counts where the format leaves it open and the rows come without one."""
+    kind = format_of(path)
+    if kind in _DELIMITERS:
+        return partial(writing_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
+    return _WRITERS[kind]
+
+
+def has_encoding(path: str | Path) -> bool:
+    """Whether the format of a file leaves its encoding open."""
+    return format_of(path) in _DELIMITERS
 
 
 def format_of(path: str | Path) -> str:
@@ -33,14 +62,31 @@ def format_of(path: str | Path) -> str:
     path = Path(path)
     packed = compression(path)
     kind = Path(path.stem).suffix if packed else path.suffix
-    if kind not in READERS or (kind == ".parquet" and packed):
+    if kind not in (*_READERS, *_DELIMITERS) or (kind == ".parquet" and packed):
         raise TrialsError(
-            f"{path}: unknown file extension; expected .parquet, .jsonl or .csv, "
-            "the last two also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
+            f"{path}: unknown file extension; expected .parquet, or .csv, .tsv, .jsonl or .json, "
+            "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
         )
     if kind == ".parquet":
         pyarrow()
     return kind
+
+
+def check_target(target: str | Path) -> None:
+    """Raises PfgenError if the folder of a target is missing: it may be misspelt, so it is not made."""
+    folder = Path(target).parent
+    if str(target) != STANDARD_STREAM and not folder.is_dir():
+        raise PfgenError(f"{target}: cannot be written: there is no folder {folder}")
+
+
+def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
+    """The names of the columns of a table; of JSON, the keys of the first rows.
+
+    Raises:
+        TrialsError: The source cannot be read.
+    """
+    with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns("", "", ()), 100)) as batches:
+        return [name for name in next(batches).names if name]
 
 
 @contextlib.contextmanager
@@ -60,7 +106,7 @@ def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[
     Raises:
         TrialsError: The source cannot be read.
     """
-    read = READERS[format_of(source)]
+    read = reader_of(source)
     with contextlib.closing(read(str(source), AnyColumns("", "", ()), batch_size)) as batches:
         for batch in batches:
             for number, row in enumerate(batch.rows()):

@@ -40,6 +40,7 @@ class ArrowRows:
     columns: Any
     full_schema: Any
     n_rows_before: int
+    form: None = None
 
     def __len__(self) -> int:
         return int(self.columns.num_rows)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..errors import TrialsError
 from ..scoring.score_table import ScoreTable
+from .text_form import TextForm
 
 STANDARD_STREAM = "-"
 """The name of stdin or stdout."""
@@ -16,19 +17,32 @@ STANDARD_STREAM = "-"
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns to read and of the columns to add."""
+    """The names of the columns to read and of the columns to add.
+
+    Attributes:
+        question: The column with the question.
+        answer: The column with the answer.
+        scores: The columns to add.
+        may_lack_answers: Whether rows with keys of their own may lack the answer.
+    """
 
     question: str
     answer: str
     scores: tuple[str, ...]
+    may_lack_answers: bool = False
 
-    def fit(self, names: Collection[str]) -> bool:
-        """Whether these columns are as expected."""
-        return self.question in names and self.answer in names and not any(name in names for name in self.scores)
+    def check_row(self, row: Mapping[str, Any], location: str) -> None:
+        """Raises TrialsError if the keys of a row are not as expected."""
+        needed = (self.question,) if self.may_lack_answers else (self.question, self.answer)
+        if not all(name in row for name in needed) or any(name in row for name in self.scores):
+            self._check(list(row), needed, location)
 
     def check(self, names: Sequence[str], location: str) -> None:
         """Raises TrialsError if these columns are not as expected."""
-        for name in (self.question, self.answer):
+        self._check(names, (self.question, self.answer), location)
+
+    def _check(self, names: Sequence[str], needed: tuple[str, ...], location: str) -> None:
+        for name in needed:
             if name not in names:
                 raise TrialsError(f"{location}: no column {name!r}; there are {', '.join(map(repr, names)) or 'none'}")
         for name in self.scores:
@@ -44,9 +58,8 @@ class Columns:
 class AnyColumns(Columns):
     """Accepts any columns."""
 
-    def fit(self, names: Collection[str]) -> bool:
-        """Always true."""
-        return True
+    def check_row(self, row: Mapping[str, Any], location: str) -> None:
+        """Never raises."""
 
     def check(self, names: Sequence[str], location: str) -> None:
         """Never raises."""
@@ -56,6 +69,10 @@ class RowBatch(Protocol):
     """A batch of rows of a table, in the form in which they were read."""
 
     def __len__(self) -> int: ...
+
+    @property
+    def form(self) -> TextForm | None:
+        """How the file is written, if it is CSV or TSV."""
 
     @property
     def names(self) -> Sequence[str]:

@@ -12,10 +12,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
-from .formats import READERS, WRITERS, format_of, opened
+from .formats import check_target, has_encoding, opened, reader_of, writer_to
 from .rows import Columns, RowBatch
 
 
@@ -27,32 +27,37 @@ def score_table(
     question_column: str,
     answer_column: str,
     nulls: Literal["error", "null"] = "error",
+    encoding: str | None = None,
     batch_size: int = 8192,
     on_batch: Callable[[int], None] | None = None,
 ) -> int:
     """Scores a table batch by batch and writes it with its own columns and the columns of scores.
 
-    The file extension selects the format: `.parquet`, `.jsonl` or `.csv`, the last two optionally followed by `.gz`,
-    `.xz` or `.zst`; `"-"` is stdin or stdout, as JSON lines. A file is written atomically; stdout keeps the rows
-    written before an error. Source and target may have different formats:
+    The file extension selects the format: `.parquet`; or `.csv`, `.tsv`, `.jsonl` (an object a line) or `.json` (an
+    array of objects), optionally followed by `.gz`, `.xz` or `.zst`; `"-"` is stdin or stdout, as JSON lines. A file is
+    written atomically; stdout keeps the rows written before an error. Source and target may have different formats:
 
-    * Parquet keeps the types and the metadata of its columns. From JSON lines it takes the types of the first batch.
-    * JSON lines keep the order of the keys of each line. Values that JSON lacks are written as strings (decimals, and
-      dates in ISO 8601), seconds (durations) or null (NaN, infinity).
-    * CSV keeps texts unchanged and has no nulls: an empty field is an empty text. A null becomes an empty field, and
-      values of other types are written as in JSON.
+    * Parquet keeps the types and the metadata of its columns. From JSON it takes the types of the first batch.
+    * JSON keeps the order of the keys of each row. Values that JSON lacks are written as strings (decimals, and dates
+      in ISO 8601), seconds (durations) or null (NaN, infinity).
+    * CSV and TSV keep texts unchanged and have no nulls: an empty field is an empty text. A null becomes an empty
+      field, and values of other types are written as in JSON. Made from each other, they keep the encoding, the
+      byte-order mark and the line ends (those of the header).
 
     The columns of scores are those of `ScoreTable` without `question_id`. Scores are null (empty in CSV) where a
     question lacks a set or an answer is missing.
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; may be `source`. An existing file is replaced at the end.
+        target: The table to write, or `"-"`; may be `source`. An existing file is replaced at the end; its folder must
+            exist.
         scorer: Scores the answers.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
-        nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
-            scores.
+        nulls: How to treat a missing answer (a null, or a row of JSON without its key): `"error"` raises an error that
+            names its row, `"null"` gives it null scores.
+        encoding: The encoding of CSV and TSV files, such as `"cp932"`: of the source, which the target keeps, or of the
+            target if only that is CSV or TSV. By default that of the source's byte-order mark, or UTF-8.
         batch_size: The number of rows to read and score at a time; determines the memory usage.
         on_batch: Called after each batch with the number of rows done so far.
 
@@ -62,7 +67,8 @@ def score_table(
     Raises:
         TrialsError: The source cannot be read, lacks a column, has a column with the name of a score, or a row cannot
             be scored or written; the message names the row (from 1) or the line.
-        PfgenError: The target cannot be written, or pyarrow is required but not installed.
+        PfgenError: The target cannot be written, the encoding is unknown or has no use, or pyarrow is required but not
+            installed.
         ValueError: `nulls` is invalid, or `batch_size` is below 1.
 
     Example:
@@ -78,11 +84,19 @@ def score_table(
     """
     if batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
-    read, write_to = READERS[format_of(source)], WRITERS[format_of(target)]
-    columns = Columns(question_column, answer_column, scorer.score((), (), nulls=nulls).columns[1:])
+    if encoding is not None and not (has_encoding(source) or has_encoding(target)):
+        raise PfgenError(f"encoding: only CSV and TSV leave it open, and neither {source} nor {target} is one of them")
+    read, write_to = reader_of(source, encoding), writer_to(target, encoding)
+    columns = Columns(
+        question_column,
+        answer_column,
+        scorer.score((), (), nulls=nulls).columns[1:],
+        may_lack_answers=nulls == "null",
+    )
     n_rows = 0
     with contextlib.closing(read(str(source), columns, batch_size)) as batches:
         first = next(batches)
+        check_target(target)
         with opened(target) as file, write_to(file, first, columns.scores) as write:
             for batch in chain((first,), batches):
                 write(batch, _scored(scorer, batch, columns, nulls))

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
+from ..files.foreign_json import parse_json
 from ..files.reading import numbered_lines as lines_of
 from ..files.reading import reading
 from ..scoring.score_table import ScoreTable
 from .parquet import MISFITS, pyarrow
-from .rows import STANDARD_STREAM, RowBatches
+from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches
+from .text_form import TextForm
 
 
 def shown_source(source: str) -> str:
@@ -41,23 +43,26 @@ def numbered_lines(source: str) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class TextRows:
-    """Rows of a text file, and the numbers of the lines on which they begin."""
+    """Rows of a text file, and the numbers of the lines on which they begin (or of the rows, as `unit` says)."""
 
     source: str
     names: Sequence[str]
     contents: list[dict[str, Any]]
-    lines: list[int]
+    numbers: list[int]
+    unit: str = "line"
+    form: TextForm | None = None
 
     def __len__(self) -> int:
         return len(self.contents)
 
     def location(self, row: int | None) -> str:
         """The location of a row in the whole table, for error messages."""
-        return shown_source(self.source) if row is None else f"{shown_source(self.source)}, line {self.lines[row]}"
+        source = shown_source(self.source)
+        return source if row is None else f"{source}, {self.unit} {self.numbers[row]}"
 
     def values(self, column: str) -> list[Any]:
         """A column in a form that the scorer accepts."""
-        return [row[column] for row in self.contents]
+        return [row.get(column) for row in self.contents]
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows, with values that JSON can represent (or NaN, infinity)."""
@@ -126,17 +131,58 @@ def check_keys(row: dict[str, Any], known: dict[str, None], location: str) -> No
 
 
 def text_batches(
-    source: str, rows: Iterator[tuple[int, dict[str, Any]]], names_of_none: Sequence[str], batch_size: int
+    source: str,
+    rows: Iterator[tuple[int, dict[str, Any]]],
+    names_of_none: Sequence[str],
+    batch_size: int,
+    *,
+    unit: str = "line",
+    form: TextForm | None = None,
 ) -> RowBatches:
-    """Groups rows with their line numbers into batches; `names_of_none` are the columns if there are no rows."""
+    """Groups rows with their numbers into batches; `names_of_none` are the columns if there are no rows."""
     some = list(islice(rows, batch_size))
     if not some:
-        yield TextRows(source, names_of_none, [], [])
+        yield TextRows(source, names_of_none, [], [], unit, form)
     while some:
         contents = [row for _, row in some]
         names = list(dict.fromkeys(chain.from_iterable(contents)))
-        yield TextRows(source, names, contents, [line for line, _ in some])
+        yield TextRows(source, names, contents, [number for number, _ in some], unit, form)
         some = list(islice(rows, batch_size))
+
+
+@dataclass(frozen=True)
+class JsonRows:
+    """Reads the rows of JSON formats, each of which is an object with keys of its own.
+
+    Attributes:
+        columns: The expected columns.
+        source: The name of the source in error messages.
+        unit: What the numbers of the rows count.
+    """
+
+    columns: Columns
+    source: str
+    unit: str
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The columns of a table without rows."""
+        return (self.columns.question, self.columns.answer)
+
+    def checked(self, texts: Iterator[tuple[int, str]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects with their numbers. Answers may be missing, but where all are, the column must be misspelt."""
+        row: Any = {}
+        has_answers = False
+        for number, text in texts:
+            location = f"{self.source}, {self.unit} {number}"
+            row = parse_json(text, location)
+            if not isinstance(row, dict):
+                raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
+            self.columns.check_row(row, location)
+            has_answers = has_answers or self.columns.answer in row
+            yield number, row
+        if row and not has_answers:
+            self.columns.check(list(row), self.source)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -157,6 +203,15 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_lines(batch: RowBatch, table: ScoreTable, scores: Sequence[str]) -> Iterator[str]:
+    """The rows of a batch with their scores as JSON, each in one line."""
+    for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(table, scores), strict=True)):
+        try:
+            yield json_text({**row, **scored})
+        except RecursionError:
+            raise TrialsError(f"{batch.location(i)}: JSON nested too deeply") from None
 
 
 def score_rows(table: ScoreTable, scores: Sequence[str]) -> Iterator[dict[str, float | None]]:

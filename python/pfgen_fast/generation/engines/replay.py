@@ -27,7 +27,7 @@ class ReplayEngine(StoredAnswers):
         model: Only a name.
         mode: Determines how answers are cleaned.
         sampling: Unused, because nothing is sampled.
-        input: A file (`.jsonl` or `.csv`, possibly compressed, or `.parquet`) or a run's folder.
+        input: A table in any format of `score_table`, or a run's folder.
         question_column: Name of the column with the ID or the exact text of a question.
         answer_column: Name of the column with the answer.
 

@@ -1,4 +1,4 @@
-"""Documents, prompts and scores for the lm-evaluation-harness tasks in this folder.
+"""Documents, prompts and scores for the tasks in this folder. The harness loads this file by its path.
 
 A document is one question of one trial, so every trial has its own examples, as in `pfgen-fast generate`.
 """
@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer, Suite
+from pfgen_fast.files.optional import optional
 from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, cleaned, make_tasks
 
 if TYPE_CHECKING:
@@ -32,9 +33,11 @@ def documents(
         examples: How many sample answers a prompt shows.
         seed: Any text; a different one chooses different examples.
         others: What else lm-evaluation-harness puts into the metadata.
-    """
-    from datasets import Dataset, DatasetDict
 
+    Raises:
+        PfgenError: The package datasets is not installed, or there are no such prompts.
+    """
+    datasets = optional("datasets", extra="lm-eval", needed_for="lm-evaluation-harness")
     loaded = Suite.load(suite)
     tasks = [
         task
@@ -52,7 +55,7 @@ def documents(
         }
         for task in tasks
     ]
-    return DatasetDict({"test": Dataset.from_list(rows)})
+    return datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)})
 
 
 def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:

@@ -1,0 +1,121 @@
+"""`score` for a table: what is missing is said with the whole command, and the input is only replaced on demand."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
+CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("in.csv")
+    path.write_text(CONTENT, newline="")
+    return path
+
+
+def test_a_table_without_columns_says_which_there_are_and_what_to_type(call, table):
+    code, out, err = call("score", table)
+    assert (code, out) == (2, "")
+    message, _, command = err.partition("; to score it, type: ")
+    assert message == "error: in.csv: a table with the columns 'id', 'question', 'my answer'"
+    assert command.strip() == (
+        "pfgen-fast score --suite SUITE --question-column question --answer-column ANSWER in.csv -o in.scored.csv"
+    )
+
+
+@pytest.mark.parametrize(
+    "given", [(), ("--in-place",), ("--encoding", "utf-8"), ("-o", "scored table.csv"), ("--nulls",)]
+)
+def test_what_is_to_be_typed_can_be_typed(call, table, given):
+    options = ("--suite", "mini", "--answer-column", "my answer")
+    _, _, err = call("score", table, *options, *given)
+    program, *words = shlex.split(err.partition("to score it, type: ")[2])
+    assert program == "pfgen-fast"
+    assert set(given) <= set(words)
+    code, out, err = call(*words)
+    assert (code, err) == (0, "")
+    assert out.startswith("1 row scored: ")
+
+
+def test_a_suite_that_is_found_need_not_be_typed(call, table, tmp_path, mini):
+    (tmp_path / "data").symlink_to(mini.folder)
+    _, _, err = call("score", table)
+    assert "type: pfgen-fast score --question-column question --answer-column ANSWER in.csv -o in.scored.csv" in err
+    code, out, _ = call("score", table, *COLUMNS[2:], "-o", "out.csv")
+    assert (code, out.splitlines()[0]) == (0, "1 row scored: out.csv")
+
+
+def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
+    table.write_text("q\x1b[2Jx,$(reboot),\u202ea\n" + "".join(["x,"] * 2) + "\n", encoding="utf-8")
+    code, _, err = call("score", table)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert not {"\x1b", "\u202e"} & set(err)
+    table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
+    assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
+
+
+def test_a_table_is_scored_alone(call, table):
+    code, _, err = call("score", table, table, *COLUMNS)
+    assert (code, err) == (2, "error: a table is scored alone; expected one input, not 2\n")
+
+
+def names_of_the_input(folder: Path) -> list[Path]:
+    (folder / "link.csv").symlink_to("in.csv")
+    os.link(folder / "in.csv", folder / "hard.csv")
+    return [Path("in.csv"), folder / "in.csv", Path("..", folder.name, "in.csv"), Path("link.csv"), Path("hard.csv")]
+
+
+def test_the_input_is_not_replaced_unless_asked_for(call, table, tmp_path):
+    for output in names_of_the_input(tmp_path):
+        code, out, err = call("score", table, *COLUMNS, "-o", output)
+        assert (code, out) == (2, "")
+        assert err == f"error: {output}: is the input itself; --in-place replaces it by the scored table\n"
+        assert table.read_bytes() == CONTENT.encode()
+
+
+@pytest.mark.parametrize("given", [(), ("-o", "in.csv"), ("-o", "link.csv")])
+def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
+    (tmp_path / "link.csv").symlink_to("in.csv")
+    code, out, _ = call("score", "link.csv", *COLUMNS, "--in-place", *given)
+    assert (code, out.splitlines()[0]) == (0, f"1 row scored: {tmp_path / 'in.csv'}")
+    assert table.read_bytes().startswith(b"id,question,my answer,fluency,")
+    assert (tmp_path / "link.csv").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]
+
+
+def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp_path):
+    table.write_text(CONTENT + "2,Q77,x\r\n", newline="")
+    before = table.read_bytes()
+    code, _, err = call("score", table, *COLUMNS, "--in-place")
+    assert (code, table.read_bytes(), os.listdir(tmp_path)) == (2, before, ["in.csv"])
+    assert "in.csv, line 3, column 'question': unknown question 'Q77'" in err
+
+
+def test_in_place_names_no_other_output(call, table):
+    code, _, err = call("score", table, *COLUMNS, "--in-place", "-o", "out.csv")
+    assert (code, err) == (2, "error: --in-place replaces the input, in.csv, so --output cannot be out.csv\n")
+    code, _, err = call("score", "-", *COLUMNS, "--in-place")
+    assert (code, err) == (2, "error: --in-place replaces the input, and stdin cannot be replaced\n")
+
+
+def test_a_folder_that_is_not_there_is_not_made(call, table, tmp_path):
+    code, _, err = call("score", table, *COLUMNS, "-o", "new/out.csv")
+    assert (code, err) == (2, "error: new/out.csv: cannot be written: there is no folder new\n")
+    assert os.listdir(tmp_path) == ["in.csv"]
+
+
+def test_the_encoding_of_a_table_is_kept(call, table):
+    table.write_bytes("question,my answer,備考\r\nQ07,氷,表\r\n".encode("cp932"))
+    assert "not utf-8 (byte 0x94)" in call("score", table, *COLUMNS, "-o", "out.csv")[2]
+    assert "備考" in call("score", table, "--encoding", "cp932")[2]
+    code, _, _ = call("score", table, *COLUMNS, "-o", "out.csv", "--encoding", "cp932")
+    assert code == 0
+    assert Path("out.csv").read_bytes().decode("cp932").split("\r\n")[1].startswith("Q07,氷,表,0.0")

@@ -1,0 +1,106 @@
+"""The tasks for lm-evaluation-harness."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pfgen_fast import PfgenError
+from pfgen_fast.cli.app import main
+from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.integrations import lm_eval
+from pfgen_fast.integrations.lm_eval import TASKS
+from pfgen_fast.runs.trials import Trials
+
+
+def test_the_folder_of_the_tasks_is_printed():
+    command = [sys.executable, "-m", "pfgen_fast.integrations.lm_eval"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed == f"{TASKS}\n"
+    assert {"pfgen.yaml", "pfgen_qa.yaml", "task.py"} <= {path.name for path in TASKS.iterdir()}
+    assert "/lm_eval/tasks/" not in TASKS.as_posix() + "/"  # where the harness looks for tasks of its own
+
+
+def test_a_document_is_a_question_of_a_trial(mini, monkeypatch):
+    made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
+    monkeypatch.setitem(sys.modules, "datasets", made)
+    documents = lm_eval.documents(trials=2, examples=3, mode="qa", model="passed over")["test"]
+    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode="qa", num_examples=3)]
+    assert [row["prompt"] for row in documents] == [task.prompt.messages[0]["content"] for task in tasks]
+    assert [(row["question_id"], row["trial"]) for row in documents] == [
+        (task.question_id, task.trial) for task in tasks
+    ]
+
+
+def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
+    document = {"suite": "mini", "mode": "qa", "question_id": "Q07"}
+    scored = scorer.score("Q07", ["Ice is less dense."])
+    assert lm_eval.scores(document, ["Well. A: Ice is less dense. "]) == {
+        "score": scored.average[0],
+        **{name: scored[name][0] for name in ("fluency", "truthfulness", "helpfulness")},
+    }
+
+
+def test_without_datasets_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(PfgenError, match=r"lm-evaluation-harness needs datasets, .*'pfgen-fast\[lm-eval\]'$"):
+        lm_eval.documents()
+
+
+@pytest.fixture(scope="module", params=["pfgen", "pfgen_qa"])
+def harness(request, tiny_model, tmp_path_factory) -> tuple[str, dict[str, float], Path]:
+    """A task of lm-evaluation-harness, its metrics, and the samples that it logged."""
+    output = tmp_path_factory.mktemp("harness")
+    is_qa = request.param == "pfgen_qa"
+    arguments = ["--model", "hf", "--model_args", f"pretrained={tiny_model},max_length=8192", "--device", "cpu"]
+    arguments += ["--tasks", request.param, "--include_path", str(TASKS), "--batch_size", "8"]
+    arguments += ["--metadata", '{"trials": 3, "examples": 2}', "--gen_kwargs", "max_gen_toks=40"]
+    arguments += ["--output_path", str(output), "--log_samples", *(["--apply_chat_template"] if is_qa else [])]
+    run = subprocess.run([sys.executable, "-m", "lm_eval", *arguments], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    (results,) = output.rglob("results_*.json")
+    (samples,) = output.rglob("samples_*.jsonl")
+    figures = json.loads(results.read_text(encoding="utf-8"))["results"][request.param]
+    return "qa" if is_qa else "completion", figures, samples
+
+
+@pytest.mark.models
+def test_the_harness_asks_what_generate_asks(mini, harness):
+    mode, _, samples = harness
+    asked = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    tasks = [task for trial in (1, 2, 3) for task in make_tasks(mini, trial, mode=mode, num_examples=2)]
+    assert [(row["doc"]["question"], row["doc"]["trial"]) for row in asked] == [(t.question, t.trial) for t in tasks]
+    for row, task in zip(asked, tasks, strict=True):
+        prompt, settings = row["arguments"]["gen_args_0"]["arg_0"], row["arguments"]["gen_args_0"]["arg_1"]
+        if mode == "completion":
+            assert prompt == task.prompt.text
+        else:
+            assert prompt == f"<|user|>{task.prompt.messages[0]['content']}<|end|><|assistant|>"
+        expected = {"temperature": 1.0, "top_p": 0.98, "do_sample": True, "max_gen_toks": 40}
+        assert settings == {**expected, "until": ["Q:", "\n\n"] if mode == "completion" else ["Q:"]}
+
+
+@pytest.mark.models
+def test_the_figures_of_the_harness_are_those_of_score(mini, scorer, harness, tmp_path, monkeypatch, capsys):
+    mode, figures, samples = harness
+    command = f"generate -e replay -s mini -n 3 --mode {mode} --model tiny --output {tmp_path} --json --input {samples}"
+    monkeypatch.setattr(sys, "argv", ["pfgen-fast", *command.split()])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code in (0, None)
+    result = json.loads(capsys.readouterr().out)
+    assert result["score"] > 0
+    assert round(figures["score,none"], 4) == result["score"]
+
+    (run,) = tmp_path.rglob("trials.jsonl.xz")
+    trials = Trials.read(run)
+    assert len(trials) == 24
+    table = scorer.score(trials.questions, trials.answers)
+    logged = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    for metric, column in (("score", "average"), ("fluency",) * 2, ("truthfulness",) * 2, ("helpfulness",) * 2):
+        assert sorted(row[metric] for row in logged) == sorted(table[column].tolist())
+        assert figures[f"{metric},none"] == pytest.approx(table[column].mean(), abs=1e-12)

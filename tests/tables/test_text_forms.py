@@ -1,0 +1,230 @@
+"""CSV and TSV keep the form of their source: encoding, byte-order mark, line ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast.tables import text_form
+from pfgen_fast.tables.formats import column_names, table_rows
+from pfgen_fast.tables.streaming import score_table
+
+ENCODINGS = ["utf-8", "utf-8-sig", "cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-16-le", "utf-32", "utf-7"]
+MARKS = {"utf-8-sig": b"\xef\xbb\xbf", "utf-16": b"\xff\xfe", "utf-32": b"\xff\xfe\0\0"}
+
+
+def score(source: Path, target: Path, scorer, **options) -> bytes:
+    score_table(source, target, scorer, question_column="q", answer_column="a", **options)
+    return target.read_bytes()
+
+
+def table_text(rows: list[list[str]], *, delimiter: str = ",", line_end: str = "\n") -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=line_end, quoting=csv.QUOTE_ALL).writerows(rows)
+    return text.getvalue()
+
+
+def rows_of(content: bytes, encoding: str, *, delimiter: str = ",") -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode(encoding), newline=""), delimiter=delimiter, strict=True))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_scored_table_keeps_encoding_mark_and_line_ends(scorer, tmp_path, encoding, line_end):
+    rows = [["q", "a", "備考"], ["Q07", "氷は\r\n水に浮く", "x\ny"], ["Q07", "", "表\\"]]
+    text = table_text(rows, line_end=line_end)
+    (tmp_path / "in.csv").write_bytes(text.encode(encoding))
+    written = score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=encoding)
+    assert written.startswith(MARKS.get(encoding, b""))
+    assert [row[:3] for row in rows_of(written, encoding)] == rows
+    unquoted = written.decode(encoding).replace("氷は\r\n水", "").replace("x\ny", "")
+    assert unquoted.count(line_end) == unquoted.count("\n") == 3
+    assert unquoted.endswith(line_end)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_names_the_encoding(scorer, tmp_path, encoding):
+    content = "q,a\r\nQ07,氷\r\n".encode(encoding)
+    (tmp_path / "in.csv").write_bytes(content)
+    written = score(tmp_path / "in.csv", tmp_path / "out.csv", scorer)
+    assert written.startswith(MARKS[encoding])
+    assert written.decode(encoding).startswith("q,a,fluency,")
+    assert written.decode(encoding).split("\r\n")[1].startswith("Q07,氷,")
+
+
+def test_a_byte_order_mark_of_another_encoding_is_named(scorer, tmp_path):
+    (tmp_path / "in.csv").write_bytes("q,a\nQ07,氷\n".encode("utf-16"))
+    message = r"in\.csv: begins with the byte-order mark of utf-16-le, so it is not cp932"
+    with pytest.raises(TrialsError, match=message):
+        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding="cp932")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_new_csv_file_may_have_a_mark_for_spreadsheets(scorer, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": "氷"}\n', encoding="utf-8")
+    written = score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="utf-8-sig")
+    assert written.startswith(b"\xef\xbb\xbfq,a,fluency,")
+    assert score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer).startswith(b"q,a,fluency,")
+
+
+def test_json_from_a_table_in_another_encoding_is_utf8(scorer, tmp_path):
+    (tmp_path / "in.csv").write_bytes("q,a\nQ07,氷\n".encode("cp932"))
+    written = score(tmp_path / "in.csv", tmp_path / "out.jsonl", scorer, encoding="cp932")
+    assert json.loads(written)["a"] == "氷"
+
+
+@pytest.mark.parametrize("name", ["cp 932", "", "base64", "no\0such", "undefined"])
+def test_an_unknown_encoding_is_one_sentence(scorer, tmp_path, name):
+    (tmp_path / "in.csv").write_text("q,a\n")
+    with pytest.raises(PfgenError, match=r"^encoding: expected a name such as utf-8, .* not '") as raised:
+        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=name)
+    assert "\0" not in str(raised.value)
+
+
+def test_an_encoding_without_use_is_refused(scorer, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": ""}\n')
+    message = r"encoding: only CSV and TSV leave it open, and neither .*in\.jsonl nor .*out\.json is one of them"
+    with pytest.raises(PfgenError, match=message):
+        score(tmp_path / "in.jsonl", tmp_path / "out.json", scorer, encoding="cp932")
+
+
+UNDECODABLE = {
+    "utf-8": b"q,a\nQ07,\xe6\xb0\xb4\nQ07,\x82\xa0\n",
+    "cp932": b"q,a\nQ07,\x90\x85\nQ07,\x81\xff\n",
+    "ascii": b"q,a\nQ07,water\nQ07,\xe6\xb0\xb4\n",
+    "utf-16": "q,a\nQ07,水\nQ07,".encode("utf-16") + b"\x00\xdc\n\0",
+}
+
+
+@pytest.mark.parametrize("block_bytes", [1, 3, 1 << 20])
+@pytest.mark.parametrize("encoding", UNDECODABLE)
+def test_an_undecodable_byte_is_named_with_its_line(scorer, tmp_path, monkeypatch, encoding, block_bytes):
+    monkeypatch.setattr(text_form, "_BLOCK_BYTES", max(block_bytes, 2 if encoding == "utf-16" else 1))
+    (tmp_path / "in.csv").write_bytes(UNDECODABLE[encoding])
+    with pytest.raises(TrialsError, match=rf"in\.csv, line 3: not {encoding}(-le)? \(byte 0x\w\w\)"):
+        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer, encoding=encoding)
+
+
+def test_a_file_that_ends_within_a_character_is_named(scorer, tmp_path):
+    (tmp_path / "in.csv").write_bytes(b"q,a\nQ07,\xe6\xb0")
+    with pytest.raises(TrialsError, match=r"in\.csv, line 2: not utf-8 \(byte 0xe6\)"):
+        score(tmp_path / "in.csv", tmp_path / "out.csv", scorer)
+
+
+def test_a_character_that_the_encoding_lacks_is_named_with_its_line(scorer, tmp_path):
+    lines = [{"q": "Q07", "a": "氷"}, {"q": "Q07", "a": "𠮷野家"}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    message = r"in\.jsonl, line 2: a character, U\+20BB7, that cp932 cannot hold"
+    with pytest.raises(TrialsError, match=message):
+        score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="cp932")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_header_that_the_encoding_lacks_is_named(scorer, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"q": "Q07", "a": "", "𠮷": 1}\n', encoding="utf-8")
+    with pytest.raises(TrialsError, match=r"in\.jsonl: a character, U\+20BB7, that cp932 cannot hold"):
+        score(tmp_path / "in.jsonl", tmp_path / "out.csv", scorer, encoding="cp932")
+
+
+def test_tabs_and_commas_in_cells_survive_from_csv_to_tsv(scorer, tmp_path):
+    rows = [["q", "a"], ["Q07", "a\tb,c\r\nd"]]
+    (tmp_path / "in.csv").write_text(table_text(rows), newline="")
+    written = score(tmp_path / "in.csv", tmp_path / "out.tsv", scorer)
+    assert [row[:2] for row in rows_of(written, "utf-8", delimiter="\t")] == rows
+
+
+def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):
+    (tmp_path / "in.tsv").write_text("q\tthe answer\nQ07\n")
+    with pytest.raises(TrialsError, match="line 2: 1 fields"):
+        column_names(tmp_path / "in.tsv")
+    (tmp_path / "in.tsv").write_text("q\tthe answer\n" + "Q07\t\n" * 200 + "Q07\n")
+    assert column_names(tmp_path / "in.tsv") == ["q", "the answer"]
+
+
+CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "é", "氷", "\\", "'", "="]), max_size=6)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    cells=st.lists(st.tuples(CELLS, CELLS), max_size=9),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-be"]),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+    suffixes=st.tuples(st.sampled_from([".csv", ".tsv"]), st.sampled_from([".csv", ".tsv"])),
+    batch_size=st.integers(1, 4),
+    block_bytes=st.integers(4, 9),
+)
+def test_cells_come_out_as_they_went_in(
+    scorer, tmp_path, monkeypatch, cells, encoding, line_end, suffixes, batch_size, block_bytes
+):
+    """Whatever the cells hold, and wherever blocks and batches end."""
+    monkeypatch.setattr(text_form, "_BLOCK_BYTES", block_bytes)
+    rows = [["q", "a", "note"], *(["Q07", *pair] for pair in cells)]
+    before, after = ("\t" if suffix == ".tsv" else "," for suffix in suffixes)
+    source, target = tmp_path / f"in{suffixes[0]}", tmp_path / f"out{suffixes[1]}"
+    source.write_bytes(table_text(rows, delimiter=before, line_end=line_end).encode(encoding))
+    written = score(source, target, scorer, encoding=encoding, batch_size=batch_size)
+    assert written.startswith(MARKS.get(encoding, b""))
+    assert [row[:3] for row in rows_of(written, encoding, delimiter=after)] == rows
+    assert score(source, tmp_path / target.name, scorer, encoding=encoding, batch_size=100) == written
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.dictionaries(CELLS, st.recursive(CELLS | st.integers(), lambda part: st.lists(part)), max_size=3)),
+    indent=st.sampled_from([None, 1]),
+    ascii_only=st.booleans(),
+    block_bytes=st.integers(4, 9),
+)
+def test_a_json_array_is_read_like_json(tmp_path, monkeypatch, rows, indent, ascii_only, block_bytes):
+    monkeypatch.setattr(text_form, "_BLOCK_BYTES", block_bytes)
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps(rows, indent=indent, ensure_ascii=ascii_only), encoding="utf-8")
+    read = list(table_rows(path, batch_size=2))
+    assert [row for _, row in read] == rows
+    assert [location for location, _ in read] == [f"{path}, row {number}" for number in range(1, len(rows) + 1)]
+
+
+@pytest.mark.parametrize("block_bytes", [4, 1 << 20])
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "expected a JSON array of objects; a file with an object a line is named .jsonl"),
+        ('{"q": 1}', "expected a JSON array of objects"),
+        ("[", ", row 1: expected a JSON object, not the end of the file"),
+        ("[1]", ", row 1: expected a JSON object, not '1'"),
+        ('[{"q": 1},]', ", row 2: expected a JSON object, not ']'"),
+        ('[{"q": 1} {}]', ", row 1: expected ',' or ']' after it, not '{'"),
+        ('[{"q": 1}', ", row 1: expected ',' or ']' after it, not the end of the file"),
+        ('[{"q": "}', ", row 1: not JSON: the file ends within it"),
+        ('[{"q": [}', ", row 1: not JSON: the file ends within it"),
+        ('[{"q": [}]', ", row 1, column 8: not JSON: "),
+        ('[{"q": 1]]', ", row 1, column 8: not JSON: "),
+        ("[{}] x", ": expected nothing after the array, not 'x'"),
+        ("[{}, {'q': 1}]", ", row 2, column 2: not JSON: "),
+        ("[" + "[" * 100_000, ", row 1: expected a JSON object"),
+        ('[{"q": ' + "[" * 100_000 + "]" * 100_000 + "}]", ", row 1: JSON nested too deeply"),
+    ],
+)
+def test_a_json_array_that_cannot_be_read_is_named_with_its_row(tmp_path, monkeypatch, content, problem, block_bytes):
+    monkeypatch.setattr(text_form, "_BLOCK_BYTES", max(block_bytes, len(content) // 10))
+    path = tmp_path / "rows.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(TrialsError) as raised:
+        list(table_rows(path))
+    assert str(raised.value).startswith(str(path))
+    assert problem in str(raised.value)
+
+
+def test_an_endless_row_of_a_json_array_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pfgen_fast.tables.json_array.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_form, "_BLOCK_BYTES", 100)
+    for content in ('[{"q": "' + "x" * 2000, '[{"q": [' + "1, " * 2000, "[{" + '"a": {' * 2000):
+        (tmp_path / "rows.json").write_text(content)
+        with pytest.raises(TrialsError, match=r"rows\.json, row 1: longer than 0 MiB, which is the limit"):
+            list(table_rows(tmp_path / "rows.json"))

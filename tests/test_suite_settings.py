@@ -1,0 +1,60 @@
+"""The tests themselves: none depends on the speed of the machine, and no warning of a test tool fails them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+TESTS = Path(__file__).parent
+
+WARNINGS = """
+import threading, warnings
+import hypothesis, pytest
+
+def test_passes_a_large_repr():
+    warnings.warn("a large repr", hypothesis.errors.HypothesisWarning)
+
+def test_passes_an_old_name_of_hypothesis():
+    warnings.warn("an old name", hypothesis.errors.HypothesisDeprecationWarning)
+
+def test_passes_an_old_name_of_pytest():
+    warnings.warn("an old name", pytest.PytestDeprecationWarning)
+
+def test_passes_an_old_name_that_a_test_tool_uses():
+    warnings.warn_explicit("an old name", DeprecationWarning, "x.py", 1, module="xdist.remote")
+
+def test_fails_our_own():
+    warnings.warn("an old name", DeprecationWarning)
+
+def test_fails_that_of_another_package():
+    warnings.warn_explicit("an old name", DeprecationWarning, "x.py", 1, module="numpy.core")
+
+def test_fails_a_thread():
+    thread = threading.Thread(target=lambda: 1 / 0)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_warnings_fail_unless_they_are_of_a_test_tool(tmp_path):
+    (tmp_path / "test_it.py").write_text(WARNINGS)
+    configured = ["-c", TESTS.parent / "pyproject.toml", "--rootdir", tmp_path, "-p", "no:cacheprovider", "-n", "0"]
+    command = [sys.executable, "-m", "pytest", "-v", *configured, tmp_path / "test_it.py"]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    outcomes = dict(re.findall(r"::(test_\w+) (PASSED|FAILED)", run.stdout))
+    assert len(outcomes) == 7, run.stdout
+    assert all(outcome == ("PASSED" if "passes" in name else "FAILED") for name, outcome in outcomes.items()), outcomes
+
+
+def test_no_property_depends_on_the_speed_of_the_machine():
+    assert settings.default.deadline is None
+    assert HealthCheck.too_slow in settings.default.suppress_health_check
+    for path in TESTS.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert set(re.findall(r"\bdeadline=([^,)]+)", text)) <= {"None", "([^"}, path
+        for checks in re.findall(r"suppress_health_check=(\[.*?\]|list\(.*?\))", text, flags=re.DOTALL):
+            assert "too_slow" in checks or checks.startswith("list"), path
