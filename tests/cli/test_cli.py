@@ -18,8 +18,10 @@ import pytest
 from makers import published
 from makers.forged_index import forge_baseline, forge_details
 from makers.runs import make_run, trial_lines
+from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
+from pfgen_fast.statistics.paired import mean_interval
 from pfgen_fast.suite import file_hashes
 
 
@@ -76,6 +78,16 @@ def test_score_elsewhere_leaves_the_inputs_untouched(call, runs, tmp_path, monke
     code, _, _ = call("score", "--suite", "mini", "runs", "--dry-run")
     assert code == 0
     assert sorted(runs.rglob("*")) == before
+
+
+def test_a_score_stands_beside_its_interval_over_questions_scored_now_or_before(call, runs):
+    command = ("score", "--suite", "mini", runs / "good")
+    for times in ("now", "before"):
+        row = call(*command)[1].splitlines()[1].split()
+        found = mean_interval(rank(find_results([runs / "good"]))[0].question_scores)
+        assert row[1] == f"±{found.half_width:.4f}", times
+        (record,) = json.loads(call(*command, "--json")[1])
+        assert (record["score_low"], record["score_high"]) == (pytest.approx(found.low), pytest.approx(found.high))
 
 
 def test_score_does_not_replace_usual_results_by_unusual_ones(call, runs):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..suite.rules import FloatSum
 
-_HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
+_HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
 
 def score(
@@ -140,7 +140,9 @@ def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:
     result, scores = outcome.summary, outcome.summary.scores
     parts = (scores.total(metric, float_sum) for metric in ("fluency", "truthfulness", "helpfulness"))
     of_metrics = " ".join(f"{part:8.3f}" for part in parts)
-    return f"{result.score:7.4f} ±{result.score_std:.4f}  {of_metrics} {result.length:7.1f}  {name}"
+    half_width = outcome.interval and outcome.interval.half_width
+    interval = "–" if half_width is None else f"±{half_width:.4f}"
+    return f"{result.score:7.4f} {interval:8} {of_metrics} {result.length:7.1f}  {name}"
 
 
 def outcome_as_json(outcome: Outcome) -> dict[str, object]:
@@ -154,5 +156,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "error": outcome.error,
         "suite": outcome.suite and outcome.suite.name,
         "signature": outcome.signature,
+        "score_low": outcome.interval and outcome.interval.low,
+        "score_high": outcome.interval and outcome.interval.high,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }

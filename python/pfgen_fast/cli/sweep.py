@@ -39,7 +39,9 @@ def sweep(
     trials: Annotated[int | None, typer.Option("--trials", "-n", help="Maximum number of trials. Default: 10.")] = None,
     until_interval: Annotated[
         float | None,
-        typer.Option(help="Stop when the 95 % interval of the score is this narrow (0.005: ±0.005)."),
+        typer.Option(
+            help="Stop when the score's 95 % interval over trials is this narrow (0.005: ±0.005), from 640 answers on."
+        ),
     ] = None,
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
     mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -21,10 +22,11 @@ from .trials import RunFolder, Trials, pack_trials
 if TYPE_CHECKING:  # All but trials is imported on demand, while the first trials are already being read.
     from ..scoring.score_table import ScoreTable
     from ..scoring.scorer import Scorer
+    from ..statistics.paired import MeanInterval
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
     from .aggregation import UnknownQuestions
-    from .result import RunSummary
+    from .result import RunSummary, Scores
 
 T = TypeVar("T")
 
@@ -50,6 +52,7 @@ class Outcome:
         suite: The suite of the run; None if it failed.
         signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
             records none.
+        interval: The score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`.
     """
 
     run: RunFolder
@@ -62,6 +65,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     suite: Suite | None = None
     signature: str | None = None
+    interval: MeanInterval | None = None
 
 
 @dataclass(frozen=True)
@@ -213,9 +217,10 @@ class RunScorer:
         path = self.result_path(run)
         config = run.config()
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
-            summary = self._current(run, path, config)
-            if summary is not None:
-                return Outcome(run, "current", path, summary)
+            recorded = self._current(run, path, config)
+            if recorded is not None:
+                summary, by_question = recorded
+                return Outcome(run, "current", path, summary, interval=_interval(by_question.values()))
         if self.dry_run:
             return Outcome(run, "pending", path)
         trials_path = run.trials_path or self._packed(run, path)
@@ -249,18 +254,20 @@ class RunScorer:
                 return [self._failed(jobs[0].run, f"{jobs[0].trials.path}: {error}")]
             return [outcome for job in jobs for outcome in self._score_in_time([job], scorer)]
 
-    def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> RunSummary | None:
-        """The recorded result without its questions, if it is up to date; a damaged result counts as missing."""
+    def _current(
+        self, run: RunFolder, path: Path, config: dict[str, Any] | None
+    ) -> tuple[RunSummary, dict[str, Scores]] | None:
+        """The recorded result, if it is up to date; a damaged result counts as missing."""
         from .result import is_current, read_scores
 
         assert run.trials_path is not None
         try:
-            recorded, _ = read_scores(path)
+            recorded, by_question = read_scores(path)
         except PfgenError:
             return None
         suite = self._suite_of(run, config)
         is_up_to_date = is_current(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
-        return recorded if is_up_to_date and suite.whole is None else None
+        return (recorded, by_question) if is_up_to_date and suite.whole is None else None
 
     def _packed(self, run: RunFolder, path: Path) -> Path:
         """Packs the single trials of a run into a file and returns its path; SuiteError if the run has no suite."""
@@ -294,6 +301,7 @@ class RunScorer:
             notes=job.notes if problem is None else (*job.notes, problem),
             suite=job.suite,
             signature=table.signature,
+            interval=_interval(question.scores for question in result.questions.values()),
         )
 
     @property
@@ -353,6 +361,14 @@ def _skipped(trials: Trials, questions: Sequence[str]) -> str:
         f"{trials.path}: {n_trials:,} of {len(trials):,} trials are left out, because the suite lacks their questions "
         f"({len(questions):,})"
     )
+
+
+def _interval(by_question: Iterable[Scores]) -> MeanInterval | None:
+    """The interval of a score; None for a recorded result without questions, or with a score that is no number."""
+    from ..statistics.paired import mean_interval
+
+    averages = [scores.average for scores in by_question]
+    return mean_interval(averages) if all(map(math.isfinite, averages)) and averages else None
 
 
 class _Stop:

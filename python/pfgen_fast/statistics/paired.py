@@ -43,6 +43,11 @@ class MeanInterval:
     high: float | None
     n: int
 
+    @property
+    def half_width(self) -> float | None:
+        """How far the interval extends to either side; None without an interval."""
+        return None if self.low is None or self.high is None else (self.high - self.low) / 2
+
 
 @dataclass(frozen=True)
 class PairedDifference:
