@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..files.foreign_text import harmless, harmless_with_tints
+from ..files.foreign_text import harmless, harmless_with_tints, in_one_line
 from ..suite.keywords import Rule, shown_value
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
@@ -77,9 +77,11 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         "grams": table.grams,
         "counts": table.counts,
         "sizes": table.sizes,
+        "rules": [_words(rule) for rule in question.keywords],
         "patterns": _plain_patterns(question),
         "names": list(names),
         "sets": {name: len(of_set) for name, of_set in references.items()},
+        "length": [len(text) for text in texts[:n_references]],
         **_text_columns(shown[:n_references]),
     }
     rest = iter(shown[n_references:])
@@ -147,17 +149,25 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
     matches = _matcher(question)
     shown = []
     for text, needs in zip(kept, needs_tints, strict=True):
+        spans = matches(text[:n_shown])
         if needs:
-            spans = matches(text[:n_shown])
-            shown.append(_Shown(*harmless_with_tints(text[:n_shown], next(made)[:n_shown]), _moved(spans, text)))
+            harmless_text, levels = harmless_with_tints(text[:n_shown], next(made)[:n_shown])
+            shown.append(_Shown(harmless_text, levels, _moved(spans, text)))
         else:
-            shown.append(_Shown(text, None, matches(text[:n_shown])))
+            shown.append(_Shown(text, None, spans))
     return shown
 
 
 def _moved(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """The spans in the harmless text, whose escapes are longer."""
     return [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
+
+
+def _words(rule: Rule) -> str:
+    """A keyword rule as a person would say it."""
+    parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
+    said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
+    return in_one_line(said, 200)
 
 
 def _plain_patterns(question: Question) -> list[str]:

@@ -28,13 +28,9 @@ from .tinting import LEVELS
 MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
-_SCRIPTS = (
-    "page.js",
-    *(
-        f"report/{name}.js"
-        for name in ("leaderboard", "plots", "heat_map", "sweep", "answers", "run_view", "question_view", "pair_view", "main")
-    ),
-)
+_OVERVIEW = ("state", "dialog", "leaderboard", "plots", "heat_map", "sweep")
+_ANSWERS = ("answers", "run_view", "question_view", "pair_view")
+_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "main")))
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
 _SHORTER = (N_SHOWN, 4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
@@ -114,7 +110,7 @@ class _Page:
         self._suite = suite
         self._runs = by_score(check_run(entry, suite) for entry in entries)
         self._code = own_code(
-            style=source("report.css"),
+            style=source("report.css") + source("report/answers.css"),
             early_script=source("theme.js"),
             plotly=library("plotly.offline").get_plotlyjs(),
             script="".join(map(source, (*_SCRIPTS, *(["report/live.js"] if is_live else [])))),
@@ -135,7 +131,7 @@ class _Page:
         overview = {**self._overview, "n_shown": n_shown, "is_cut": n_shown < N_SHOWN, "files": files}
         pieces: Iterator[str] = self._template.generate(
             version=__version__,
-            suite=self._suite.name,
+            suite=Path(self._suite.name).name,
             n_questions=len(self._suite),
             rows=list(zip(self._runs, ranks(self._runs), strict=True)),
             levels=list(enumerate(LEVELS)),
@@ -178,6 +174,7 @@ def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
         "runs": [_points(run, suite) for run in runs],
         "sweep": _sweep(runs),
         "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
+        "min_questions": MIN_QUESTIONS,
     }
 
 
