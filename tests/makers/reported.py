@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,3 +37,8 @@ def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: f
 def reported_run(suite: Suite, name: str = "org/model/abc", link: str | None = None, **changes: Any) -> ReportRun:
     """A run to report."""
     return ReportRun(name, link, parse_result(made_result(suite, **changes), name))
+
+
+def unpacked(line: str) -> Any:
+    """What a line of compressed data in a page holds."""
+    return json.loads(gzip.decompress(base64.b64decode(line)))
