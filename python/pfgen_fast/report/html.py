@@ -36,7 +36,9 @@ _SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS,
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
-_PAGE = "index.html"
+PAGE = "index.html"
+"""The name of the page in a folder."""
+
 _DATA = "data"
 _DATA_MARK = b"// Data of a pfgen-fast report.\n"
 _PAGE_MARK = b'<meta name="generator" content="pfgen-fast report">'
@@ -78,16 +80,16 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
             from a report.
         TrialsError: There is no run, or a run is not a result of this suite.
     """
-    page = _Page(entries, suite, is_live=is_live)
-    if (folder / _PAGE).exists() and _PAGE_MARK not in _begin(folder / _PAGE):
-        raise PfgenError(f"{folder / _PAGE}: not from a report; choose another folder, or remove the file")
+    page = _Page(entries, suite, is_folder=True, is_live=is_live)
+    if (folder / PAGE).exists() and _PAGE_MARK not in _begin(folder / PAGE):
+        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     files = []
     for answers in page.answers(N_SHOWN):
         content = _DATA_MARK + f"register({page_json(answers)});\n".encode()
         files.append(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.js")
         if not (folder / _DATA / files[-1]).exists():
             write_whole(folder / _DATA / files[-1], content)
-    write_whole(folder / _PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
+    write_whole(folder / PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
     for path in (folder / _DATA).glob("answers-*.js"):
         if path.name not in files and _begin(path).startswith(_DATA_MARK):
             path.unlink(missing_ok=True)
@@ -104,7 +106,9 @@ def _begin(path: Path) -> bytes:
 class _Page:
     """A page before it is known how much of the answers fits into it."""
 
-    def __init__(self, entries: Sequence[ReportRun], suite: Suite, *, is_live: bool = False) -> None:
+    def __init__(
+        self, entries: Sequence[ReportRun], suite: Suite, *, is_folder: bool = False, is_live: bool = False
+    ) -> None:
         if not entries:
             raise TrialsError("a report needs at least one run")
         self._template = template("report.html.jinja", figure=_figure)
@@ -115,6 +119,8 @@ class _Page:
             early_script=source("theme.js"),
             plotly=library("plotly.offline").get_plotlyjs(),
             script="".join(map(source, (*_SCRIPTS, *(["report/live.js"] if is_live else [])))),
+            loads_scripts=is_folder,
+            asks_server=is_live,
         )
         self._overview = _overview(self._runs, suite)
         self._by_question = _by_question(self._runs, suite)
