@@ -119,7 +119,8 @@ def test_runs_without_any_answer_in_them_are_no_experiment(tmp_path, mini):
 def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path):
     code, out, _ = call("experiment", "relations", varied, "-s", "mini", "--resamples", "100", "-o", tmp_path / "out")
     assert code == 0
-    assert out.startswith("Over 6 runs of 144 answers")
+    assert out.startswith("Over the 6 runs, Pearson's correlation is highest between ")
+    assert "6 runs of 144 answers were scored" in out
     assert (tmp_path / "out" / "relations.html").exists()
 
 

@@ -132,7 +132,7 @@ def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, wr
     arguments = ("--scores", judge, "--scores", other, "--resamples", "100", "-s", "mini", "-o", tmp_path / "out")
     code, out, _ = call("experiment", "external", varied, *arguments)
     assert code == 0
-    assert "judge: judge over 6 models" in out
+    assert "With judge: judge, over 6 models: Pearson" in out
     with io.StringIO((tmp_path / "out" / "external-correlations.csv").read_text()) as file:
         rows = list(csv.DictReader(file))
     assert [row["scores"] for row in rows[::4]] == ["judge: judge", "other: arena"]

@@ -37,7 +37,8 @@ POINTS = Points(UP, UP**2, "across", "up $x$", title="squares", labels={2: "the 
 def a_finding(**changes):
     table = Table("figures", "Figures", ("model", "value"), (("<b>=a|b</b>", 0.25), ("b", None)))
     parts = {
-        "paragraph": "All <i>is</i> well.",
+        "answer": "All <i>is</i> well.",
+        "paragraph": "It was <i>not</i> before.",
         "tables": (table,),
         "pictures": (Picture("line", "A line", Scatter((POINTS,))),),
         **changes,
@@ -70,6 +71,15 @@ def test_the_page_needs_no_network_and_foreign_text_is_text(tmp_path):
     markdown = (tmp_path / "trial.md").read_text()
     assert "&#60;b&#62;=a&#124;b" in markdown
     assert "\x1b" not in markdown
+
+
+def test_the_answer_comes_first_then_what_limits_it_then_the_rest(tmp_path):
+    finding = a_finding(answer="Yes, it is.", notes=("Only three runs.",), paragraph="It is 0.5.")
+    write_finding(finding, tmp_path)
+    for name in ("trial.html", "trial.md"):
+        text = (tmp_path / name).read_text()
+        places = [text.index(part) for part in ("Yes, it is.", "Only three runs.", "It is 0.5.", "A line")]
+        assert places == sorted(places)
 
 
 def test_the_same_finding_gives_the_same_bytes(tmp_path):
@@ -107,7 +117,7 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     hostile = "=a](javascript:x) <b>\n# b"
     table = Table("figures", hostile, (hostile, "value"), ((hostile, -0.25),))
     picture = Picture("line", hostile, Scatter((POINTS,)))
-    finding = a_finding(paragraph=hostile, tables=(table,), pictures=(picture,), notes=(hostile,))
+    finding = a_finding(answer=hostile, paragraph=hostile, tables=(table,), pictures=(picture,), notes=(hostile,))
     tokens = markdown_tokens(finding.to_markdown())
     assert [token.tag for token in tokens if token.type == "heading_open"] == ["h1", "h2", "h2"]
     assert [token.attrs["src"] for token in tokens if token.type == "image"] == ["trial-line.svg"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Quiet, counting, fail, note, shown, stdout, warn
+from .app import Exit, Quiet, counting, fail, note, shown, stdout, styled, warn
 from .commands import LINES, new_group
 
 if TYPE_CHECKING:
@@ -360,6 +360,7 @@ def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *,
 
     page, *others = write_finding(finding, output)
     if not quiet:
+        stdout().print(styled((shown(finding.answer), "bold")))
         for sentence in finding.notes:
             if scored is None or sentence not in scored.problems:
                 note(sentence)

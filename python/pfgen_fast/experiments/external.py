@@ -193,6 +193,7 @@ def external(
     notes += [f"left out: {problem}" for problem in problems]
     return Finding(
         "external",
+        _answer(compared),
         _words(compared, pick),
         (
             _correlations(compared),
@@ -299,14 +300,26 @@ def _unmatched(files: Sequence[OutsideScores], models: Mapping[str, Mapping[str,
     return Table("unmatched", "Models without a partner", ("file", "whose", "model"), tuple(rows))
 
 
+def _answer(compared: Sequence[_Compared]) -> str:
+    def of(each: _Compared) -> str:
+        pearson = each.correlations["score"]["Pearson"].value
+        return f"{each.name} by Pearson {pearson:.3f} over {len(each.models)} models"
+
+    if len(compared) == 1:
+        return f"Our score correlates with {of(compared[0])}."
+    by_value = sorted(compared, key=lambda each: each.correlations["score"]["Pearson"].value)
+    most, least = of(by_value[-1]), of(by_value[0])
+    return f"Of {len(compared)} other scores, ours correlates most with {most} and least with {least}."
+
+
 def _words(compared: Sequence[_Compared], pick: Pick) -> str:
     found = []
     for each in compared:
         values = each.correlations["score"]
         by_coefficient = ", ".join(f"{name} {values[name]}" for name in COEFFICIENTS)
-        found.append(f"with {each.name} over {len(each.models)} models by {by_coefficient}")
-    which = "the best run" if pick == "best" else "the mean of its runs"
-    return f"Our score ({which} of each model) correlates {'; '.join(found)}; 95 % bootstrap intervals in brackets."
+        found.append(f"With {each.name}, over {len(each.models)} models: {by_coefficient}.")
+    which = "The best run" if pick == "best" else "The mean of the runs"
+    return f"{which} of each model counts. 95 % bootstrap intervals are in brackets. {' '.join(found)}"
 
 
 def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:

@@ -81,13 +81,15 @@ class Finding:
 
     Attributes:
         name: The name of the experiment.
-        paragraph: The result in words, with its numbers.
+        answer: The result in one sentence, which is shown first.
+        paragraph: More of the result in short sentences, with its numbers.
         tables: One or more tables.
         pictures: One or more pictures.
         notes: What was left out and why, one sentence each.
     """
 
     name: str
+    answer: str
     paragraph: str
     tables: tuple[Table, ...]
     pictures: tuple[Picture, ...]
@@ -95,13 +97,16 @@ class Finding:
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""
-        parts = [f"# {markdown_text(self.name)}\n", markdown_text(self.paragraph) + "\n"]
-        parts += [f"* {markdown_text(in_one_line(note, 400))}" for note in self.notes]
+        blocks = [f"# {markdown_text(self.name)}", f"**{markdown_text(self.answer)}**"]
+        if self.notes:
+            blocks.append("\n".join(f"* {markdown_text(in_one_line(note, 400))}" for note in self.notes))
+        blocks.append(markdown_text(self.paragraph))
         for picture in self.pictures:
             title = markdown_text(picture.title)
-            parts.append(f"\n## {title}\n\n!{markdown_link(picture.title, self.file_name(picture) + '.svg')}")
-        parts += [f"\n## {markdown_text(table.title)}\n\n{table.to_markdown()}" for table in self.tables]
-        return "\n".join(parts).rstrip("\n") + "\n"
+            blocks += [f"## {title}", f"!{markdown_link(picture.title, self.file_name(picture) + '.svg')}"]
+        for table in self.tables:
+            blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
+        return "\n\n".join(blocks) + "\n"
 
     def file_name(self, part: Table | Picture) -> str:
         """The file name of a table or picture, without its ending."""

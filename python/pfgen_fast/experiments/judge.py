@@ -216,9 +216,10 @@ class RatedRuns:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
             notes.append(f"{n_unrated:,} replies hold no rating of the form {form} and are left out")
         notes += [f"no rating of {name}" for run, name in enumerate(scored.names) if run not in of_runs]
-        words, more = _words(scored, of_runs, len(found), self._evaluator.judge.model, n_resamples, seed)
+        answer, words, more = _words(scored, of_runs, len(found), self._evaluator.judge.model, n_resamples, seed)
         return Finding(
             "judge",
+            answer,
             words,
             (
                 _models_table(_model_means(scored, of_runs)),
@@ -300,16 +301,17 @@ def _columns(scored: ScoredRuns, of_runs: Mapping[int, float]) -> tuple[Floats, 
 
 def _words(
     scored: ScoredRuns, of_runs: Mapping[int, float], n_found: int, judge_name: str, n_resamples: int, seed: int
-) -> tuple[str, list[str]]:
+) -> tuple[str, str, list[str]]:
     ours, theirs = _columns(scored, of_runs)
-    words = (
-        f"{judge_name} gave {n_found:,} ratings to {len(of_runs)} runs, {theirs.mean():.2f} on average over the runs."
-    )
+    words = f"The judge gave {n_found:,} ratings to {len(of_runs)} runs, {theirs.mean():.2f} on average over the runs."
     if len(ours) < MIN_VALUES or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
-        return words, ["no correlation with our scores: fewer than three runs, or all the same"]
+        answer = f"{judge_name} rates the runs {theirs.mean():.2f} on average."
+        return answer, words, ["no correlation with our scores: fewer than three runs, or all the same"]
     found = correlate(ours, theirs, n_resamples=n_resamples, seed=seed)
-    words += f" They correlate with our scores by {', '.join(f'{name} {found[name]}' for name in COEFFICIENTS)}"
-    return words + " (95 % bootstrap intervals in brackets).", []
+    listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
+    pearson = f"Pearson {found['Pearson'].value:.3f} over {len(of_runs)} runs"
+    answer = f"The ratings of {judge_name} correlate with our scores by {pearson}."
+    return answer, f"{words} Correlations with our scores (95 % bootstrap intervals in brackets): {listed}.", []
 
 
 def _models_table(means: Mapping[str, float]) -> Table:

@@ -55,7 +55,8 @@ def relations(scored: ScoredRuns, *, n_resamples: int = 1_000, seed: int = 0) ->
         title = "Every answer: darker where there are more"
         pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
     words = _words(scored, of_runs, of_answers)
-    return Finding("relations", words, tables, tuple(pictures), (*scored.problems, *notes, *more))
+    notes = [*scored.problems, *notes, *more]
+    return Finding("relations", _answer(scored, of_runs), words, tables, tuple(pictures), tuple(notes))
 
 
 def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
@@ -105,6 +106,15 @@ def _means_table(scored: ScoredRuns) -> Table:
     return Table("runs", "The runs", ("run", "score", *_CORRELATED), rows)
 
 
+def _answer(scored: ScoredRuns, of_runs: dict[_Pair, dict[str, Correlation]]) -> str:
+    by_value = sorted(of_runs, key=lambda pair: of_runs[pair]["Pearson"].value)
+    lowest, highest = (f"{a} and {b} ({of_runs[a, b]['Pearson'].value:.3f})" for a, b in (by_value[0], by_value[-1]))
+    over = f"Over the {len(scored.names)} runs, Pearson's correlation"
+    if len(of_runs) == 1:
+        return f"{over} is that of {highest}."
+    return f"{over} is highest between {highest} and lowest between {lowest}."
+
+
 def _words(
     scored: ScoredRuns, of_runs: dict[_Pair, dict[str, Correlation]], of_answers: dict[_Pair, dict[str, Correlation]]
 ) -> str:
@@ -112,12 +122,10 @@ def _words(
         return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
 
     n_answers = f"{len(scored.run_numbers):,}"
-    words = (
-        f"Over {len(scored.names)} runs of {n_answers} answers, Pearson's correlations between the means of the runs"
-    )
-    words += f" are (95 % bootstrap intervals in brackets): {listed(of_runs, 'Pearson')}."
+    words = f"{len(scored.names)} runs of {n_answers} answers were scored; 95 % bootstrap intervals are in brackets."
+    words += f" Pearson's correlations between the means of the runs: {listed(of_runs, 'Pearson')}."
     if of_answers:
-        words += f" Over the {n_answers} answers, Spearman's are: {listed(of_answers, 'Spearman')}."
+        words += f" Spearman's correlations over all answers: {listed(of_answers, 'Spearman')}."
     return words
 
 

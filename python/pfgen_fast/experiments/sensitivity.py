@@ -135,6 +135,7 @@ def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
         notes.append(f"not weighted, because no question has them together with another set: {', '.join(alone)}")
     return Finding(
         "sensitivity",
+        _answer(variations, usual),
         _words(variations, usual),
         (_table(variations, usual), _scores_table(scored, variations)),
         (
@@ -211,7 +212,7 @@ def _table(variations: Sequence[Variation], usual: Floats) -> Table:
     rows = []
     for variation in variations:
         is_constant = np.ptp(variation.scores) == 0
-        moved = np.abs(ranks(variation.scores.round(9)) - ranks(usual.round(9))).max()
+        moved = _most_moved(variation, usual)
         rows.append(
             (
                 variation.what,
@@ -221,7 +222,7 @@ def _table(variations: Sequence[Variation], usual: Floats) -> Table:
                 float(np.abs(variation.scores - usual).max()),
                 None if is_constant else coefficient("Pearson", usual, variation.scores),
                 _kendall(variation, usual),
-                int(moved) if moved == int(moved) else float(moved),
+                int(moved) if moved == int(moved) else moved,
             )
         )
     return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
@@ -241,20 +242,33 @@ def _by_what(variations: Sequence[Variation]) -> dict[str, list[Variation]]:
     return found
 
 
+def _most_moved(variation: Variation, usual: Floats) -> float:
+    return float(np.abs(ranks(variation.scores.round(9)) - ranks(usual.round(9))).max())
+
+
+def _answer(variations: Sequence[Variation], usual: Floats) -> str:
+    others = [variation for variation in variations if not variation.is_usual]
+    alike = sum((_kendall(variation, usual) or 0.0) > SAME_RANKING for variation in others)
+    places = max((_most_moved(variation, usual) for variation in others), default=0.0)
+    return (
+        f"In {alike} of {len(others)} variations of one constant the {len(usual)} runs keep their ranking, while a "
+        f"single run moves by up to {places:g} {'place' if places == 1 else 'places'}."
+    )
+
+
 def _words(variations: Sequence[Variation], usual: Floats) -> str:
-    parts, alike = [], 0
+    parts = []
     others = [variation for variation in variations if not variation.is_usual]
     for what, steps in _by_what(others).items():
         known = [(value, step) for step in steps if (value := _kendall(step, usual)) is not None]
-        alike += sum(value > SAME_RANKING for value, _ in known)
         change = max(float(np.abs(step.scores - usual).max()) for step in steps)
         if known:
             low, step = min(known, key=lambda found: found[0])
             span = f"{min(each.value for each in steps):g} to {max(each.value for each in steps):g}"
             parts.append(f"{what} {span}: {low:.4f} at {step.value:g} (a score moves by {change:.4f} at most)")
     return (
-        f"In {alike} of {len(others)} variations of one constant the {len(usual)} runs keep their ranking (Kendall "
-        f"above {SAME_RANKING} with the usual one). The lowest Kendall of each: {'; '.join(parts)}."
+        f"A ranking is kept if Kendall's correlation with the usual one is above {SAME_RANKING}. "
+        f"The lowest Kendall of each constant: {'; '.join(parts)}."
     )
 
 

@@ -74,6 +74,7 @@ def significance(
     compared = compare_all(scored, alpha, correction, n_resamples, seed, on_progress)
     return Finding(
         "significance",
+        _answer(compared, alpha),
         _words(scored, compared, alpha, correction),
         (_table(scored, compared, alpha), _groups_table(scored, compared)),
         (
@@ -199,17 +200,18 @@ def _groups_table(scored: ScoredRuns, compared: Compared) -> Table:
     return Table("groups", "Groups of runs that cannot be told apart", columns, rows)
 
 
-def _words(scored: ScoredRuns, compared: Compared, alpha: float, correction: Correction) -> str:
+def _answer(compared: Compared, alpha: float) -> str:
     n_differ = int((compared.corrected <= alpha).sum())
+    return f"Of {len(compared.p)} pairs of neighbours on the leaderboard, {n_differ} differ at the level {alpha:g}."
+
+
+def _words(scored: ScoredRuns, compared: Compared, alpha: float, correction: Correction) -> str:
     alike = [
         f"{scored.names[compared.order[rank]]} and {scored.names[compared.order[rank + 1]]}"
         for rank in np.flatnonzero(compared.corrected > alpha)
     ]
     largest = max(last - first + 1 for first, last in compared.groups)
-    words = (
-        f"Of {len(compared.p)} pairs of neighbours on the leaderboard, {n_differ} differ at the level {alpha:g} "
-        f"(paired bootstrap over questions and trials, corrected after {CORRECTIONS[correction]})."
-    )
+    words = f"Tested by a paired bootstrap over questions and trials, corrected after {CORRECTIONS[correction]}."
     if alike:
         more = f" and {len(alike) - 5} more" if len(alike) > 5 else ""
         words += f" Not told apart: {'; '.join(alike[:5])}{more}."

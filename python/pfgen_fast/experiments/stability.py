@@ -168,6 +168,7 @@ def stability(
     check_columns({"score": scored.means["score"]}, "runs")
     notes = [*scored.problems, *(cut.notes if cut else ())]
     tables, pictures, words = [], [], []
+    answer = "Nothing could be left out to see whether the ranking stays the same."
     chosen = _chosen_sets(scored.suite, sets)
     if chosen:
         by_sets, question_numbers = scores_by_sets(scored, chosen)
@@ -192,7 +193,8 @@ def stability(
         title = "Kendall's correlation with the full ranking (band: 5 % to 95 % of the draws)"
         pictures.append(Picture("fewer", title, _fewer_chart(fewer)))
         words.append(_words_on_fewer(fewer))
-    return Finding("stability", " ".join(words), tuple(tables), tuple(pictures), tuple(notes))
+        answer = _answer(fewer)
+    return Finding("stability", answer, " ".join(words), tuple(tables), tuple(pictures), tuple(notes))
 
 
 # --- reference sets
@@ -267,8 +269,8 @@ def _words_on_sets(by_sets: dict[str, Floats], sets: Sequence[str], n_questions:
         f"{a}-{b} {coefficient('Pearson', by_sets[a], by_sets[b]):.5f}" for a, b in itertools.combinations(sets, 2)
     )
     return (
-        f"Scored with one reference set alone, on the {n_questions} questions that have the sets {', '.join(sets)}, "
-        f"the scores of the {n_runs} runs correlate by {pairs} (Pearson)."
+        f"With one reference set alone, the scores of the {n_runs} runs correlate by {pairs} (Pearson). "
+        f"This is over the {n_questions} questions that have the sets {', '.join(sets)}."
     )
 
 
@@ -311,8 +313,8 @@ def _words_on_ranks(scored: ScoredRuns, without: Floats) -> str:
     correlations = [value for column in without.T if (value := kendall(usual, column)) is not None]
     farthest = f" by more than {moved.max():g} {'rank' if moved.max() <= 1 else 'ranks'}" if moved.max() else ""
     return (
-        f"Without any one of the {without.shape[1]} questions, no run moves{farthest}; "
-        f"{int((moved.max(axis=1) == 0).sum())} of {len(usual)} runs never move, and Kendall's correlation with the "
+        f"Without any one of the {without.shape[1]} questions, no run moves{farthest}. "
+        f"{int((moved.max(axis=1) == 0).sum())} of {len(usual)} runs never move. Kendall's correlation with the "
         f"full ranking is {min(correlations, default=1.0):.4f} at least."
     )
 
@@ -384,13 +386,25 @@ def _fewer_table(fewer: Sequence[Fewer]) -> Table:
     return Table("fewer", "Kendall's correlation with the full ranking", columns, tuple(step.row() for step in fewer))
 
 
+def _answer(fewer: Sequence[Fewer]) -> str:
+    found = [
+        f"{n:,} of {steps[0].n_all:,} {what}" if (n := smallest_with_same_ranking(steps)) else f"no fewer {what}"
+        for what, steps in _by_what(fewer).items()
+    ]
+    *others, last = found
+    return f"The ranking stays the same with {', '.join(others)}{' or ' if others else ''}{last}."
+
+
 def _words_on_fewer(fewer: Sequence[Fewer]) -> str:
     found = []
     for what, steps in _by_what(fewer).items():
         n = smallest_with_same_ranking(steps)
-        least = f"{n:,} of {steps[0].n_all:,} {what}" if n else f"all {steps[0].n_all:,} {what}"
-        found.append(least + (", the fewest that were tried" if n == min(step.n for step in steps) and n > 1 else ""))
-    return f"The same ranking (Kendall above {SAME_RANKING} in the mean of the draws) takes {'; '.join(found)}."
+        if n is None:
+            found.append(f"it takes all {steps[0].n_all:,} {what}")
+        elif 1 < n == min(step.n for step in steps):
+            found.append(f"{n:,} {what} are the fewest that were tried")
+    words = f"The same ranking means that Kendall's correlation is above {SAME_RANKING} in the mean of the draws."
+    return " ".join([words, *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in found)])
 
 
 # --- charts

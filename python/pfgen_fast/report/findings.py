@@ -44,7 +44,6 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
 def _page(finding: Finding, vectors: list[str]) -> str:
     page: str = template("experiment.html.jinja").render(
         finding=finding,
-        paragraph=finding.paragraph,
         notes=[in_one_line(note, 400) for note in finding.notes],
         pictures=list(zip(finding.pictures, vectors, strict=True)),
         tables=[(table, _columns(table)) for table in finding.tables],
