@@ -181,7 +181,10 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     """Finds all other patterns in what the keyword rules read of an answer."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
-    found = [(re.compile(pattern), f"question {question.question_id}: the pattern {shown_value(pattern)}") for pattern in patterns]
+    found = [
+        (re.compile(pattern), f"question {question.question_id}: the pattern {shown_value(pattern)}")
+        for pattern in patterns
+    ]
 
     def matches(text: str) -> list[tuple[int, int]]:
         if not found:
