@@ -9,29 +9,26 @@ runs would exceed that; a folder has files with the data beside the page, and ho
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.writing import write_whole, writing_whole
-from ..statistics.paired import MIN_QUESTIONS
-from ..statistics.student import quantile
 from ..suite.suite import Suite
 from .answers import RunAnswers, packed, packed_answers
-from .checked import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run, ranks
-from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
+from .checked import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .overview import FLUENT, UNHELPFUL, overview_of
 from .templating import library, own_code, page_json, source, template
 from .tinting import LEVELS
 
 MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
-_OVERVIEW = ("state", "dialog", "leaderboard", "plots", "heat_map", "sweep")
+_OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
 _ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
-_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "main")))
+_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
@@ -53,7 +50,7 @@ def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None
         path: The path of the page.
 
     Raises:
-        PfgenError: Plotly or Jinja is not installed, or the page cannot be written.
+        PfgenError: Jinja is not installed, or the page cannot be written.
         TrialsError: There is no run, or a run is not a result of this suite.
     """
     page = _Page(entries, suite)
@@ -76,7 +73,7 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
         is_live: Whether the page asks its server for a newer version of itself.
 
     Raises:
-        PfgenError: Plotly or Jinja is not installed, or a file cannot be written, or would replace one that is not
+        PfgenError: Jinja is not installed, or a file cannot be written, or would replace one that is not
             from a report.
         TrialsError: There is no run, or a run is not a result of this suite.
     """
@@ -117,12 +114,11 @@ class _Page:
         self._code = own_code(
             style=source("report.css") + source("report/answers.css"),
             early_script=source("theme.js"),
-            plotly=library("plotly.offline").get_plotlyjs(),
             script="".join(map(source, (*_SCRIPTS, *(["report/live.js"] if is_live else [])))),
             loads_scripts=is_folder,
             asks_server=is_live,
         )
-        self._overview = _overview(self._runs, suite)
+        self._overview = overview_of(self._runs, suite)
         self._by_question = _by_question(self._runs, suite)
         self._figures = packed(_figures(self._by_question))
 
@@ -140,7 +136,10 @@ class _Page:
             version=__version__,
             suite=Path(self._suite.name).name,
             n_questions=len(self._suite),
-            rows=list(zip(self._runs, ranks(self._runs), strict=True)),
+            runs=overview["runs"],
+            place=_scale(overview["runs"]),
+            fluent=FLUENT,
+            unhelpful=UNHELPFUL,
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
             is_cut=n_shown < N_SHOWN,
@@ -173,72 +172,15 @@ class _Page:
         )
 
 
+def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
+    """Places scores within a width of 100: from 0, or the lowest, to the end of the highest interval."""
+    ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
+    low, high = min([0.0, *ends]), max([0.1, *ends])
+    return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"
+
+
 def _figure(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:.{n_digits}f}"
-
-
-def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
-    """What is there at once: the runs with their scores by question."""
-    questions = [{"id": question.question_id, "text": question.question} for question in suite]
-    return {
-        "questions": questions,
-        "runs": [_points(run, suite) for run in runs],
-        "sweep": _sweep(runs),
-        "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
-        "min_questions": MIN_QUESTIONS,
-    }
-
-
-def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
-    """The lines over each parameter in which the runs differ; None if they are not a sweep."""
-    swept = swept_values([run.source.result.config for run in runs])
-    if swept is None:
-        return None
-    points = [plain_values(values) for values in swept]
-    return {
-        "parameters": [
-            {
-                "name": in_one_line(parameter),
-                "values": axis(points, parameter),
-                "points": [values[parameter] for values in points],
-                "lines": [_line(line) for line in lines(points, parameter)],
-            }
-            for parameter in swept[0]
-        ],
-        "names": [point_name(values) for values in points],
-        "intervals": [
-            {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
-        ],
-        "curves": [
-            [[step.n_trials, step.value, step.half_width] for step in run.source.curve if step.half_width is not None]
-            for run in runs
-        ],
-    }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {"name": line.name, "runs": line.points}
-
-
-def _points(run: CheckedRun, suite: Suite) -> dict[str, Any]:
-    scores = {question.question_id: question.figures.score for question in run.questions}
-    samples = [sample for question in run.questions for sample in question.samples]
-    return {
-        "name": run.name,
-        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
-        "score": run.figures.score,
-        "length": run.figures.length,
-        "fluency": run.figures.fluency,
-        "truthfulness": run.figures.truthfulness,
-        "helpfulness": run.figures.helpfulness,
-        "questions": [scores.get(question.question_id) for question in suite],
-        "link": run.link,
-        "parameters": run.parameters,
-        "sets": [[name, *values] for name, values in run.by_set.items()],
-        "samples": len(samples),
-        "missing": sum(bool(sample.missing) for sample in samples),
-        "too_long": sum(bool(sample.excess) for sample in samples),
-    }
 
 
 def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQuestion | None]]:

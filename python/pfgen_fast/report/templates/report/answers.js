@@ -213,7 +213,7 @@ function partsText({ fluency, truthfulness, helpfulness }) {
 
 /** An answer below its head (nodes), with what it lacks. */
 function sampleElement(sample, answers, head, label) {
-  const element = make("div", { className: "sample" },
+  const element = make("div", { className: "scored" },
     make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),
     answerText(sample, answers, label));
   if (sample.missing.length) {

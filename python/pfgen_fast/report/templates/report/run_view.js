@@ -48,7 +48,7 @@ function contributions(run) {
 function compareWith(number) {
   const select = make("select", {}, make("option", { value: "" }, "choose a run"),
     ...overview.runs.map(({ name }, other) => make("option", { value: other, disabled: other === number }, name)));
-  select.addEventListener("change", () => { if (select.value) go({ compare: [number, Number(select.value)] }); });
+  select.addEventListener("change", () => { if (select.value) go({ run: null, question: null, sample: null, compare: [number, Number(select.value)] }); });
   return make("p", { className: "tools" }, make("label", {}, "Compare with ", select));
 }
 
