@@ -27,11 +27,11 @@ MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
 _OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
-_ANSWERS = ("answers", "run_view", "question_view", "pair_view")
+_ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
 _SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
-_SHORTER = (N_SHOWN, 4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
+_SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
 _PAGE = "index.html"
 _DATA = "data"
@@ -125,7 +125,7 @@ class _Page:
             files: The addresses of the files that hold them instead.
         """
         markup = library("markupsafe").Markup
-        overview = {**self._overview, "n_shown": n_shown, "is_cut": n_shown < N_SHOWN, "files": files}
+        overview = {**self._overview, "n_shown": n_shown, "files": files}
         pieces: Iterator[str] = self._template.generate(
             version=__version__,
             suite=Path(self._suite.name).name,
@@ -136,6 +136,8 @@ class _Page:
             unhelpful=UNHELPFUL,
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
+            is_cut=n_shown < N_SHOWN,
+            max_megabytes=MAX_BYTES // 1_000_000,
             overview=markup(page_json(overview)),
             figures=markup(self._figures),
             sweep=overview["sweep"],
@@ -152,7 +154,9 @@ class _Page:
 
     def answers_that_fit(self, n_bytes: int) -> tuple[int, list[list[str]]]:
         """The lines of all questions, with answers as long as the space allows, and that length."""
-        for n_shown in _SHORTER:
+        of_runs = (found for of_question in self._by_question for found in of_question if found)
+        longest = max((len(sample.answer) for found in of_runs for sample in found.samples), default=0)
+        for n_shown in (N_SHOWN, *(n for n in _SHORTER if n < longest)):
             answers = list(_while_they_fit(self.answers(n_shown), n_bytes))
             if len(answers) == len(self._suite):
                 return n_shown, answers
@@ -189,8 +193,8 @@ def _figures(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[st
 
 
 def _while_they_fit(answers: Iterable[list[str]], n_bytes: int) -> Iterator[list[str]]:
-    for lines in answers:
-        n_bytes -= sum(len(line) + 1 for line in lines)
+    for of_question in answers:
+        n_bytes -= sum(len(line) + 1 for line in of_question)
         if n_bytes < 0:
             return
-        yield lines
+        yield of_question

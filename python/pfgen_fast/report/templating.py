@@ -19,7 +19,12 @@ from ..files.optional import optional
 FOLDER = Path(__file__).parent / "templates"
 
 
-_NEEDED_FOR = {"report": "a report", "experiments": "an experiment", "plots": "a picture"}
+_NEEDED_FOR = {
+    "report": "a report",
+    "build": "the report of a build",
+    "experiments": "an experiment",
+    "plots": "a picture",
+}
 
 
 def library(name: str, *, extra: str = "report") -> Any:
@@ -56,7 +61,7 @@ def own_code(style: str, **scripts: str) -> dict[str, Any]:
     markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}
     # Plotly adds a style element without text, which it fills by a way that the policy does not restrict.
-    styles = [style, ""] if scripts else [style]
+    styles = [style, ""] if "plotly" in scripts else [style]
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}; style-src {_hashes(styles)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
