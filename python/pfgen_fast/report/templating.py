@@ -22,7 +22,12 @@ _CONNECT = "; connect-src 'self'"
 FOLDER = Path(__file__).parent / "templates"
 
 
-_NEEDED_FOR = {"report": "a report", "experiments": "an experiment", "plots": "a picture"}
+_NEEDED_FOR = {
+    "report": "a report",
+    "build": "the report of a build",
+    "experiments": "an experiment",
+    "plots": "a picture",
+}
 
 
 def library(name: str, *, extra: str = "report") -> Any:
@@ -66,7 +71,7 @@ def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = Fal
     markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}
     # Plotly adds a style element without text, which it fills by a way that the policy does not restrict.
-    styles = [style, ""] if scripts else [style]
+    styles = [style, ""] if "plotly" in scripts else [style]
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "
         f"style-src {_hashes(styles)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
