@@ -78,7 +78,7 @@ document.querySelector("main").addEventListener("change", ({ target }) => {
   const { filter, shows } = target.dataset;
   if (filter) setFilter(filter, target.type === "checkbox" ? (target.checked ? "yes" : "") : target.value);
   if (shows) {
-    const chosen = [...filterForm.querySelectorAll("[data-shows]")].filter((box) => box.checked).map((box) => encodeURIComponent(box.dataset.shows));
+    const chosen = [...filterForm.querySelectorAll("[data-shows]")].filter((box) => box.checked).map((box) => encodedKey(box.dataset.shows));
     setFilter("columns", chosen.join(",") || "none");
   }
 });
