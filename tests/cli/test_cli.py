@@ -37,15 +37,15 @@ def runs(tmp_path, mini):
 def test_score_writes_results_and_skips_what_is_current(call, runs):
     code, out, _ = call("score", "--suite", "mini", runs)
     assert code == 0
-    assert [line.split()[-1] for line in out.splitlines()[1:]] == [str(runs / "good"), str(runs / "worse")]
+    assert [line.split()[-1] for line in out.splitlines()[1:3]] == [str(runs / "good"), str(runs / "worse")]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
     assert len(before) == 2
     code, out, _ = call("score", "--suite", "mini", runs)
-    assert out.count("(up to date)") == 2
+    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 2
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
     (runs / "good/config.json").write_text('{"model": "me/better"}')
     _, out, _ = call("score", "--suite", "mini", runs)
-    assert out.count("(up to date)") == 1
+    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 1
 
 
 def test_score_takes_globs_and_prints_json(call, runs):
@@ -108,7 +108,7 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert str(bad / name) in err
     assert message in err
     assert len(err.splitlines()) == 1
-    assert len(out.splitlines()) == 3
+    assert len(out.splitlines()) == 5  # the heads, two runs, their suite and signature
     assert (bad / "result.json").read_bytes() == b"as it was"
 
 
@@ -330,9 +330,8 @@ def test_compare_says_which_run_is_better(call, runs):
     assert "A is better by" in out
     same = json.loads(call("compare", "--suite", "mini", runs / "good", runs / "good", "--json")[1])
     assert same["metrics"][0]["difference"] == 0
-    assert same["metrics"][0]["low"] <= 0 <= same["metrics"][0]["high"]
-    assert same["metrics"][0]["p_value"] > 0.3
-    assert "no significant difference" in same["verdict"]
+    assert (same["metrics"][0]["low"], same["metrics"][0]["p_value"]) == (None, 1)
+    assert same["verdict"] == "no significant difference: A - B is +0.0000, the same on all 8 questions"
     assert call("compare", "--suite", "mini", runs, runs / "good")[0] == 2
 
 

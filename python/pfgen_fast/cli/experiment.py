@@ -11,7 +11,9 @@ import typer
 
 from . import options
 from .app import Exit, Quiet, counting, fail, note, shown, stdout, styled, warn
+from .asking import watch_over
 from .commands import LINES, new_group
+from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..experiments import Finding, ScoredRuns
@@ -231,9 +233,10 @@ def judge(
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if dry_run:
         return
+    watch = watch_over("ratings", quiet=quiet)
     try:
-        with counting("ratings", quiet=quiet, with_speed=True) as count:
-            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=count)
+        with watch:
+            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=watch.count, events=watch.events)
     except KeyboardInterrupt:
         fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
     if problem:
@@ -259,15 +262,13 @@ def significance(
         CorrectionChoice,
         typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
     ] = CorrectionChoice.bh,
-    resamples: Resamples = 10_000,
-    seed: Seed = 0,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Which neighbours on the leaderboard really differ, and which runs cannot be distinguished?
 
-    A paired bootstrap over questions and trials, like that of compare, for all pairs of runs, corrected for the number
-    of comparisons. Runs that cannot be distinguished form groups.
+    The paired t-test over questions, as in compare, for all pairs of runs, corrected for the number of all pairs. Runs
+    that cannot be distinguished form groups.
 
     Example
 
@@ -276,15 +277,7 @@ def significance(
     from ..experiments.significance import significance as find
 
     scored = _scored(paths, suite, threads, output, quiet=quiet)
-    with counting("runs drawn", quiet=quiet) as count:
-        finding = find(
-            scored,
-            alpha=alpha,
-            correction=correction.value,
-            n_resamples=resamples,
-            seed=seed,
-            on_progress=count,
-        )
+    finding = find(scored, alpha=alpha, correction=correction.value)
     _finish(finding, output, scored, quiet=quiet)
 
 
@@ -344,10 +337,9 @@ def _scored(
 ) -> ScoredRuns:
     from ..experiments import score_runs
     from ..files.writing import check_folder
-    from ..suite.suite import Suite
 
     check_folder(output)
-    loaded = Suite.load(suite) if suite else None
+    loaded = given_suite(suite)
     with counting("runs", quiet=quiet) as count:
         scored = score_runs(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
     for problem in scored.problems:
@@ -366,5 +358,7 @@ def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *,
                 note(sentence)
         stdout().print(shown(finding.paragraph))
         stdout().print(f"{shown(str(page))} and {len(others)} other files")
+        if scored is not None:
+            print_origin(scored.suite)
     if scored is not None and scored.problems:
         raise SystemExit(Exit.PARTIAL)

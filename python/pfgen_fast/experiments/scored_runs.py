@@ -19,7 +19,7 @@ from ..errors import ExperimentError, TrialsError
 from ..files.foreign_text import in_one_line
 from ..native import _core
 from ..runs.aggregation import aggregate
-from ..runs.checkout import run_name, suite_of
+from ..runs.checkout import run_name, suite_of_all
 from ..runs.result import Scores, is_current, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import Trials, find_runs
@@ -122,7 +122,7 @@ def score_runs(
 
     Args:
         paths: Paths as `find_runs` takes them.
-        suite: The suite of all runs; by default that of the checkout that contains the first run.
+        suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads; by default one per core.
         on_batch: Called with each batch of answers after it is scored, to compute other scores.
         on_progress: Called with the number of finished runs and the total.
@@ -133,7 +133,7 @@ def score_runs(
         TrialsError: There are no runs.
     """
     found = find_runs(paths)
-    of_runs = suite_of(found[0].folder, suite)
+    of_runs = suite_of_all([run.folder for run in found], suite)
     scorer = Scorer(of_runs, threads=threads)
     gathered = _Gathered(of_runs)
     problems = [
