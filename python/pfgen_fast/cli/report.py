@@ -53,22 +53,13 @@ def report(
     from ..files.reading import file_sha1
     from ..report import ReportRun, write_readme, write_report, write_report_folder
     from ..report.checked import check_run
-<<<<<<< HEAD
     from ..report.sweeps import with_intervals
-    from ..runs.checkout import run_name, suite_of
-=======
     from ..runs.checkout import run_name, suite_of_all
->>>>>>> p7
     from ..runs.leaderboard import find_results
     from ..runs.result import read_result
 
     if (output is None) != markdown:
-<<<<<<< HEAD
         fail("give --output FILE.html (or a folder) for a page, or --markdown for a README.md beside each result")
-    of_runs = Suite.load(suite) if suite else None
-=======
-        fail("give --output FILE.html for a page, or --markdown for a README.md beside each result")
->>>>>>> p7
     runs: list[tuple[Path, ReportRun]] = []
     results = find_results(paths)
     of_runs = suite_of_all([path.parent for path in results], given_suite(suite))
@@ -95,14 +86,9 @@ def report(
         write = write_report if _is_page(output) else write_report_folder
         write(with_intervals(runs, of_runs), of_runs, output)
     if not quiet:
-<<<<<<< HEAD
         written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
-        stdout().print(f"{len(runs)} runs: {shown(written)}")
-=======
-        written = "a README.md beside each" if output is None else f"{output} ({output.stat().st_size / 1e6:.1f} MB)"
         stdout().print(f"{counted(len(runs), 'run')}: {shown(written)}")
         print_origin(of_runs)
->>>>>>> p7
     if len(runs) < len(results):
         raise SystemExit(Exit.PARTIAL)
 
