@@ -208,6 +208,13 @@ def test_answers_are_bounded_and_say_how_long_they_are(page, mini):
     assert held["length"] == [10_000_000, 1000, 0, 1]
 
 
+def test_the_table_waits_for_no_answers(page, mini):
+    """The page's script stands before the answers, which are most of the page."""
+    names = [name for name, _ in Outline(page(run(mini))).scripts]
+    assert names[-len(mini) :] == [f"answers-{number}" for number in range(len(mini))]
+    assert None in names[: -len(mini)]
+
+
 def test_the_page_names_the_suite_and_no_folder_of_the_machine(mini, tmp_path):
     shutil.copytree(mini.folder, tmp_path / "secret place" / "questions")
     suite = Suite.load(tmp_path / "secret place" / "questions")

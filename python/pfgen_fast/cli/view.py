@@ -11,6 +11,7 @@ import typer
 
 from . import options
 from .app import counted, print_line, shown, warn
+from .origin import given_suite
 
 
 def view(
@@ -32,11 +33,10 @@ def view(
       pfgen-fast view result/openai --port 8000
     """
     from ..report.live import LiveReport, ReportServer
-    from ..runs.checkout import suite_of
+    from ..runs.checkout import suite_of_all
     from ..runs.leaderboard import find_results
-    from ..suite.suite import Suite
 
-    of_runs = suite_of(find_results(paths)[0].parent, Suite.load(suite) if suite else None)
+    of_runs = suite_of_all([path.parent for path in find_results(paths)], given_suite(suite))
     with (
         contextlib.suppress(KeyboardInterrupt),
         tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,

@@ -38,8 +38,12 @@ function fileOfLines(address) {
   });
 }
 
+/** Done when the browser has read the answers, which stand behind this script. */
+const hasAnswers = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+
 async function linesOf(question) {
   if (overview.files.length) return fileOfLines(overview.files[question]);
+  await hasAnswers;
   return document.getElementById(`answers-${question}`).textContent.split("\n");
 }
 
@@ -192,7 +196,8 @@ function answerText(text, answers, label) {
   const shown = shownPoints(text, answers);
   const n = shown.points.length;
   const first = Math.min(n, N_AT_ONCE);
-  const element = make("div", { className: "answer", tabIndex: 0, role: "group", ariaLabel: label }, ...tintedNodes(shown, 0, first));
+  const element = make("div", { className: "answer", role: "group", ariaLabel: label }, ...tintedNodes(shown, 0, first));
+  if (n > N_SEARCHED) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
   const addEnd = () => {
     const hidden = text.length - overview.n_shown;
     if (!n) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
