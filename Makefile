@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz core clang parity models lint bench sanitize clean
+.PHONY: help demo test fuzz core clang parity models pages lint bench sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -23,7 +23,7 @@ demo: $(VENV)/installed ## score the packaged example answers and print a table
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
-	$(BIN)/python -m pytest -m "not parity and not models" -n auto
+	$(BIN)/python -m pytest -m "not parity and not models and not browser" -n auto
 
 fuzz: $(VENV)/with-tools ## core against oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... begins elsewhere
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -41,6 +41,9 @@ parity: $(VENV)/with-tools ## every published answer, core against oracle (PARIT
 
 models: $(VENV)/with-models ## engines for local models and the training examples, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
+
+pages: $(VENV)/with-browser ## the pages of reports in the distribution's Chromium, driven by tests
+	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n 2
 
 lint: $(VENV)/with-linters ## style, types, and which room may import which
 	$(BIN)/ruff check .
@@ -84,6 +87,10 @@ $(VENV)/with-linters: $(VENV)/with-tools
 $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
 	$(PIP) "pfgen-fast[openai,transformers,examples]"
+	@touch $@
+
+$(VENV)/with-browser: $(VENV)/with-tools
+	$(PIP) "pfgen-fast[browser]"
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.

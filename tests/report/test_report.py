@@ -17,6 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import strategies
 from makers.pages import allowing, check_policy
+from makers.reported import made_result as result
+from makers.reported import reported_run as run
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.foreign_text import harmless, harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, write_report
@@ -30,31 +32,6 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 BREAK_OUT = (
     "</script><script>document.title='pwned'</script><!-- <script><img src=x onerror=\"document.title='pwned'\">"
 )
-
-
-def result(suite, answers=("An answer.",), score=0.5, **changes):
-    """The output of `pfgen-fast score`, with the same answers and figures everywhere."""
-    sets = dict.fromkeys(suite.set_names, 0.25)
-    scores = {"fluency": sets, "truthfulness": sets, "helpfulness": 0.5, "average": score}
-    samples = [
-        {"answer": answer, "timestamp": "now", "scores": {**scores, "helpfulness_results": [["word", 0.0]]}}
-        for answer in answers
-    ]
-    figures = {"score": score, "score_std": 0.01, "length": 10.0, "length_std": 1.0, "scores": scores}
-    questions = {q.question_id: {"question": q.question, **figures, "samples": samples} for q in suite}
-    return {
-        "input_hash": "0",
-        "metadata_hash": suite.metadata_hash,
-        "config": {"mode": "chat", "temperature": 1.0},
-        "num_trials": len(answers),
-        **figures,
-        "questions": questions,
-        **changes,
-    }
-
-
-def run(suite, name="org/model/abc", link=None, **changes):
-    return ReportRun(name, link, parse_result(result(suite, **changes), name))
 
 
 @pytest.fixture
@@ -336,7 +313,7 @@ def test_a_browser_shows_the_rows_and_runs_no_script_of_an_answer(page, mini, tm
     )
     dumped = dumped_by_browser(allowing(text, _OPEN_ALL), tmp_path)
     outline = Outline(dumped)
-    assert "<title>pfgen-fast report: 2 runs</title>" in dumped
+    assert " · pfgen-fast report: 2 runs</title>" in dumped
     assert sum("data-run" in attributes for _, attributes in outline.elements) == 2
     assert sum(attributes.get("class") == "answer" for _, attributes in outline.elements) == 2 * len(mini)
     assert "\\u202e" in outline.cells

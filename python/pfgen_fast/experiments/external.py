@@ -19,7 +19,7 @@ from ..files.foreign_text import from_csv_value, in_one_line
 from ..files.reading import read_stored
 from ..scoring.metrics import SCORES
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate
-from .charts import MAX_LABELS, Points, Scatter
+from .charts import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
 
@@ -202,6 +202,8 @@ def external(
         ),
         tuple(_picture(each, models, number) for number, each in enumerate(compared, start=1)),
         tuple(notes),
+        question="Do the scores agree with scores from elsewhere?",
+        runs=scored.names,
     )
 
 
@@ -325,15 +327,12 @@ def _words(compared: Sequence[_Compared], pick: Pick) -> str:
 def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:
     ours = np.array([models[model]["score"] for model in each.models])
     pearson = each.correlations["score"]["Pearson"].value
-    # In a crowded chart, only the points farthest from the regression line are labelled.
-    line = np.polynomial.Polynomial.fit(ours, each.values, 1)
-    named = np.argsort(-np.abs(each.values - line(ours)), kind="stable")[:MAX_LABELS]
     points = Points(
         ours,
         each.values,
         x_label="our score",
         y_label=each.name,
         title=f"{len(ours)} models, Pearson {pearson:.4f}",
-        labels={row: in_one_line(each.models[row].rsplit("/", 1)[-1], 40) for row in named.tolist()},
+        labels=each.models,
     )
     return Picture(f"scatter-{number}", f"{each.name} against our score", Scatter((points,)))

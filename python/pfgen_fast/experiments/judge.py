@@ -24,7 +24,7 @@ from ..judging.requests import Judge
 from ..judging.server import Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate
 from ..suite.suite import Suite
-from .charts import MAX_LABELS, Points, Scatter
+from .charts import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import AnswersOfRuns, ScoredRuns, score_runs
 
@@ -228,6 +228,8 @@ class RatedRuns:
             ),
             (Picture("scatter", "The judge's ratings against our scores", _chart(scored, of_runs)),),
             (*notes, *more),
+            question="How does a language model rate the same answers?",
+            runs=scored.names,
         )
 
 
@@ -339,6 +341,5 @@ def _spread_table(found: Sequence[tuple[int, int, int]], scale: Scale) -> Table:
 
 def _chart(scored: ScoredRuns, of_runs: Mapping[int, float]) -> Scatter:
     ours, theirs = _columns(scored, of_runs)
-    labels = dict(enumerate(scored.labels[run].rsplit("/", 1)[-1] for run in of_runs))
-    named = labels if len(labels) <= MAX_LABELS else {}
-    return Scatter((Points(ours, theirs, x_label="our score", y_label="mean rating", labels=named),))
+    labels, runs = (tuple(names[run] for run in of_runs) for names in (scored.labels, scored.names))
+    return Scatter((Points(ours, theirs, x_label="our score", y_label="mean rating", labels=labels, runs=runs),))

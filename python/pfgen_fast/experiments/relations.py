@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import ExperimentError
 from ..scoring.metrics import PARTS
 from ..statistics.correlation import COEFFICIENTS, Correlation, Floats, check_columns, correlate
-from .charts import MAX_LABELS, Density, Points, Scatter
+from .charts import Density, Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
 
@@ -52,11 +52,20 @@ def relations(scored: ScoredRuns, *, n_resamples: int = 1_000, seed: int = 0) ->
     )
     pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(scored, of_runs))]
     if of_answers:
-        title = "Every answer: darker where there are more"
+        title = "Every answer: the scales say how many a colour stands for"
         pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
     words = _words(scored, of_runs, of_answers)
     notes = [*scored.problems, *notes, *more]
-    return Finding("relations", _answer(scored, of_runs), words, tables, tuple(pictures), tuple(notes))
+    return Finding(
+        "relations",
+        _answer(scored, of_runs),
+        words,
+        tables,
+        tuple(pictures),
+        tuple(notes),
+        question="How do fluency, truthfulness, helpfulness and length correlate?",
+        runs=scored.names,
+    )
 
 
 def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
@@ -130,7 +139,6 @@ def _words(
 
 
 def _runs_chart(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Scatter:
-    labels = dict(enumerate(label.split("/")[-1] for label in scored.labels))
     return Scatter(
         tuple(
             Points(
@@ -139,7 +147,8 @@ def _runs_chart(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) 
                 x_label=a,
                 y_label=b,
                 title=f"Pearson {values['Pearson'].value:.3f}",
-                labels=labels if len(labels) <= MAX_LABELS else {},
+                labels=scored.labels,
+                runs=scored.names,
             )
             for (a, b), values in found.items()
         )

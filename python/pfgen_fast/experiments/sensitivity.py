@@ -146,6 +146,8 @@ def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
             ),
         ),
         tuple(notes),
+        question="How do the scores depend on the constants of the rules?",
+        runs=scored.names,
     )
 
 

@@ -68,6 +68,8 @@ def significance(scored: ScoredRuns, *, alpha: float = 0.05, correction: Correct
             ),
         ),
         scored.problems,
+        question="Which neighbours on the leaderboard really differ?",
+        runs=scored.names,
     )
 
 
@@ -185,4 +187,6 @@ def _chart(scored: ScoredRuns, compared: Compared) -> Intervals:
         groups=tuple((first, min(last, n - 1)) for first, last in compared.pairs.groups if first < n and last > first),
         groups_label="not told apart",
         without_groups="all differ",
+        runs=tuple(scored.names[run] for run in compared.order[:n]),
+        n_all=len(compared.order),
     )

@@ -17,7 +17,7 @@ from ..statistics.correlation import COEFFICIENTS, Floats, check_columns, coeffi
 from ..statistics.ranking import SAME_RANKING, ranks
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .charts import MAX_ROWS, Band, Bands, Matrix, Ranges
+from .charts import MAX_ROWS, Band, Bands, Matrix, Ranges, correlation_floor
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import AnswersOfRuns, ScoredRuns
 
@@ -194,7 +194,16 @@ def stability(
         pictures.append(Picture("fewer", title, _fewer_chart(fewer)))
         words.append(_words_on_fewer(fewer))
         answer = _answer(fewer)
-    return Finding("stability", answer, " ".join(words), tuple(tables), tuple(pictures), tuple(notes))
+    return Finding(
+        "stability",
+        answer,
+        " ".join(words),
+        tuple(tables),
+        tuple(pictures),
+        tuple(notes),
+        question="Would other reference answers, questions or trials rank the runs in the same way?",
+        runs=scored.names,
+    )
 
 
 # --- reference sets
@@ -412,7 +421,7 @@ def _words_on_fewer(fewer: Sequence[Fewer]) -> str:
 
 def _sets_chart(by_sets: dict[str, Floats]) -> Matrix:
     values = np.array([[coefficient("Pearson", a, b) for b in by_sets.values()] for a in by_sets.values()])
-    return Matrix(tuple(by_sets), tuple(by_sets), values, label="Pearson")
+    return Matrix(tuple(by_sets), tuple(by_sets), values, "Pearson", correlation_floor(values))
 
 
 def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
@@ -424,6 +433,8 @@ def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
         low=without[shown].min(axis=1) if without.size else None,
         high=without[shown].max(axis=1) if without.size else None,
         x_label="rank (bar: best to worst without any one question)",
+        runs=tuple(scored.names[run] for run in shown),
+        n_all=len(usual),
     )
 
 

@@ -36,10 +36,8 @@ from .tinting import LEVELS, tints
 MAX_BYTES = 30_000_000
 """The maximum size of a page; answers are cut shorter if many runs would exceed it."""
 
-_SCRIPTS = (
-    "page.js",
-    *(f"report/{name}.js" for name in ("leaderboard", "plots", "heat_map", "sweep", "run_view", "main")),
-)
+_OF_THE_REPORT = ("state", "dialog", "leaderboard", "plots", "heat_map", "sweep", "run_view", "main")
+_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in _OF_THE_REPORT))
 
 _SHORTER = (N_SHOWN, 300, 200, 150, 100, 50, 20, 0)
 

@@ -1,6 +1,5 @@
-// The leaderboard of the report page: sorting and searching. page.js comes first.
+// The leaderboard of the report page: sorting and searching.
 
-const overview = JSON.parse(document.getElementById("overview").textContent);
 const table = document.getElementById("runs");
 const rows = [...table.tBodies[0].rows];
 const search = document.getElementById("search");

@@ -1,7 +1,7 @@
 // What is drawn when, and what happens at a click. The last script of the report page.
 
 function listen(element, runOf) {
-  element.on("plotly_click", (event) => openRun(runOf(event.points[0])));
+  element.on("plotly_click", (event) => go({ run: runOf(event.points[0]) }));
   element.setAttribute("role", "img");
 }
 
@@ -39,13 +39,10 @@ table.tHead.addEventListener("click", (event) => {
 });
 table.tBodies[0].addEventListener("click", (event) => {
   // A click anywhere in a row, unless text is being selected; the button in it is for the keyboard.
-  if (event.target.closest("button") || getSelection().isCollapsed) openRun(Number(event.target.closest("tr").dataset.run));
+  if (event.target.closest("button") || getSelection().isCollapsed) go({ run: Number(event.target.closest("tr").dataset.run) });
 });
 search.addEventListener("input", filter);
-document.getElementById("close").addEventListener("click", () => dialog.close());
-dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-dialog.addEventListener("close", () => detailsBody.replaceChildren());
-
 const showTheme = followTheme(drawAll);
 if (search.value) filter();  // the browser may restore the text after a reload
 setTimeout(showTheme);  // the table first, then the plots
+followAddress();

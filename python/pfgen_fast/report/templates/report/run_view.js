@@ -1,31 +1,27 @@
 // The details of a run: its figures, its questions and its sample answers.
 
-const dialog = document.getElementById("details");
-const detailsBody = document.getElementById("details-body");
-
 async function unpacked(number) {
   const packed = atob(document.getElementById(`run-${number}`).textContent);
   const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
-async function openRun(number) {
-  const title = document.getElementById("details-title");
-  title.replaceChildren(make("bdi", {}, overview.runs[number].name));
-  detailsBody.replaceChildren("Loading …");
-  openRun.wanted = number;
-  if (!dialog.open) dialog.showModal();
-  title.focus();
-  dialog.scrollTop = 0;
-  try {
-    const details = await unpacked(number);
-    if (openRun.wanted === number) showDetails(details, overview.runs[number]);
-  } catch (error) {
-    detailsBody.replaceChildren(make("p", { className: "notice" }, `The details cannot be unpacked: ${error.message}`));
-  }
+views.run = {
+  title: () => [make("bdi", {}, overview.runs[state.run].name)],
+  content: async () => runDetails(await unpacked(state.run), overview.runs[state.run]),
+  reach: reachQuestion,
+};
+
+function reachQuestion() {
+  if (state.question === null) return;
+  const element = dialogBody.querySelector(`[data-question="${state.question}"]`);
+  if (!element) return;
+  element.open = true;
+  element.scrollIntoView();
+  element.querySelector("summary").focus({ preventScroll: true });
 }
 
-function showDetails(details, run) {
+function runDetails(details, run) {
   const parts = [];
   if (details.link) parts.push(make("p", {}, make("a", { href: details.link }, "Folder of the run")));
   parts.push(make("div", { className: "tables" },
@@ -38,7 +34,7 @@ function showDetails(details, run) {
     parts.push(questionDetails(question, details, begin));
     begin += question.samples.length;
   }
-  detailsBody.replaceChildren(...parts);
+  return parts;
 }
 
 function figuresOf(part) {
@@ -51,6 +47,7 @@ function questionDetails(question, details, begin) {
     make("summary", {},
       make("span", { className: "number" }, make("b", {}, id), ` ${figure(question.score, 4)} `, make("span", { className: "quiet" }, `±${figure(question.deviation, 4)}`)),
       make("bdi", {}, text)));
+  element.dataset.question = question.number;
   element.addEventListener("toggle", () => {
     if (element.childElementCount > 1) return;
     element.append(

@@ -1,0 +1,59 @@
+// The dialog of the report page, in which one view at a time is open: two runs, a run, or a question. The state says which.
+
+const dialog = document.getElementById("details");
+const dialogTitle = document.getElementById("details-title");
+const dialogBody = document.getElementById("details-body");
+
+/** The views by name; each view's script adds its own.
+ *
+ * A view has `title()`, the nodes of its head; `content()`, which promises the nodes of its body; and, if places in it
+ * can be asked for, `reach()`, which shows the place that the state asks for. All of them read `state`.
+ */
+const views = {};
+
+/** The name of the view that the state asks for, and what it is about; null if none is open. */
+function askedView() {
+  const { compare, run, question } = state;
+  if (compare) return { name: "pair", subject: `pair ${compare}` };
+  if (run !== null) return { name: "run", subject: `run ${run}` };
+  return question === null ? null : { name: "question", subject: `question ${question}` };
+}
+
+let shownSubject = null;
+
+async function showView() {
+  const asked = askedView();
+  const view = asked && views[asked.name];
+  if (!view) {
+    shownSubject = null;
+    dialog.close();
+    return;
+  }
+  if (asked.subject === shownSubject) {
+    view.reach?.();
+    return;
+  }
+  shownSubject = asked.subject;
+  dialogTitle.replaceChildren(...view.title());
+  dialogBody.replaceChildren("Loading …");
+  if (!dialog.open) dialog.showModal();
+  dialogTitle.focus();
+  dialog.scrollTop = 0;
+  let content;
+  try {
+    content = await view.content();
+  } catch (error) {
+    content = [make("p", { className: "notice" }, `The details cannot be unpacked: ${error.message}`)];
+  }
+  if (asked.subject !== shownSubject) return;  // another view has been opened meanwhile
+  dialogBody.replaceChildren(...content);
+  view.reach?.();
+}
+
+whenChanged(showView);
+document.getElementById("close").addEventListener("click", () => dialog.close());
+dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+dialog.addEventListener("close", () => {
+  dialogBody.replaceChildren();
+  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+});

@@ -1,0 +1,117 @@
+// The state of the report page: what is open, sorted, searched and filtered, kept in the fragment of the page's address.
+// Views read `state`, change it only by `go`, and follow it by `whenChanged`; so links, Back and Forward lead everywhere.
+// page.js comes first.
+
+const overview = JSON.parse(document.getElementById("overview").textContent);
+
+/** The names of the runs in addresses: a name that several runs have is followed by a number. */
+const runKeys = (() => {
+  const keys = new Set();
+  for (const { name } of overview.runs) {
+    let key = name;
+    for (let number = 2; keys.has(key); number++) key = `${name} (${number})`;
+    keys.add(key);
+  }
+  return [...keys];
+})();
+const runsByKey = new Map(runKeys.map((key, number) => [key, number]));
+const questionsById = new Map(overview.questions.map(({ id }, number) => [id, number]));
+
+/** What the page shows. Runs and questions are their indices in `overview`; null is none. */
+let state = { run: null, question: null, sample: null, compare: null, search: "", sort: "", filters: new Map() };
+
+/** How each part of the state but the filters is read from an address, and written into it; "" is left out. */
+const PARTS = {
+  run: { read: (text) => runsByKey.get(text) ?? null, write: (run) => runKeys[run] ?? "" },
+  question: { read: (text) => questionsById.get(text) ?? null, write: (question) => overview.questions[question]?.id ?? "" },
+  sample: { read: (text) => /^[1-9]\d{0,5}$/.test(text) ? Number(text) - 1 : null, write: (sample) => sample === null ? "" : String(sample + 1) },
+  compare: { read: readPair, write: (pair) => pair ? pair.map((run) => runKeys[run]).join("..") : "" },
+  search: { read: (text) => text, write: (text) => text },
+  sort: { read: (text) => text, write: (text) => text },
+};
+
+/** The two runs of "A..B", or null. A name may hold two dots itself. */
+function readPair(text) {
+  for (let at = text.indexOf(".."); at >= 0; at = text.indexOf("..", at + 1)) {
+    const [one, other] = [runsByKey.get(text.slice(0, at)), runsByKey.get(text.slice(at + 2))];
+    if (one !== undefined && other !== undefined && one !== other) return [one, other];
+  }
+  return null;
+}
+
+function readState(fragment) {
+  const given = new URLSearchParams(fragment.replace(/^#/, ""));
+  const read = { filters: new Map([...given].filter(([name, value]) => !Object.hasOwn(PARTS, name) && value)) };
+  for (const [name, part] of Object.entries(PARTS)) read[name] = part.read(given.get(name) ?? "");
+  return read;
+}
+
+/** The address within this page of the state with some changes, such as "#run=a/b&question=Q07"; "#" is the bare page. */
+function addressOf(changes) {
+  const shown = { ...state, ...changes };
+  const written = [...Object.entries(PARTS).map(([name, part]) => [name, part.write(shown[name])]), ...shown.filters];
+  return `#${written.filter(([, text]) => text).map((pair) => pair.map(forAddress).join("=")).join("&")}`;
+}
+
+function forAddress(text) {
+  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+  return encoded.replaceAll("%2F", "/").replaceAll("%3A", ":");
+}
+
+/** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */
+function go(changes, { replace = false } = {}) {
+  const address = addressOf(changes);
+  if (address === addressOf({})) return;
+  try {
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+  } catch { /* browsers limit how often an address may change; the page changes all the same */ }
+  change({ ...state, ...changes });
+}
+
+const followers = [];
+
+/** Calls back with the state before, when the page is ready (with null) and after each change of the state. */
+function whenChanged(callback) {
+  followers.push(callback);
+}
+
+function change(next) {
+  const before = state;
+  state = next;
+  showTitle();
+  for (const follow of followers) follow(before);
+}
+
+const PAGE_TITLE = document.title;
+
+function showTitle() {
+  const { run, question, compare } = state;
+  const parts = [];
+  if (question !== null) parts.push(overview.questions[question].id);
+  if (compare) parts.push(compare.map((number) => overview.runs[number].name).join(" and "));
+  else if (run !== null) parts.push(overview.runs[run].name);
+  document.title = [...parts, PAGE_TITLE].join(" · ");
+}
+
+/** Shows what the address asks for, now and whenever Back, Forward or a link changes it. The last script calls it. */
+function followAddress() {
+  const reach = () => {
+    const next = readState(location.hash);
+    if (addressOf(next) !== addressOf({})) change(next);
+  };
+  addEventListener("popstate", reach);
+  addEventListener("hashchange", reach);
+  state = readState(location.hash);
+  showTitle();
+  for (const follow of followers) follow(null);
+}
+
+// Links to the sections scroll only: the fragment holds the state.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  const target = link && !link.hash.includes("=") && document.getElementById(link.hash.slice(1));
+  if (!target) return;
+  event.preventDefault();
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
+});

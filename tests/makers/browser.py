@@ -1,0 +1,94 @@
+"""A browser that tests drive: the distribution's Chromium with playwright, and axe for what assistive tools need.
+
+Without them the tests are skipped with a reason that says how to have them; with PFGEN_BROWSER_REQUIRED (make pages)
+that is a failure.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def chromium() -> str:
+    """The path of an installed Chromium; skips the test if there is none."""
+    return next(filter(None, map(shutil.which, _NAMES)), None) or _missing(
+        "no Chromium: install your distribution's (apt-get install chromium)"
+    )
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        _missing(f"{name} is not installed: pip install 'pfgen-fast[browser]'")
+
+
+def _missing(reason: str) -> NoReturn:
+    if "PFGEN_BROWSER_REQUIRED" in os.environ:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """A headless Chromium; it must be closed before others in this process use asyncio."""
+    path = chromium()
+    with _module("playwright.sync_api").sync_playwright() as playwright:
+        # Root, which containers have, gets no sandbox.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Tab:
+    """A page in a browser, which fails the test at the first error of its scripts.
+
+    Attributes:
+        page: The page of playwright.
+        problems: What went wrong in the page so far.
+    """
+
+    def __init__(self, browser: Any, path: Path, fragment: str = "", **options: Any) -> None:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        context.set_default_timeout(10_000)
+        self.page = context.new_page()
+        self.problems: list[str] = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", self._note)
+        self.page.goto(path.as_uri() + fragment)
+
+    def _note(self, message: Any) -> None:
+        # Plotly sets styles that the policy refuses; nothing is amiss without them.
+        if message.type == "error" and not message.text.startswith("Applying inline style violates"):
+            self.problems.append(message.text)
+
+    @property
+    def fragment(self) -> str:
+        """What the address has behind the `#`."""
+        return str(self.page.evaluate("location.hash")).removeprefix("#")
+
+    def faults(self) -> list[str]:
+        """What axe finds on the page, of any impact: the rule and the element."""
+        axe = _module("axe_playwright_python.sync_playwright").Axe()
+        return [
+            f"{fault['id']}: {node['html'][:200]}"
+            for fault in axe.run(self.page).response["violations"]
+            for node in fault["nodes"]
+        ]
+
+    def close(self) -> None:
+        """Closes the page and checks that nothing went wrong in it."""
+        self.page.context.close()
+        assert self.problems == []

@@ -1,0 +1,108 @@
+"""What the report page's address says, and where Back and Forward lead, in a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = 'a&b=c..d%2F"><img src=x onerror="document.title=\'pwned\'">'
+
+
+@pytest.fixture(scope="module")
+def path(made_page):
+    return made_page(["org/a/1", "org/b/2", HOSTILE, HOSTILE])
+
+
+def test_opening_a_run_changes_address_and_title_and_back_returns(open_tab, path):
+    tab = open_tab(path)
+    page = tab.page
+    title = page.title()
+    page.get_by_role("button", name="org/b/2").click()
+    page.wait_for_selector("dialog[open] details.question")
+    assert tab.fragment == "run=org/b/2"
+    assert page.title() == f"org/b/2 · {title}"
+    page.go_back()
+    page.wait_for_selector("dialog", state="hidden")
+    assert (tab.fragment, page.title()) == ("", title)
+    page.go_forward()
+    page.wait_for_selector("dialog[open] details.question")
+    assert tab.fragment == "run=org/b/2"
+
+
+def test_closing_a_run_is_a_step_too(open_tab, path):
+    tab = open_tab(path, "#run=org/a/1")
+    tab.page.wait_for_selector("dialog[open] details.question")
+    tab.page.keyboard.press("Escape")
+    tab.page.wait_for_selector("dialog", state="hidden")
+    assert tab.fragment == ""
+    tab.page.go_back()
+    tab.page.wait_for_selector("dialog[open] details.question")
+
+
+def test_an_address_opens_a_question_of_a_run(open_tab, path):
+    page = open_tab(path, "#run=org/a/1&question=Q03").page
+    page.wait_for_selector("details.question[open]")
+    assert page.locator("details.question[open] summary").inner_text().startswith("Q03")
+    assert page.title().startswith("Q03 · org/a/1 · ")
+
+
+def test_every_state_is_read_back_from_its_address(open_tab, path):
+    page = open_tab(path).page
+    states = page.evaluate(
+        """() => {
+          const texts = ["", "a b", "&=#%+;..", "\\u65e5\\u672c", "1%2F2%ZZ", "__proto__"];
+          const made = [];
+          for (const run of [null, 0, 1, 2, 3])
+            for (const compare of [null, [0, 1], [2, 3], [3, 0]])
+              for (const text of texts) {
+                const filters = new Map(text ? [[`x${text}`, text]] : []);
+                made.push({ run, compare, question: run, sample: run, search: text, sort: text, filters });
+              }
+          const plain = (state) => JSON.stringify({ ...state, filters: [...state.filters] }, Object.keys(state).sort());
+          return made.map((state) => [plain(state), plain(readState(addressOf(state)))]);
+        }"""
+    )
+    assert len(states) == 5 * 4 * 6
+    assert all(before == after for before, after in states)
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        *[
+            "#run=nobody&question=Q99&sample=0",
+            "#compare=org/a/1..org/a/1",
+            "#compare=..",
+            "#run",
+            "#=",
+            "#%",
+            "#plots",
+        ],
+        *["#__proto__=1&constructor=2", "#run=<img src=x onerror=alert(1)>", "#sample=1e9", "#" + "x" * 10_000],
+    ],
+)
+def test_an_address_that_names_nothing_shows_the_bare_page(open_tab, path, fragment):
+    tab = open_tab(path, fragment)
+    assert tab.page.locator("dialog").is_hidden()
+    assert tab.page.locator("#runs tbody tr").count() == 4
+
+
+def test_names_of_strangers_open_by_their_address_and_run_nothing(open_tab, path):
+    tab = open_tab(path)
+    rows = tab.page.locator("#runs tbody button.open")
+    rows.nth(3).click()
+    tab.page.wait_for_selector("dialog[open] details.question")
+    address = tab.fragment
+    assert "<" not in address
+    assert tab.page.title().startswith(HOSTILE)
+    again = open_tab(path, f"#{address}")
+    again.page.wait_for_selector("dialog[open] details.question")
+    assert again.page.evaluate("state.run") == 3
+
+
+def test_section_links_scroll_and_keep_the_state(open_tab, path):
+    tab = open_tab(path, "#search=org")
+    tab.page.get_by_role("link", name="Heat map").click()
+    assert tab.fragment == "search=org"
+    assert tab.page.evaluate("document.activeElement.id") == "heat-map"
