@@ -24,6 +24,12 @@ Folder = Annotated[
     Path,
     typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR"),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
+    ),
+]
 Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
@@ -35,6 +41,7 @@ def relations(
     suite: options.SuiteOption = None,
     resamples: Resamples = 1_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -51,7 +58,7 @@ def relations(
     from ..experiments.relations import relations as find
 
     scored = _scored(paths, suite, threads, output, quiet=quiet)
-    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
+    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -76,6 +83,7 @@ def stability(
     ] = 3,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -100,7 +108,7 @@ def stability(
     if reference_draws:
         cut = CutReferences(references or None, n_draws=reference_draws, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
-    _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+    _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 class PickChoice(str, enum.Enum):
@@ -128,6 +136,7 @@ def external(
     ] = PickChoice.best,
     resamples: Resamples = 2_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -146,7 +155,7 @@ def external(
     files = [read_scores(path) for path in scores]
     scored = _scored(paths, suite, threads, output, quiet=quiet)
     found = find(scored, files, pick=pick.value, n_resamples=resamples, seed=seed)
-    _finish(found, output, scored, quiet=quiet)
+    _finish(found, output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -191,6 +200,7 @@ def judge(
     timeout: Annotated[float, typer.Option(min=0.001, help="Timeout of a request in seconds.")] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="How often a failed request is retried.")] = 5,
     seed: Annotated[str, typer.Option(help="Any text; determines the choice of answers and the replies.")] = "",
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -239,7 +249,7 @@ def judge(
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)
-    _finish(rated.finding(), output, scored, quiet=quiet)
+    _finish(rated.finding(), output, scored, report=report, quiet=quiet)
 
 
 class CorrectionChoice(str, enum.Enum):
@@ -261,6 +271,7 @@ def significance(
     ] = CorrectionChoice.bh,
     resamples: Resamples = 10_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -285,7 +296,7 @@ def significance(
             seed=seed,
             on_progress=count,
         )
-    _finish(finding, output, scored, quiet=quiet)
+    _finish(finding, output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -302,6 +313,7 @@ def sensitivity(
             metavar="NAME=VALUES",
         ),
     ] = None,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -321,7 +333,7 @@ def sensitivity(
 
     varied = VariedConstants(dict(map(_values, vary)) if vary else None, threads=threads)
     scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=varied)
-    _finish(find(scored, varied), output, scored, quiet=quiet)
+    _finish(find(scored, varied), output, scored, report=report, quiet=quiet)
 
 
 def _values(text: str) -> tuple[str, list[float]]:
@@ -355,16 +367,18 @@ def _scored(
     return scored
 
 
-def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *, quiet: bool = False) -> None:
+def _finish(finding: Finding, output: Path, scored: ScoredRuns, *, report: Path | None, quiet: bool) -> None:
     from ..report.findings import write_finding
 
-    page, *others = write_finding(finding, output)
+    page, *others = write_finding(finding, output, report=report)
     if not quiet:
         stdout().print(styled((shown(finding.answer), "bold")))
         for sentence in finding.notes:
-            if scored is None or sentence not in scored.problems:
+            if sentence not in scored.problems:
                 note(sentence)
         stdout().print(shown(finding.paragraph))
         stdout().print(f"{shown(str(page))} and {len(others)} other files")
-    if scored is not None and scored.problems:
+        if not any(path.name == "index.html" for path in others):
+            note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")
+    if scored.problems:
         raise SystemExit(Exit.PARTIAL)
