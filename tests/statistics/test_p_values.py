@@ -45,6 +45,14 @@ def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
 
 @settings(deadline=None)  # the first example imports statsmodels
 @given(P_VALUES)
+def test_corrections_are_those_of_statsmodels(p):
+    from statsmodels.stats.multitest import multipletests
+
+    assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
+    assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
+
+
+@given(P_VALUES)
 def test_a_correction_keeps_the_order_and_lowers_nothing(p):
     holm, bh = corrected(p, "holm"), corrected(p, "bh")
     assert (np.array(p) <= bh + 1e-12).all()

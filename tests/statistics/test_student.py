@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.statistics.student import half_width, half_width_of, quantile
+from pfgen_fast.statistics.student import half_width, half_width_of, p_values_of, quantile
 
 
 @pytest.mark.parametrize("degrees", [1, 1.5, 2, 3, 7.7, 49, 400, 9_999, 10_001, math.inf])
@@ -67,3 +67,11 @@ def test_the_order_of_trials_and_questions_does_not_matter(samples, random):
     found = half_width([np.array(sample) for sample in samples])
     mixed = [random.sample(sample, len(sample)) for sample in random.sample(samples, len(samples))]
     assert half_width([np.array(sample) for sample in mixed]) == pytest.approx(found, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 49, 500, 10_001])
+def test_p_values_are_those_of_scipy(degrees):
+    from scipy import stats
+
+    t = np.array([0, 1e-9, 0.1, -1, 2.5, 7, -40, 1e9, math.inf])
+    assert p_values_of(t, degrees) == pytest.approx(2 * stats.t.sf(np.abs(t), degrees), rel=1e-9, abs=1e-14)

@@ -1,5 +1,5 @@
 """Statistics of plain columns of numbers: correlation, bootstrap, p-values, ranks, intervals.
 
-Thin wrappers of NumPy, SciPy and statsmodels, independent of runs, files and plots. What cannot be computed raises
+Thin wrappers of NumPy and SciPy, independent of runs, files and plots. What cannot be computed raises
 `ExperimentError` with the reason. Definitions: docs/experiments.md.
 """

@@ -1,4 +1,4 @@
-"""P-values: of bootstrap differences (NumPy), corrected for multiple comparisons (statsmodels), combined (SciPy)."""
+"""P-values: of bootstrap differences (NumPy), corrected for multiple comparisons (NumPy), combined (SciPy)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import ExperimentError
-from ..files.optional import optional
 from .correlation import Floats, scipy_stats
 
 Correction = Literal["holm", "bh"]
@@ -15,8 +14,6 @@ Combination = Literal["fisher", "stouffer", "pearson", "tippett", "mudholkar_geo
 
 CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 """The corrections, with their full names."""
-
-_IN_STATSMODELS: dict[Correction, str] = {"holm": "holm", "bh": "fdr_bh"}
 
 
 def bootstrap_p_values(differences: Floats) -> Floats:
@@ -52,8 +49,14 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
         [0.03, 0.06, 0.06]
     """
     values = _checked(p_values)
-    tests = optional("statsmodels.stats.multitest", extra="experiments", needed_for="an experiment")
-    found: Floats = tests.multipletests(values, method=_IN_STATSMODELS[correction])[1]
+    order = np.argsort(values, kind="stable")
+    n = len(values)
+    if correction == "holm":
+        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
+    else:
+        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
+    found = np.empty(n)
+    found[order] = np.minimum(ordered, 1.0)
     return found
 
 

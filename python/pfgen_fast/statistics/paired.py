@@ -1,0 +1,209 @@
+"""Means over questions: the interval of one, the difference of two, and the runs among many that cannot be told apart.
+
+Everything is Student's t over questions: one number for each question (the mean of its trials), questions as the
+draws. Trials are not drawn again, because the means of questions already vary by what trials add. A question without a
+score is NaN and left out. Needs only NumPy. Definitions and how well they hold: docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .p_values import Correction, corrected
+from .ranking import groups_of
+from .student import p_values_of, quantile
+
+Floats = NDArray[np.float64]
+
+MIN_QUESTIONS = 6
+"""Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
+
+_ROUNDING = 1e-9
+"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
+
+
+@dataclass(frozen=True)
+class MeanInterval:
+    """The mean over questions and its 95 % interval.
+
+    Attributes:
+        mean: The mean of the questions that have a value.
+        low: Lower end of the interval; None with one question or with the same value for all, which have no spread.
+        high: Upper end of the interval; None as `low`.
+        n: The number of questions that have a value.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """The mean difference of two runs over the questions that both have, with its 95 % interval.
+
+    Attributes:
+        mean: The mean of A - B.
+        low: Lower end of the interval; None with one question or with the same difference for all, which have no
+            spread.
+        high: Upper end of the interval; None as `low`.
+        p_value: Two-sided p-value of "there is no difference"; None with one question. Where all questions have the
+            same difference it is that of the sign test, 2 / 2**n, and 1 where they have none.
+        n: The number of questions that both have.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    n: int
+
+    def differs(self, alpha: float = 0.05) -> bool | None:
+        """Whether the runs differ at this level; None, no verdict, with fewer than `MIN_QUESTIONS` questions."""
+        if self.n < MIN_QUESTIONS or self.p_value is None:
+            return None
+        return self.p_value <= alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric but for the signs.
+
+    Attributes:
+        differences: The mean difference of the row's run to the column's; NaN where they share no question.
+        n: The number of questions that both runs have.
+        p_values: The p-value of each pair; NaN where there is none, and on the diagonal.
+        corrected: The same, corrected for the number of all pairs that have a verdict; NaN where there is none.
+        differs: Whether the two runs differ; False where there is no verdict.
+        groups: First and last index of the longest stretches of runs of which no two differ. They may overlap, and two
+            neighbours share one exactly if they do not differ.
+    """
+
+    differences: Floats
+    n: NDArray[np.int_]
+    p_values: Floats
+    corrected: Floats
+    differs: NDArray[np.bool_]
+    groups: tuple[tuple[int, int], ...]
+
+
+def mean_interval(values: Any) -> MeanInterval:
+    """The mean over questions and its 95 % interval, by Student's t.
+
+    Args:
+        values: The value of each question; NaN where there is none.
+
+    Raises:
+        ValueError: No question has a value.
+
+    Example:
+        >>> found = mean_interval([0.4, 0.6, 0.5, float("nan")])
+        >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), found.n
+        (0.5, 0.252, 0.748, 3)
+    """
+    column = np.asarray(values, dtype=np.float64)
+    column = column[~np.isnan(column)]
+    if not len(column):
+        raise ValueError("a mean needs the value of at least one question")
+    low, high = _interval(column, float(np.abs(column).max()))
+    return MeanInterval(float(column.mean()), low, high, len(column))
+
+
+def paired_difference(a: Any, b: Any) -> PairedDifference:
+    """The mean difference A - B over the questions that both have, by the paired t-test.
+
+    Args:
+        a: The value of each question in run A; NaN where there is none.
+        b: The same of run B, questions in the same order.
+
+    Raises:
+        ValueError: No question has both values.
+
+    Example:
+        >>> found = paired_difference([0.5, 0.7, 0.6, 0.9, 0.4, 0.8], [0.4, 0.7, 0.4, 0.8, 0.3, 0.6])
+        >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), round(found.p_value, 3)
+        (0.117, 0.038, 0.196, 0.013)
+        >>> found.differs(), paired_difference([0.5], [0.4]).differs()
+        (True, None)
+    """
+    both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    n = both.shape[1]
+    if not n:
+        raise ValueError("a difference needs a question that both runs have")
+    differences = both[0] - both[1]
+    low, high = _interval(differences, float(np.abs(both).max()))
+    _, _, p = _against(both[0], both[1:])
+    return PairedDifference(float(differences.mean()), low, high, None if n == 1 else float(p[0]), n)
+
+
+def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
+    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart.
+
+    All pairs with at least `MIN_QUESTIONS` common questions are one family: they are corrected together, and the
+    groups follow from the corrected pairs.
+
+    Args:
+        scores: The score of each run (row) on each question (column); NaN where there is none. Groups are stretches
+            of rows, so give the runs as they are ranked.
+        alpha: The level of significance.
+        correction: `"bh"` bounds the share of false alarms, `"holm"` the chance of any.
+
+    Example:
+        >>> import numpy as np
+        >>> noise = np.random.default_rng(0).normal(size=(3, 20))
+        >>> all_pairs(np.array([[5.0], [0.1], [0.0]]) + noise).groups
+        ((0, 0), (1, 2))
+    """
+    matrix = np.asarray(scores, dtype=np.float64)
+    n_runs = len(matrix)
+    differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
+    n = np.zeros((n_runs, n_runs), dtype=np.int_)
+    np.fill_diagonal(n, (~np.isnan(matrix)).sum(axis=1))
+    for row in range(n_runs - 1):
+        found = _against(matrix[row], matrix[row + 1 :])
+        for of_pairs, values in zip((differences, n, p), found, strict=True):
+            of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
+    differences[np.tril_indices(n_runs, -1)] *= -1
+    has_verdict = np.triu(n >= MIN_QUESTIONS, 1)
+    after = np.full(p.shape, np.nan)
+    if has_verdict.any():
+        after[has_verdict] = corrected(p[has_verdict], correction)
+        after = np.fmin(after, after.T)
+    differs = after <= alpha
+    return Pairs(differences, n, p, after, differs, groups_of(differs))
+
+
+def _interval(values: Floats, largest: float) -> tuple[float, float] | tuple[None, None]:
+    """The 95 % interval of a mean; None and None where the values have no spread."""
+    if len(values) < 2 or np.ptp(values) <= _ROUNDING * largest:
+        return None, None
+    half = quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    mean = float(values.mean())
+    return mean - half, mean + half
+
+
+def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Floats]:
+    """The mean differences between one run and others, the numbers of common questions, and the p-values."""
+    difference = one - others
+    is_common = ~np.isnan(difference)
+    n = is_common.sum(axis=1)
+    largest = np.where(is_common, np.maximum(np.abs(one), np.abs(others)), 0).max(axis=1, initial=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(is_common, difference, 0).sum(axis=1) / n
+        from_mean = np.where(is_common, difference - mean[:, None], 0)
+        t = mean / np.sqrt((from_mean**2).sum(axis=1) / (n - 1) / n)
+    has_spread = np.abs(from_mean).max(axis=1, initial=0) > _ROUNDING * largest
+    is_zero = np.abs(mean) <= _ROUNDING * largest
+    p = np.where(is_zero, 1.0, 2.0 / 2.0 ** np.minimum(n, 1000))  # of the sign test
+    for size in np.unique(n[has_spread]):
+        rows = has_spread & (n == size)
+        p[rows] = p_values_of(t[rows], int(size) - 1)
+    p[n < 2] = np.nan
+    return mean, n, p

@@ -1,0 +1,150 @@
+"""Means over questions, paired differences, and groups: held to SciPy, and what is not defined is said."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pfgen_fast.statistics.p_values import corrected
+from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, mean_interval, paired_difference
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize("n", [2, 3, 8, 50, 500])
+def test_the_interval_of_a_mean_is_that_of_scipy(n):
+    from scipy import stats
+
+    values = np.random.default_rng(n).normal(0.6, 0.2, n)
+    found, expected = mean_interval(values), stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx(tuple(expected), rel=1e-4)
+    assert (found.mean, found.n) == (pytest.approx(values.mean()), n)
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 50, 51, 500])
+def test_a_paired_difference_is_that_of_scipy(n):
+    from scipy import stats
+
+    a, b = np.random.default_rng(n).normal([[0.1], [0]], 0.3, (2, n))
+    found, expected = paired_difference(a, b), stats.ttest_rel(a, b)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()), rel=1e-3)
+    assert (found.mean, found.n) == (pytest.approx((a - b).mean()), n)
+
+
+def test_questions_that_one_run_lacks_are_left_out_and_not_counted():
+    found = paired_difference([0.1, NAN, 0.5, 0.9], [0.2, 0.3, 0.4, NAN])
+    assert found == paired_difference([0.1, 0.5], [0.2, 0.4])
+    assert found.n == 2
+    assert mean_interval([NAN, 0.1, 0.3]) == mean_interval([0.1, 0.3])
+
+
+def test_one_question_has_no_interval_no_p_value_and_no_verdict():
+    found = paired_difference([0.5], [0.3])
+    assert (found.mean, found.low, found.high, found.p_value, found.n) == (pytest.approx(0.2), None, None, None, 1)
+    assert found.differs() is None
+    one = mean_interval([0.5])
+    assert (one.mean, one.low, one.high, one.n) == (0.5, None, None, 1)
+
+
+def test_no_question_at_all_is_an_error():
+    with pytest.raises(ValueError, match="at least one question"):
+        mean_interval([NAN])
+    with pytest.raises(ValueError, match="both runs have"):
+        paired_difference([NAN, 0.1], [0.1, NAN])
+
+
+@pytest.mark.parametrize(("n", "differs"), [(2, None), (MIN_QUESTIONS - 1, None), (MIN_QUESTIONS, True)])
+def test_few_questions_give_no_verdict_however_clear_they_are(n, differs):
+    a = np.linspace(0.8, 0.9, n)
+    found = paired_difference(a, 2 * a - 1.5)
+    assert found.p_value < 0.05
+    assert found.differs() is differs
+
+
+def test_a_constant_column_has_no_interval():
+    found = mean_interval([0.3] * 50)
+    assert (found.mean, found.low, found.high, found.n) == (pytest.approx(0.3), None, None, 50)
+
+
+def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_at_all_has_1():
+    b = np.random.default_rng(0).uniform(size=8)
+    constant, none = paired_difference(b + 0.1, b), paired_difference(b, b)
+    assert (constant.p_value, constant.low, constant.high) == (pytest.approx(2 / 2**8), None, None)
+    assert constant.differs()
+    assert (none.mean, none.p_value, none.low) == (0, 1, None)
+    assert none.differs() is False
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
+def test_the_other_way_round_is_the_same_with_the_other_sign(values):
+    a, b = np.array(values).T
+    one, other = paired_difference(a, b), paired_difference(b, a)
+    assert one.mean == -other.mean
+    assert one.p_value == pytest.approx(other.p_value)
+    assert one.low == (None if other.high is None else pytest.approx(-other.high))
+
+
+def _scores(n_runs: int, n_questions: int, seed: int = 0) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    scores = np.sort(generator.uniform(size=n_runs))[::-1, None] + 0.3 * generator.normal(size=(n_runs, n_questions))
+    scores[generator.uniform(size=scores.shape) < 0.1] = NAN
+    return scores
+
+
+def test_every_pair_is_compared_as_two_runs_alone_are():
+    scores = _scores(7, 20)
+    scores[3] = scores[2]  # no difference
+    scores[5] = scores[4] + 0.25  # the same difference
+    found = all_pairs(scores)
+    for a, b in itertools.permutations(range(7), 2):
+        alone = paired_difference(scores[a], scores[b])
+        assert (found.differences[a, b], found.p_values[a, b]) == (
+            pytest.approx(alone.mean, abs=1e-15),
+            pytest.approx(alone.p_value, abs=1e-15),
+        )
+        assert found.n[a, b] == alone.n
+    assert (found.p_values[2, 3], found.p_values[4, 5]) == (1, 2.0 ** (1 - found.n[4, 5]))
+
+
+@pytest.mark.parametrize("correction", ["bh", "holm"])
+def test_all_pairs_are_one_family(correction):
+    found = all_pairs(_scores(9, 20), correction=correction)
+    above = np.triu_indices(9, 1)
+    assert found.corrected[above] == pytest.approx(corrected(found.p_values[above], correction))
+    assert (found.corrected.T[above] == found.corrected[above]).all()
+    assert (found.differs == (found.corrected <= 0.05)).all()
+
+
+def test_pairs_with_too_few_common_questions_have_no_verdict_and_belong_to_no_family():
+    scores = np.random.default_rng(0).normal([[9], [5], [1]], 0.1, (3, 10))
+    scores[0, 5:] = NAN  # shares 5 questions with the others
+    found = all_pairs(scores)
+    assert found.n[0].tolist() == [5, 5, 5]
+    assert np.isnan(found.corrected[0]).all()
+    assert not found.differs[0].any()
+    assert found.corrected[1, 2] == found.p_values[1, 2]
+    assert found.groups == ((0, 1), (2, 2))
+
+
+def test_runs_without_a_common_question_are_not_compared():
+    found = all_pairs([[0.1, NAN], [NAN, 0.2]])
+    assert np.isnan(found.differences[0, 1])
+    assert (found.n[0, 1], found.groups) == (0, ((0, 1),))
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 12), st.integers(MIN_QUESTIONS, 30), st.integers(0, 1000))
+def test_neighbours_share_a_group_exactly_if_they_do_not_differ(n_runs, n_questions, seed):
+    found = all_pairs(_scores(n_runs, n_questions, seed))
+    for rank in range(n_runs - 1):
+        together = any(first <= rank and rank + 1 <= last for first, last in found.groups)
+        assert together == (not found.differs[rank, rank + 1])
+
+
+def test_a_single_run_is_a_group_of_its_own():
+    assert all_pairs([[0.1, 0.2]]).groups == ((0, 0),)
