@@ -66,13 +66,8 @@ class Tab:
         self.page = context.new_page()
         self.problems: list[str] = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", self._note)
+        self.page.on("console", lambda message: message.type == "error" and self.problems.append(message.text))
         self.page.goto(path.as_uri() + fragment)
-
-    def _note(self, message: Any) -> None:
-        # Plotly sets styles that the policy refuses; nothing is amiss without them.
-        if message.type == "error" and not message.text.startswith("Applying inline style violates"):
-            self.problems.append(message.text)
 
     @property
     def fragment(self) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import json
 import math
+import os
 import sys
 import warnings
 from xml.etree import ElementTree
@@ -11,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
-from makers.pages import check_policy
+from makers.pages import Outline, check_policy
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.charts import (
@@ -55,7 +58,8 @@ def a_finding(**changes):
 
 def test_a_finding_is_a_page_markdown_tables_and_pictures(tmp_path):
     paths = write_finding(a_finding(), tmp_path)
-    names = {"trial.html", "trial.md", "trial-figures.csv", "trial-line.png", "trial-line.svg"}
+    names = {"trial.html", "trial.md", "trial-figures.csv", "trial-line.png", "trial-line.svg", "trial.finding.json"}
+    names.add("index.html")
     assert {path.name for path in paths} == names == {path.name for path in tmp_path.iterdir()}
     assert paths[0].name == "trial.html"
     assert (tmp_path / "trial-line.png").read_bytes().startswith(b"\x89PNG")
@@ -69,9 +73,11 @@ def test_the_page_needs_no_network_and_foreign_text_is_text(tmp_path):
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "default-src 'none'" in page
     assert "<b>=a|b" not in page
-    assert "<script" not in page
+    assert "<i>" not in page
+    assert r"left out: \u001b[31m&lt;script&gt;" in page
     assert "\x1b" not in page
     check_policy(page)
+    check_policy((tmp_path / "index.html").read_text())
     markdown = (tmp_path / "trial.md").read_text()
     assert "&#60;b&#62;=a&#124;b" in markdown
     assert "\x1b" not in markdown
@@ -96,6 +102,65 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     with pytest.raises(PfgenError, match=r"an experiment needs matplotlib.*pip install 'pfgen-fast\[experiments\]'"):
         write_finding(a_finding(), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# --- the page of all experiments
+
+
+def a_named_finding(name, **changes):
+    return dataclasses.replace(a_finding(**changes), name=name)
+
+
+def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_files(tmp_path):
+    for answer in ("Yes.", "Perhaps."):
+        write_finding(a_named_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
+        write_finding(a_named_finding("second", question="And <b>that</b>?", answer="No."), tmp_path)
+    outline = Outline((tmp_path / "index.html").read_text())
+    texts = [text.strip() for text in outline.texts]
+    expected = ("first", "Perhaps.", "Perhaps. Once.", "And <b>that</b>?", "No.", "Yes.", "Yes. Once.")
+    assert [texts.count(text) for text in expected] == [1, 1, 1, 1, 1, 0, 0]
+    links = {value for name, value in outline.attributes if name == "href"}
+    assert links == {path.name for path in tmp_path.iterdir() if path.suffix != ".json"} - {"index.html"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[1]",
+        b'{"name": "other", "question": "", "answer": "", "notes": [], "files": ["other.html"]}',
+        b'{"name": "../up", "question": "", "answer": "", "notes": [], "files": ["../up.html"]}',
+        b'{"name": "foreign", "question": 1, "answer": "", "notes": [], "files": ["foreign.html"]}',
+        b'{"name": "foreign", "question": "Gone?", "answer": "", "notes": [], "files": ["foreign.html"]}',
+    ],
+)
+def test_foreign_and_damaged_records_are_passed_over(tmp_path, content):
+    (tmp_path / "foreign.finding.json").write_bytes(content)
+    (tmp_path / "folder.finding.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.finding.json")
+    write_finding(a_finding(), tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert page.count('<section class="experiment">') == 1
+    assert "All &lt;i&gt;is&lt;/i&gt; well." in page
+
+
+def test_the_index_links_to_no_files_but_those_of_its_experiments(tmp_path):
+    write_finding(a_finding(), tmp_path)
+    (tmp_path / "secret.csv").touch()
+    record = json.loads((tmp_path / "trial.finding.json").read_text())
+    record["files"] += ["secret.csv", "../trial.md", "javascript:alert(1).csv", "trial-gone.csv"]
+    (tmp_path / "trial.finding.json").write_text(json.dumps(record))
+    write_finding(a_named_finding("other"), tmp_path)
+    content = (tmp_path / "index.html").read_text().partition("<main>")[2].partition("</main>")[0]
+    assert "trial-figures.csv" in content
+    assert not [name for name in ("secret", "../", "javascript", "gone") if name in content]
+
+
+def test_an_index_of_another_origin_stays(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    assert tmp_path / "index.html" not in write_finding(a_finding(), tmp_path)
+    assert (tmp_path / "index.html").read_text() == "mine"
 
 
 @pytest.mark.parametrize("cell", [math.nan, math.inf])

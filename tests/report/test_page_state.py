@@ -18,12 +18,12 @@ def test_opening_a_run_changes_address_and_title_and_back_returns(open_tab, path
     tab = open_tab(path)
     page = tab.page
     title = page.title()
-    page.get_by_role("button", name="org/b/2").click()
+    page.get_by_role("link", name="org/b/2").click()
     page.wait_for_selector("dialog[open] details.question")
     assert tab.fragment == "run=org/b/2"
     assert page.title() == f"org/b/2 · {title}"
     page.go_back()
-    page.wait_for_selector("dialog", state="hidden")
+    page.wait_for_selector("#details", state="hidden")
     assert (tab.fragment, page.title()) == ("", title)
     page.go_forward()
     page.wait_for_selector("dialog[open] details.question")
@@ -34,7 +34,7 @@ def test_closing_a_run_is_a_step_too(open_tab, path):
     tab = open_tab(path, "#run=org/a/1")
     tab.page.wait_for_selector("dialog[open] details.question")
     tab.page.keyboard.press("Escape")
-    tab.page.wait_for_selector("dialog", state="hidden")
+    tab.page.wait_for_selector("#details", state="hidden")
     assert tab.fragment == ""
     tab.page.go_back()
     tab.page.wait_for_selector("dialog[open] details.question")
@@ -84,13 +84,13 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
 )
 def test_an_address_that_names_nothing_shows_the_bare_page(open_tab, path, fragment):
     tab = open_tab(path, fragment)
-    assert tab.page.locator("dialog").is_hidden()
+    assert tab.page.locator("#details").is_hidden()
     assert tab.page.locator("#runs tbody tr").count() == 4
 
 
 def test_names_of_strangers_open_by_their_address_and_run_nothing(open_tab, path):
     tab = open_tab(path)
-    rows = tab.page.locator("#runs tbody button.open")
+    rows = tab.page.locator("#runs tbody th a")
     rows.nth(3).click()
     tab.page.wait_for_selector("dialog[open] details.question")
     address = tab.fragment

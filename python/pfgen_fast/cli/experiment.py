@@ -27,6 +27,12 @@ Folder = Annotated[
     Path,
     typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR"),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
+    ),
+]
 Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
@@ -68,6 +74,7 @@ def everything(
     suite: options.SuiteOption = None,
     trials: Trials = None,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -93,7 +100,7 @@ def everything(
         )
     _warn_of(experiments.scored)
     for finding in experiments.findings():
-        _show(finding, output, experiments.scored.problems, quiet=quiet)
+        _show(finding, output, experiments.scored.problems, report=report, quiet=quiet)
     for problem in experiments.problems:
         warn(f"left out: {problem}")
     if experiments.problems or experiments.scored.problems:
@@ -108,6 +115,7 @@ def relations(
     suite: options.SuiteOption = None,
     resamples: Resamples = 1_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -130,7 +138,7 @@ def relations(
         if paths and table is None
         else _table(paths, table, output).runs
     )
-    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
+    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -139,6 +147,7 @@ def parts(
     paths: OptionalPaths = None,
     table: LeaderboardFile = None,
     suite: options.SuiteOption = None,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -160,7 +169,7 @@ def parts(
         if paths and table is None
         else _table(paths, table, output).runs
     )
-    _finish(find(runs), output, runs, quiet=quiet)
+    _finish(find(runs), output, runs, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -177,6 +186,7 @@ def sets(
     ] = None,
     resamples: Resamples = 1_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -202,7 +212,7 @@ def sets(
 
         leaderboard = _table(paths, table, output)
         by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, _suite(suite)), chosen)
-    _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, quiet=quiet)
+    _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -222,6 +232,7 @@ def stability(
     draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
     trials: Trials = None,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -245,7 +256,7 @@ def stability(
     if reference_draws:
         cut = CutReferences(references or None, n_draws=reference_draws, trials=trials, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
-    _finish(find(scored, cut, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+    _finish(find(scored, cut, n_draws=draws, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 class PickChoice(str, enum.Enum):
@@ -266,6 +277,7 @@ def external(
     ] = PickChoice.best,
     resamples: Resamples = 2_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -283,7 +295,9 @@ def external(
 
     files = [read_scores(path) for path in scores]
     runs = _figures(paths, suite, threads, output, quiet=quiet).run_means
-    _finish(find(runs, files, pick=pick.value, n_resamples=resamples, seed=seed), output, runs, quiet=quiet)
+    _finish(
+        find(runs, files, pick=pick.value, n_resamples=resamples, seed=seed), output, runs, report=report, quiet=quiet
+    )
 
 
 @experiment.command()
@@ -328,6 +342,7 @@ def judge(
     timeout: Annotated[float, typer.Option(min=0.001, help="Timeout of a request in seconds.")] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="How often a failed request is retried.")] = 5,
     seed: Annotated[str, typer.Option(help="Any text; determines the choice of answers and the replies.")] = "",
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -376,7 +391,7 @@ def judge(
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)
-    _finish(rated.finding(), output, scored, quiet=quiet)
+    _finish(rated.finding(), output, scored, report=report, quiet=quiet)
 
 
 class CorrectionChoice(str, enum.Enum):
@@ -396,6 +411,7 @@ def significance(
         CorrectionChoice,
         typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
     ] = CorrectionChoice.bh,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -412,7 +428,7 @@ def significance(
 
     scored = _figures(paths, suite, threads, output, quiet=quiet)
     finding = find(scored, alpha=alpha, correction=correction.value)
-    _finish(finding, output, scored, quiet=quiet)
+    _finish(finding, output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -431,6 +447,7 @@ def sensitivity(
     ] = None,
     trials: Trials = None,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -451,7 +468,7 @@ def sensitivity(
     values = dict(map(_values, vary)) if vary else None
     varied = VariedConstants(values, trials=trials, seed=seed, threads=threads)
     scored = _figures(paths, suite, threads, output, quiet=quiet, on_batch=varied)
-    _finish(find(scored, varied), output, scored, quiet=quiet)
+    _finish(find(scored, varied), output, scored, report=report, quiet=quiet)
 
 
 def _values(text: str) -> tuple[str, list[float]]:
@@ -535,20 +552,23 @@ def _warn_of(runs: RunMeans | RunFigures) -> None:
         warn(problem)
 
 
-def _finish(finding: Finding, output: Path, runs: RunMeans | RunFigures, *, quiet: bool) -> None:
-    _show(finding, output, runs.problems, quiet=quiet)
+def _finish(finding: Finding, output: Path, runs: RunMeans | RunFigures, *, report: Path | None, quiet: bool) -> None:
+    _show(finding, output, runs.problems, report=report, quiet=quiet)
     if runs.problems:
         raise SystemExit(Exit.PARTIAL)
 
 
-def _show(finding: Finding, output: Path, warned_of: Sequence[str], *, quiet: bool) -> None:
+def _show(finding: Finding, output: Path, warned_of: Sequence[str], *, report: Path | None, quiet: bool) -> None:
     from ..report.findings import write_finding
 
-    page, *others = write_finding(finding, output)
-    if not quiet:
-        stdout().print(styled((shown(finding.answer), "bold")))
-        for sentence in finding.notes:
-            if sentence not in warned_of:
-                note(sentence)
-        stdout().print(shown(finding.paragraph))
-        stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    page, *others = write_finding(finding, output, report=report)
+    if quiet:
+        return
+    stdout().print(styled((shown(finding.answer), "bold")))
+    for sentence in finding.notes:
+        if sentence not in warned_of:
+            note(sentence)
+    stdout().print(shown(finding.paragraph))
+    stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    if not any(path.name == "index.html" for path in others):
+        note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")

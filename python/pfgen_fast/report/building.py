@@ -80,7 +80,7 @@ def _content(built: Built, scorer: Scorer, described: Sequence[dict[str, Any]]) 
             style=source("report.css") + source("building.css"),
             early_script=source("theme.js"),
             plotly=library("plotly.offline").get_plotlyjs(),
-            script=source("page.js") + source("building.js"),
+            script=source("page.js") + source("plotly.js") + source("building.js"),
         ),
     }
 

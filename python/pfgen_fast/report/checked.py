@@ -23,8 +23,8 @@ from ..suite.suite import Suite
 if TYPE_CHECKING:
     from ..runs.precision import Interval
 
-N_SHOWN = 400
-"""The maximum number of code points shown of an answer."""
+N_SHOWN = 100_000
+"""The maximum number of code points shown of an answer: more than models write, and no browser is slowed by it."""
 
 MAX_SAMPLES = 5
 """The maximum number of sample answers shown of a question."""
@@ -81,11 +81,6 @@ class CheckedAnswer:
     figures: CheckedFigures
     missing: tuple[str, ...]
     excess: int
-
-    @property
-    def n_hidden(self) -> int:
-        """The number of code points that are not shown."""
-        return max(0, self.n_code_points - N_SHOWN)
 
 
 @dataclass(frozen=True)

@@ -1,228 +1,196 @@
-"""The report page: leaderboard, plots and the details of each run in a single file that needs no network.
+"""The report page: leaderboard, plots, and the answers of all runs, in a single file or in a folder; needs no network.
 
 Untrusted text enters the page in two ways only: through the template, which escapes it, and as JSON that the page's
-script puts into text nodes. The page allows no code but its own. The details of a run, which make up most of the page,
-are compressed until they are opened.
+script puts into text nodes. The page allows no code but its own. The answers, which make up most of the page, are
+compressed by question, and unpacked when they are looked at. A single file is bounded, and cuts long answers if many
+runs would exceed that; a folder has files with the data beside the page, and holds everything.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import TrialsError
-from ..files.foreign_text import harmless_with_tints, in_one_line
-from ..files.writing import writing_whole
+from ..errors import PfgenError, TrialsError
+from ..files.writing import write_whole, writing_whole
 from ..suite.suite import Suite
-from .checked import (
-    N_SHOWN,
-    CheckedAnswer,
-    CheckedFigures,
-    CheckedQuestion,
-    CheckedRun,
-    ReportRun,
-    by_score,
-    check_run,
-    ranks,
-)
-from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
+from .answers import RunAnswers, packed, packed_answers
+from .checked import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
+from .overview import FLUENT, UNHELPFUL, overview_of
 from .templating import library, own_code, page_json, source, template
-from .tinting import LEVELS, tints
+from .tinting import LEVELS
 
 MAX_BYTES = 30_000_000
-"""The maximum size of a page; answers are cut shorter if many runs would exceed it."""
+"""The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
-_OF_THE_REPORT = ("state", "dialog", "leaderboard", "plots", "heat_map", "sweep", "run_view", "main")
-_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in _OF_THE_REPORT))
+_OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
+_ANSWERS = ("answers", "run_view", "question_view", "pair_view")
+_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
 
-_SHORTER = (N_SHOWN, 300, 200, 150, 100, 50, 20, 0)
+# What no rule reads is cut first: nothing beyond 150 code points can raise a score.
+_SHORTER = (N_SHOWN, 4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
-# The tints of a run: for each question and sample, one digit per code point that may be shown.
-_RunTints = list[list[str]]
+_PAGE = "index.html"
+_DATA = "data"
+_DATA_MARK = b"// Data of a pfgen-fast report.\n"
+_PAGE_MARK = b'<meta name="generator" content="pfgen-fast report">'
 
 
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
-    """Writes the page for runs of the same suite.
+    """Writes a page in one file, of at most `MAX_BYTES`.
 
     Args:
-        entries: The runs, in any order.
+        entries: The runs of the same suite, in any order.
         suite: The suite that they were scored with; its reference answers tint the samples.
         path: The path of the page.
 
     Raises:
-        PfgenError: Plotly or Jinja is not installed, or the page cannot be written.
+        PfgenError: Jinja is not installed, or the page cannot be written.
         TrialsError: There is no run, or a run is not a result of this suite.
     """
-    if not entries:
-        raise TrialsError("a report needs at least one run")
-    page = template("report.html.jinja", figure=_figure)
-    markup = library("markupsafe").Markup
-    runs = by_score(check_run(entry, suite) for entry in entries)
-    code = own_code(
-        style=source("report.css"),
-        early_script=source("theme.js"),
-        plotly=library("plotly.offline").get_plotlyjs(),
-        script="".join(map(source, _SCRIPTS)),
-    )
-    overview_of_runs = _overview(runs, suite)
-    overview = page_json(overview_of_runs)
-    # A row of the table takes about 1,200 bytes.
-    room = MAX_BYTES - len(code["plotly"].encode()) - len(overview.encode()) - 1_500 * len(runs) - 100_000
-    n_shown, details = _details_that_fit(runs, _tints_of_runs(runs, suite), suite, room)
-    pieces = page.generate(
-        version=__version__,
-        suite=suite.name,
-        n_questions=len(suite),
-        rows=list(zip(runs, ranks(runs), strict=True)),
-        levels=list(enumerate(LEVELS)),
-        n_shown=n_shown,
-        overview=markup(overview),
-        sweep=overview_of_runs["sweep"],
-        details=[markup(detail) for detail in details],
-        **code,
-    )
+    page = _Page(entries, suite)
+    room = MAX_BYTES - sum(len(piece.encode()) for piece in page.pieces(N_SHOWN, [])) - 100 * len(suite)
+    n_shown, answers = page.answers_that_fit(room)
     with writing_whole(path) as file:
-        for piece in pieces:
+        for piece in page.pieces(n_shown, answers):
             file.write(piece.encode())
+
+
+def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path, *, is_live: bool = False) -> None:
+    """Writes a page into a folder, as index.html with files of data beside it; the data are not bounded.
+
+    The files of an earlier report are replaced, the page after its data. Other files in the folder stay as they are.
+
+    Args:
+        entries: The runs of the same suite, in any order.
+        suite: The suite that they were scored with.
+        folder: The folder, which need not exist.
+        is_live: Whether the page asks its server for a newer version of itself.
+
+    Raises:
+        PfgenError: Jinja is not installed, or a file cannot be written, or would replace one that is not
+            from a report.
+        TrialsError: There is no run, or a run is not a result of this suite.
+    """
+    page = _Page(entries, suite, is_live=is_live)
+    if (folder / _PAGE).exists() and _PAGE_MARK not in _begin(folder / _PAGE):
+        raise PfgenError(f"{folder / _PAGE}: not from a report; choose another folder, or remove the file")
+    files = []
+    for answers in page.answers(N_SHOWN):
+        content = _DATA_MARK + f"register({page_json(answers)});\n".encode()
+        files.append(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.js")
+        if not (folder / _DATA / files[-1]).exists():
+            write_whole(folder / _DATA / files[-1], content)
+    write_whole(folder / _PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
+    for path in (folder / _DATA).glob("answers-*.js"):
+        if path.name not in files and _begin(path).startswith(_DATA_MARK):
+            path.unlink(missing_ok=True)
+
+
+def _begin(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4096)
+    except OSError:
+        return b""
+
+
+class _Page:
+    """A page before it is known how much of the answers fits into it."""
+
+    def __init__(self, entries: Sequence[ReportRun], suite: Suite, *, is_live: bool = False) -> None:
+        if not entries:
+            raise TrialsError("a report needs at least one run")
+        self._template = template("report.html.jinja", figure=_figure)
+        self._suite = suite
+        self._runs = by_score(check_run(entry, suite) for entry in entries)
+        self._code = own_code(
+            style=source("report.css") + source("report/answers.css"),
+            early_script=source("theme.js"),
+            script="".join(map(source, (*_SCRIPTS, *(["report/live.js"] if is_live else [])))),
+        )
+        self._overview = overview_of(self._runs, suite)
+        self._by_question = _by_question(self._runs, suite)
+        self._figures = packed(_figures(self._by_question))
+
+    def pieces(self, n_shown: int, answers: Sequence[Sequence[str]], files: Sequence[str] = ()) -> Iterator[str]:
+        """The text of the page.
+
+        Args:
+            n_shown: How many code points of an answer are shown.
+            answers: The lines of each question.
+            files: The addresses of the files that hold them instead.
+        """
+        markup = library("markupsafe").Markup
+        overview = {**self._overview, "n_shown": n_shown, "is_cut": n_shown < N_SHOWN, "files": files}
+        pieces: Iterator[str] = self._template.generate(
+            version=__version__,
+            suite=Path(self._suite.name).name,
+            n_questions=len(self._suite),
+            runs=overview["runs"],
+            place=_scale(overview["runs"]),
+            fluent=FLUENT,
+            unhelpful=UNHELPFUL,
+            levels=list(enumerate(LEVELS)),
+            n_shown=n_shown,
+            overview=markup(page_json(overview)),
+            figures=markup(self._figures),
+            sweep=overview["sweep"],
+            answers=[markup("\n".join(lines)) for lines in answers],
+            **self._code,
+        )
+        return pieces
+
+    def answers(self, n_shown: int) -> Iterator[list[str]]:
+        """The lines of each question, with answers of at most so many code points."""
+        for question, of_runs in zip(self._suite, self._by_question, strict=True):
+            answers = [RunAnswers(number, found.samples) for number, found in enumerate(of_runs) if found]
+            yield packed_answers(question, answers, n_shown)
+
+    def answers_that_fit(self, n_bytes: int) -> tuple[int, list[list[str]]]:
+        """The lines of all questions, with answers as long as the space allows, and that length."""
+        for n_shown in _SHORTER:
+            answers = list(_while_they_fit(self.answers(n_shown), n_bytes))
+            if len(answers) == len(self._suite):
+                return n_shown, answers
+        raise TrialsError(
+            f"{len(self._runs)} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; "
+            "report fewer, or write a folder (without .html)"
+        )
+
+
+def _scale(runs: Sequence[Mapping[str, Any]]) -> Callable[[float | None], str]:
+    """Places scores within a width of 100: from 0, or the lowest, to the end of the highest interval."""
+    ends = [value for run in runs for value in (run["low"], run["high"]) if value is not None]
+    low, high = min([0.0, *ends]), max([0.1, *ends])
+    return lambda value: f"{100 * ((value or 0) - low) / (high - low):.1f}"
 
 
 def _figure(value: float | None, n_digits: int) -> str:
     return "–" if value is None else f"{value:.{n_digits}f}"
 
 
-def _overview(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
-    """The data of the plots."""
-    questions = [{"id": question.question_id, "text": question.question} for question in suite]
-    return {"questions": questions, "runs": [_points(run, suite) for run in runs], "sweep": _sweep(runs)}
+def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQuestion | None]]:
+    """For each question of the suite, what each run has of it."""
+    of_runs = [{question.question_id: question for question in run.questions} for run in runs]
+    return [[found.get(question.question_id) for found in of_runs] for question in suite]
 
 
-def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
-    """The lines over each parameter in which the runs differ; None if they are not a sweep."""
-    swept = swept_values([run.source.result.config for run in runs])
-    if swept is None:
-        return None
-    points = [plain_values(values) for values in swept]
+def _figures(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, Any]:
+    """The figures of each run in each question that the overview lacks, by question."""
+    names = ("score_std", "length", "fluency", "truthfulness", "helpfulness")
     return {
-        "parameters": [
-            {
-                "name": in_one_line(parameter),
-                "values": axis(points, parameter),
-                "points": [values[parameter] for values in points],
-                "lines": [_line(line) for line in lines(points, parameter)],
-            }
-            for parameter in swept[0]
-        ],
-        "names": [point_name(values) for values in points],
-        "intervals": [
-            {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
-        ],
-        "curves": [
-            [[step.n_trials, step.value, step.half_width] for step in run.source.curve if step.half_width is not None]
-            for run in runs
-        ],
+        name: [[getattr(found.figures, name) if found else None for found in of_runs] for of_runs in by_question]
+        for name in names
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
-    return {"name": line.name, "runs": line.points}
-
-
-def _points(run: CheckedRun, suite: Suite) -> dict[str, Any]:
-    scores = {question.question_id: question.figures.score for question in run.questions}
-    return {
-        "name": run.name,
-        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
-        "score": run.figures.score,
-        "length": run.figures.length,
-        "fluency": run.figures.fluency,
-        "truthfulness": run.figures.truthfulness,
-        "helpfulness": run.figures.helpfulness,
-        "questions": [scores.get(question.question_id) for question in suite],
-    }
-
-
-def _tints_of_runs(runs: Sequence[CheckedRun], suite: Suite) -> list[_RunTints]:
-    """Tints all runs question by question, so that the references of each question are counted only once."""
-    tints_of: list[dict[str, list[str]]] = [{} for _ in runs]
-    for question in suite:
-        asked = [
-            (number, [sample.answer for sample in result.samples])
-            for number, run in enumerate(runs)
-            for result in run.questions
-            if result.question_id == question.question_id
-        ]
-        made = iter(tints(question, [answer for _, answers in asked for answer in answers]))
-        for number, answers in asked:
-            tints_of[number][question.question_id] = [next(made) for _ in answers]
-    return [[tints_of[number][question.question_id] for question in run.questions] for number, run in enumerate(runs)]
-
-
-def _details_that_fit(
-    runs: Sequence[CheckedRun], tints_of: Sequence[_RunTints], suite: Suite, n_bytes: int
-) -> tuple[int, list[str]]:
-    """The compressed details of all runs, with answers as long as the space allows, and that length."""
-    for n_shown in _SHORTER:
-        details: list[str] = []
-        room = n_bytes
-        for run, run_tints in zip(runs, tints_of, strict=True):
-            details.append(_packed(_details(run, run_tints, suite, n_shown)))
-            room -= len(details[-1])
-            if room < 0:
-                break
-        else:
-            return n_shown, details
-    raise TrialsError(f"{len(runs)} runs are too many for one page of {MAX_BYTES // 1_000_000} MB; report fewer")
-
-
-def _packed(value: Any) -> str:
-    return base64.b64encode(gzip.compress(page_json(value).encode(), 6, mtime=0)).decode("ascii")
-
-
-def _details(run: CheckedRun, run_tints: _RunTints, suite: Suite, n_shown: int) -> dict[str, Any]:
-    """The details of a run; texts and tints are kept apart from the figures, which compresses best."""
-    shown = [
-        harmless_with_tints(sample.answer[:n_shown], tint[:n_shown])
-        for question, of_question in zip(run.questions, run_tints, strict=True)
-        for sample, tint in zip(question.samples, of_question, strict=True)
-    ]
-    numbers = {question.question_id: number for number, question in enumerate(suite)}
-    return {
-        "link": run.link,
-        "parameters": list(run.parameters.items()),
-        "sets": [[name, *values] for name, values in run.by_set.items()],
-        "questions": [_question(question, numbers[question.question_id], n_shown) for question in run.questions],
-        "texts": [text for text, _ in shown],
-        "tints": [tint for _, tint in shown],
-    }
-
-
-def _question(question: CheckedQuestion, number: int, n_shown: int) -> dict[str, Any]:
-    return {
-        "number": number,
-        "deviation": question.figures.score_std,
-        **_parts(question.figures),
-        "samples": [_sample(sample, n_shown) for sample in question.samples],
-    }
-
-
-def _sample(sample: CheckedAnswer, n_shown: int) -> dict[str, Any]:
-    return {
-        **_parts(sample.figures),
-        "hidden": max(0, sample.n_code_points - n_shown),
-        "missing": sample.missing,
-        "excess": sample.excess,
-    }
-
-
-def _parts(figures: CheckedFigures) -> dict[str, float | None]:
-    return {
-        "score": figures.score,
-        "length": figures.length,
-        "fluency": figures.fluency,
-        "truthfulness": figures.truthfulness,
-        "helpfulness": figures.helpfulness,
-    }
+def _while_they_fit(answers: Iterable[list[str]], n_bytes: int) -> Iterator[list[str]]:
+    for lines in answers:
+        n_bytes -= sum(len(line) + 1 for line in lines)
+        if n_bytes < 0:
+            return
+        yield lines

@@ -19,14 +19,11 @@ from ..files.writing import write_whole
 from ..runs.result import QuestionResult, ScoredAnswer, Scores
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .checked import MAX_SAMPLES, ReportRun, check_run
+from .checked import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
 from .tinting import pooled_tints
 
 _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Unknown"}
 """What the published files call the reference sets, in their order; other sets follow under their own names."""
-
-_N_SHOWN = 100_000
-"""The maximum number of code points shown of an answer, which is more than any published one has."""
 
 _TAGS = {"0": "s", "4": "b", "5": "b"}
 """The element of each tint level that has one: rare characters are struck through, common ones bold."""
@@ -86,10 +83,10 @@ def _section(run: ReportRun, suite: Suite, question: Question, found: QuestionRe
     yield _scores(run, found.scores, _number(found.score_std))
     yield f"- Length: {_number(found.length)} (±{_number(found.length_std)})\n\n<dl>\n"
     samples = found.samples[:MAX_SAMPLES]
-    tints = pooled_tints(suite, question.question_id, [sample.answer[:_N_SHOWN] for sample in samples])
+    tints = pooled_tints(suite, question.question_id, [sample.answer[:N_SHOWN] for sample in samples])
     for sample, levels in zip(samples, tints, strict=True):
-        yield f"<dt>{_summary(sample)}</dt>\n<dd>{_tinted(sample.answer[:_N_SHOWN], levels)}"
-        n_hidden = len(sample.answer) - _N_SHOWN
+        yield f"<dt>{_summary(sample)}</dt>\n<dd>{_tinted(sample.answer[:N_SHOWN], levels)}"
+        n_hidden = len(sample.answer) - N_SHOWN
         yield f" … {n_hidden:,} more characters</dd>\n" if n_hidden > 0 else "</dd>\n"
     yield "</dl>\n\n"
 

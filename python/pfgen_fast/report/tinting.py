@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,52 @@ def tints(question: Question, answers: Sequence[str]) -> list[str]:
         >>> tints(Suite.load("mini")["Q07"], ["Ice is less dense than qqq"])
         ['44445555555555555555555000']
     """
-    sets = [_Frequencies.of(question, references) for references in question.answers.values()]
-    spelling = question.spelling
-    if spelling is None:
-        return _unit_tints(sets, answers)
-    of_answers = zip(answers, _unit_tints(sets, spelling.spelled(answers)), strict=True)
-    return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+    return QuestionTints(question).levels(answers)
+
+
+class TintTable(NamedTuple):
+    """What tints answers where there is no Python: in how many reference answers of each set a 3-gram is.
+
+    Attributes:
+        grams: The 3-grams of the answers that any reference answer holds, one behind another.
+        counts: For each set, the number of reference answers that hold each 3-gram.
+        sizes: The number of reference answers of each set.
+    """
+
+    grams: str
+    counts: list[list[int]]
+    sizes: list[int]
+
+
+class QuestionTints:
+    """Tints answers to one question, whose references are counted once."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._sets = [_Frequencies.of(question, references) for references in question.answers.values()]
+
+    def levels(self, answers: Sequence[str]) -> list[str]:
+        """The levels of `tints`."""
+        spelling = self.question.spelling
+        if spelling is None:
+            return _unit_tints(self._sets, answers)
+        of_answers = zip(answers, _unit_tints(self._sets, spelling.spelled(answers)), strict=True)
+        return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+
+    def table(self, answers: Sequence[str]) -> TintTable:
+        """The table that tints these answers, where the units are characters.
+
+        Example:
+            >>> from types import MappingProxyType
+            >>> question = Question("Q", "q?", MappingProxyType({"A": ("abcd", "bcd"), "B": ("abc",)}))
+            >>> QuestionTints(question).table(["abcd", "zzz"])
+            TintTable(grams='abcbcd', counts=[[1, 2], [1, 0]], sizes=[2, 1])
+        """
+        found, _ = _three_grams(*_code_points(answers))
+        keys = np.unique(found)
+        held = np.array([of_set.look_up_counts(keys) for of_set in self._sets], dtype=np.int64)
+        is_held = held.any(axis=0)
+        return TintTable(_spelled(keys[is_held]), held[:, is_held].tolist(), [of_set.size for of_set in self._sets])
 
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
@@ -78,10 +119,11 @@ def _pooled_frequencies(suite: Suite, question_id: str) -> _Frequencies:
 
 @dataclass(frozen=True)
 class _Frequencies:
-    """The 3-grams of some reference answers as sorted keys, and the share of the answers that hold each."""
+    """The 3-grams of some reference answers as sorted keys, and the number of answers that hold each."""
 
     keys: _Keys
-    shares: _Floats
+    counts: _Ints
+    size: int
 
     @classmethod
     def of(cls, question: Question, references: Sequence[str]) -> _Frequencies:
@@ -93,14 +135,18 @@ class _Frequencies:
         held = np.sort(numbers * len(references) + owners[starts])
         once_per_answer = held[np.flatnonzero(np.diff(held, prepend=-1))]
         document_frequency = np.bincount(once_per_answer // len(references), minlength=len(keys))
-        return cls(keys, document_frequency / len(references))
+        return cls(keys, document_frequency, len(references))
 
     def look_up(self, keys: _Keys) -> _Floats:
-        """The share of each 3-gram; 0 for unknown ones."""
+        """The share of the answers that hold each 3-gram; 0 for unknown ones."""
+        return self.look_up_counts(keys) / self.size
+
+    def look_up_counts(self, keys: _Keys) -> _Ints:
+        """The number of answers that hold each 3-gram."""
         if not len(self.keys):
-            return np.zeros(len(keys))
+            return np.zeros(len(keys), dtype=np.int64)
         rows = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[rows] == keys, self.shares[rows], 0.0)
+        return np.where(self.keys[rows] == keys, self.counts[rows], 0)
 
 
 def _unit_tints(sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
@@ -128,6 +174,12 @@ def _three_grams(points: NDArray[np.uint32], owners: _Ints) -> tuple[_Keys, _Int
     # A code point has 21 bits, so three fit into one key.
     keys = (wide[starts] << np.uint64(42)) | (wide[starts + 1] << np.uint64(21)) | wide[starts + 2]
     return keys, starts
+
+
+def _spelled(keys: _Keys) -> str:
+    """The 3-grams of some keys, one behind another."""
+    points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
+    return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _cover(shares: _Floats, starts: _Ints, n_code_points: int) -> _Floats:

@@ -1,4 +1,4 @@
-// Shared by the scripts of all pages: elements, and plots that follow the theme. Untrusted text only becomes text nodes.
+// Shared by the scripts of all pages: elements, the theme, the looks of lines. Untrusted text only becomes text nodes.
 "use strict";
 
 const narrow = matchMedia("(max-width: 40rem)");
@@ -29,7 +29,7 @@ function smallTable(heads, lines) {
   return make("div", { className: "scroller" }, make("table", {}, head, make("tbody", {}, ...body)));
 }
 
-/** Makes plots follow the theme button, the system's theme and the width; returns a function that applies the theme. */
+/** Makes what is drawn follow the theme button, the system's theme and the width; returns a function that applies the theme. */
 function followTheme(drawAll) {
   const button = document.getElementById("theme");
   function showTheme() {
@@ -42,41 +42,13 @@ function followTheme(drawAll) {
   return showTheme;
 }
 
-// ---- Plots
+function shortened(text, length) {
+  const points = [...text];
+  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
+}
 
 const LOOKS = [
   { symbol: "circle", character: "●", color: "#3b82f6" }, { symbol: "diamond", character: "◆", color: "#e8710a" },
   { symbol: "square", character: "■", color: "#12a37f" }, { symbol: "triangle-up", character: "▲", color: "#b05cd6" },
   { symbol: "cross", character: "✚", color: "#d6455d" }, { symbol: "x", character: "✖", color: "#7a8699" },
 ];
-const TOUCHED = matchMedia("(pointer: coarse)").matches;
-const CONFIG = {
-  responsive: true, displaylogo: false, displayModeBar: TOUCHED ? false : "hover",
-  modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
-};
-
-/** Escapes text for Plotly, which interprets some HTML. */
-function plotText(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-function shortened(text, length) {
-  const points = [...text];
-  return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
-}
-
-function layout(more) {
-  const style = getComputedStyle(document.body);
-  const line = getComputedStyle(document.querySelector(".scroller")).borderTopColor;
-  const axis = { gridcolor: line, zerolinecolor: line, linecolor: line, automargin: true };
-  return {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: style.color, family: style.fontFamily, size: 14 },
-    hoverlabel: { bgcolor: style.backgroundColor, bordercolor: line, font: { color: style.color, family: style.fontFamily, size: 14 }, align: "left" },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: line, activecolor: style.color },
-    // On touch screens, dragging on a plot scrolls the page.
-    dragmode: TOUCHED ? false : "zoom",
-    ...more,
-    xaxis: { ...axis, ...more.xaxis }, yaxis: { ...axis, ...more.yaxis },
-  };
-}

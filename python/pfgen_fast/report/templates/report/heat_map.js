@@ -1,31 +1,191 @@
-// The heat map of the report page: the score of each run in each question.
+// The heat map of the report page: the score of each run in each question. The cells are painted; the one that the
+// keyboard is at is an element, which moves with the arrow keys and leads to the answers.
 
-const N_LABELLED = 60;
+const heat = document.getElementById("heat");
+const N_NAMED = 60;
+const ROW = 20;  // pixels
 /** The best question score of all runs; a colour keeps its meaning whatever is searched. */
 const BEST = overview.runs.reduce((best, run) => Math.max(best, ...run.questions), 1);
+const SCORE_COLORS = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
+const DIFFERENCE_COLORS = { light: ["#8c4a05", "#e08214", "#fdd9a5", "#f2f2f2", "#c3bfe0", "#8073ac", "#41237a"], dark: ["#ffb45c", "#c97416", "#6d451b", "#2b313a", "#4b4380", "#8073ac", "#c9bdf2"] };
+
+const medians = overview.questions.map((_, question) => {
+  const scores = overview.runs.map((run) => run.questions[question]).filter((score) => score !== null).sort((a, b) => a - b);
+  return scores.length ? (scores[(scores.length - 1) >> 1] + scores[scores.length >> 1]) / 2 : null;
+});
+const WIDEST = overview.runs.reduce((widest, run) => run.questions.reduce((so, score, question) =>
+  score === null ? so : Math.max(so, Math.abs(score - medians[question])), widest), 0.01);
+
+const N_SHADES = 256;
+
+function channels(color) {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+}
+
+/** Shades from the first of some colors to the last, as red, green and blue. */
+function shadesOf(colors) {
+  return Array.from({ length: N_SHADES }, (_, shade) => {
+    const at = shade / (N_SHADES - 1) * (colors.length - 1);
+    const [low, high] = [colors[Math.floor(at)], colors[Math.ceil(at)]].map(channels);
+    return low.map((value, index) => Math.round(value + (high[index] - value) * (at % 1)));
+  });
+}
+
+function isByMedian() {
+  return state.filters.get("colours") === "median";
+}
+
+function askedShades() {
+  return shadesOf(isByMedian() ? DIFFERENCE_COLORS[theme.current] : SCORE_COLORS);
+}
+
+/** Which shade a score has. */
+function shadeOf(score, question) {
+  const place = isByMedian() ? 0.5 + (score - medians[question]) / WIDEST / 2 : score / BEST;
+  return Math.round(Math.min(1, Math.max(0, place)) * (N_SHADES - 1));
+}
+
+/** Paints shades side by side, a pixel for each; null leaves the ground. */
+function painted(width, height, shadeAt) {
+  const canvas = make("canvas", { width, height });
+  const image = new ImageData(width, height);
+  const shades = askedShades();
+  for (let at = 0; at < width * height; at++) {
+    const shade = shadeAt(at % width, Math.floor(at / width));
+    if (shade !== null) image.data.set([...shades[shade], 255], 4 * at);
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** The questions from top to bottom. */
+function questionsInOrder() {
+  const numbers = overview.questions.map((_, number) => number);
+  const meanOf = (number) => difficulties[number].mean ?? Infinity;
+  return state.filters.get("order") === "number" ? numbers : numbers.sort((a, b) => meanOf(a) - meanOf(b) || a - b);
+}
+
+/** The lines that describe a cell. */
+function cellText(run, question) {
+  const { id, text } = overview.questions[question];
+  const score = overview.runs[run].questions[question];
+  const difference = score === null ? "" : score - medians[question];
+  const side = difference === "" ? "" : `, ${Math.abs(difference).toFixed(4)} ${difference < 0 ? "below" : "above"} the question’s median`;
+  return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, 4)}${side}`];
+}
 
 function drawHeatMap(element, shown) {
-  const many = shown.length > N_LABELLED;
-  const names = shown.map((number) => overview.runs[number].name);
-  const indices = shown.map((_, index) => index);
-  const questions = overview.questions;
-  const rowHeight = 18;
-  const label = narrow.matches ? 24 : 36;
-  document.getElementById("heat-note").textContent = many
-    ? `With more than ${N_LABELLED} runs their names are left out; search above to see them.` : "";
-  element.style.height = `${questions.length * rowHeight + (many ? 90 : 350)}px`;
-  element.style.minWidth = `${shown.length * (many ? 2 : 20) + 160}px`;
-  Plotly.react(element, [{
-    type: "heatmap", x: indices, y: questions.map((_, index) => index),
-    z: questions.map((_, question) => shown.map((number) => overview.runs[number].questions[question])),
-    text: questions.map((question) => names.map((name) =>
-      `<b>${plotText(shortened(name, 60))}</b><br>${plotText(shortened(`${question.id} ${question.text}`, narrow.matches ? 24 : 60))}`)),
-    hovertemplate: "%{text}<br>Score %{z:.4f}<extra></extra>", hoverongaps: false,
-    colorscale: "Cividis", zmin: 0, zmax: BEST, xgap: many ? 0 : 1, ygap: 1,
-    colorbar: { thickness: 12, title: { text: "Score", font: { size: 14 } }, outlinewidth: 0 },
-  }], layout({
-    margin: { l: 10, r: 10, t: 20, b: 10 }, dragmode: false,
-    xaxis: { showticklabels: !many, ticks: many ? "" : "outside", tickangle: -90, tickvals: indices, ticktext: names.map((name) => plotText(shortened(name, label))), showgrid: false, zeroline: false, fixedrange: !many },
-    yaxis: { autorange: "reversed", tickvals: questions.map((_, index) => index), ticktext: questions.map((question) => plotText(shortened(question.id, 12))), showgrid: false, zeroline: false, fixedrange: true },
-  }), CONFIG);
+  const questions = questionsInOrder();
+  const labels = make("div", { className: "heat-labels" }, ...questions.map((question) => {
+    const { id, text } = overview.questions[question];
+    const link = make("a", { href: addressOf({ question, run: null, sample: null, compare: null }), tabIndex: -1, title: text }, id, " ", make("bdi", {}, text));
+    return make("div", {}, link);
+  }));
+  const field = make("div", { className: "heat-field" });
+  const scroller = make("div", { className: "heat-scroller" }, field);
+  element.replaceChildren(labels, scroller);
+  const cell = Math.max(2, Math.min(24, Math.floor((scroller.clientWidth - 2) / shown.length)));
+  const size = { width: shown.length * cell, height: questions.length * ROW };
+  const canvas = make("canvas", { ariaHidden: "true" });
+  const map = { shown, questions, cell, field, size };
+  field.append(canvas, keyboardGrid(map));
+  field.style.width = `${size.width}px`;
+  paint(canvas, map);
+  const isNamed = shown.length <= N_NAMED && cell >= 12;
+  if (isNamed) scroller.append(make("div", { className: "heat-names", ariaHidden: "true" }, ...shown.map((run) => {
+    const name = make("span", {}, make("bdi", {}, shortened(overview.runs[run].name, 36)));
+    name.style.width = `${cell}px`;
+    return name;
+  })));
+  document.getElementById("heat-note").textContent = isNamed ? "" : "The names of so many runs are left out; search or filter the leaderboard to see them.";
+  showLegend();
+  followCells(canvas, map);
 }
+
+function paint(canvas, { shown, questions, cell, size }) {
+  const sharpness = Math.min(2, devicePixelRatio || 1);
+  Object.assign(canvas, { width: size.width * sharpness, height: size.height * sharpness });
+  Object.assign(canvas.style, { width: `${size.width}px`, height: `${size.height}px` });
+  const context = canvas.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(painted(shown.length, questions.length, (column, row) => {
+    const score = overview.runs[shown[column]].questions[questions[row]];
+    return score === null ? null : shadeOf(score, questions[row]);
+  }), 0, 0, canvas.width, canvas.height);
+  context.scale(sharpness, sharpness);
+  for (let row = 1; row <= questions.length; row++) context.clearRect(0, row * ROW - 1, size.width, 1);
+  if (cell > 6) for (let column = 1; column <= shown.length; column++) context.clearRect(column * cell - 1, 0, 1, size.height);
+}
+
+function showLegend() {
+  const [low, canvas, high] = document.getElementById("heat-legend").children;
+  canvas.getContext("2d").drawImage(painted(N_SHADES, 1, (column) => column), 0, 0, canvas.width, canvas.height);
+  low.textContent = isByMedian() ? `−${WIDEST.toFixed(2)}` : "0";
+  high.textContent = isByMedian() ? `+${WIDEST.toFixed(2)}` : BEST.toFixed(2);
+}
+
+// ---- The pointer and the keyboard
+
+function openCell(run, question) {
+  hideTip();
+  go({ run, question, sample: null, compare: null });
+}
+
+function followCells(canvas, { shown, questions, cell }) {
+  const cellUnder = ({ offsetX, offsetY }) => [shown[Math.floor(offsetX / cell)], questions[Math.floor(offsetY / ROW)]];
+  canvas.addEventListener("pointermove", (event) => {
+    const [run, question] = cellUnder(event);
+    if (run === undefined || question === undefined) return hideTip();
+    showTip(cellText(run, question), event.clientX, event.clientY);
+  });
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("click", (event) => {
+    const [run, question] = cellUnder(event);
+    if (run !== undefined && question !== undefined) openCell(run, question);
+  });
+}
+
+/** Where the keyboard is: a run and a question. */
+const place = { run: null, question: null };
+
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
+
+/** A grid of one cell, the only one that can have the focus; it says which of all cells it is. */
+function keyboardGrid(map) {
+  const grid = make("div", { role: "grid", ariaLabel: "Scores of questions by run", ariaRowCount: map.questions.length, ariaColCount: map.shown.length });
+  const column = Math.max(0, map.shown.indexOf(place.run));
+  const row = Math.max(0, map.questions.indexOf(place.question));
+  grid.append(gridRow(map, row, column));
+  grid.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const next = [[map.shown.length, map.shown.indexOf(place.run)], [map.questions.length, map.questions.indexOf(place.question)]]
+      .map(([count, at], axis) => Math.min(count - 1, Math.max(0, at + move[axis])));
+    // A new element instead of the old: what has the focus anew is read out.
+    const moved = gridRow(map, next[1], next[0]);
+    grid.append(moved);
+    moved.querySelector("a").focus({ preventScroll: true });
+    grid.firstChild.remove();
+    moved.querySelector("a").scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
+  return grid;
+}
+
+function gridRow({ shown, questions, cell }, row, column) {
+  const [run, question] = [shown[column], questions[row]];
+  Object.assign(place, { run, question });
+  const link = make("a", { href: addressOf({ run, question, sample: null, compare: null }), ariaLabel: cellText(run, question).join(", ") });
+  Object.assign(link.style, { left: `${column * cell}px`, top: `${row * ROW}px`, width: `${cell}px`, height: `${ROW}px` });
+  link.addEventListener("focus", () => {
+    const { right, top } = link.getBoundingClientRect();
+    showTip(cellText(run, question), right, top);
+  });
+  link.addEventListener("blur", hideTip);
+  return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
+}
+
+drawWhenSeen(heat, drawHeatMap);
+whenChanged((before) => {
+  if (before && ["order", "colours"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
+});

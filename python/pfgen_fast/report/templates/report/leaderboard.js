@@ -1,47 +1,143 @@
-// The leaderboard of the report page: sorting and searching.
+// The leaderboard of the report page: its columns, its order, and which two runs are ticked.
 
 const table = document.getElementById("runs");
-const rows = [...table.tBodies[0].rows];
-const search = document.getElementById("search");
+const rowOf = [...table.tBodies[0].rows];  // by the number of the run
 
-function compare(a, b, numeric) {
-  if (a === "" || b === "") return 0;  // `sortBy` handles missing values
-  if (!numeric) return a.localeCompare(b);
-  const [x, y] = [Number(a), Number(b)];
-  return Number.isNaN(x) || Number.isNaN(y) ? a.localeCompare(b) : x - y;
+const collator = new Intl.Collator("en");  // comparing without one takes ten times as long
+
+/** The parameters in which the runs differ, each with its different values. */
+const parameters = (() => {
+  const values = new Map();
+  for (const run of overview.runs) for (const name of Object.keys(run.parameters)) values.set(name, new Set());
+  for (const run of overview.runs) for (const [name, of] of values) of.add(run.parameters[name] ?? "");
+  return [...values].filter(([, of]) => of.size > 1).map(([name, of]) => ({ name, values: [...of].sort(byText) }));
+})();
+
+function share(count, { samples }) {
+  return samples ? 100 * count / samples : null;
 }
 
-function sortBy(header) {
-  const kind = header.dataset.kind;
-  const first = kind === "number" ? "descending" : "ascending";
-  const second = kind === "number" ? "ascending" : "descending";
-  const order = header.getAttribute("aria-sort") === first ? second : first;
-  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  header.setAttribute("aria-sort", order);
-  const sign = order === "ascending" ? 1 : -1;
-  const column = header.cellIndex;
-  const value = (row) => row.cells[column].dataset.value;
-  rows.sort((a, b) =>
-    // Rows without a value come last in both orders.
-    (value(a) === "") - (value(b) === "") || sign * compare(value(a), value(b), kind !== "text"));
-  table.tBodies[0].append(...rows);
+/** The columns: how they sort, and for those that the table does not have from the start, what they show. */
+const COLUMNS = [
+  { key: "rank", title: "Rank", value: (run, number) => number },
+  { key: "score", title: "Score", value: (run) => run.score, isFigure: true },
+  { key: "tied", title: "Tied with", value: (run) => run.tied?.[0] ?? null },
+  { key: "run", title: "Run", value: (run) => run.name },
+  ...["length", "fluency", "truthfulness", "helpfulness"].map((key) => ({ key, title: key[0].toUpperCase() + key.slice(1), value: (run) => run[key], isFigure: true })),
+  { key: "trials", title: "Trials", value: (run) => run.trials, isFigure: true, isOptional: true, text: counted },
+  ...[["missing", "Missing a keyword"], ["too_long", "Too long"], ["unhelpful", "Fluent, not helpful"]].map(([key, title]) =>
+    ({ key, title, value: (run) => share(run[key], run), isFigure: true, isOptional: true, text: (value) => `${value.toFixed(0)} %` })),
+  ...parameters.map(({ name }) => ({ key: `parameter ${name}`, title: name, value: (run) => run.parameters[name] ?? "", isOptional: true, text: String })),
+];
+const columnsByKey = new Map(COLUMNS.map((column) => [column.key, column]));
+const SHOWN_AT_FIRST = ["parameter mode"];
+
+/** The optional columns that the state asks for. */
+function shownColumns() {
+  const asked = state.filters.get("columns")?.split(",").map(decoded) ?? SHOWN_AT_FIRST;
+  return COLUMNS.filter(({ key, isOptional }) => isOptional && asked.includes(key));
+}
+
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+
+function showColumns() {
+  const shown = shownColumns();
+  if (shown.map(({ key }) => key).join() === showColumns.shown) return;
+  showColumns.shown = shown.map(({ key }) => key).join();
+  for (const cell of table.querySelectorAll("[data-optional]")) cell.remove();
+  const insert = (row, cells) => row.querySelector('[data-column="run"]').after(...cells);
+  insert(table.tHead.rows[0], shown.map((column) => cellOf(column, make("th", { scope: "col" }, make("button", { type: "button" }, make("bdi", {}, column.title))))));
+  rowOf.forEach((row, number) => insert(row, shown.map((column) => {
+    const value = column.value(overview.runs[number], number);
+    return cellOf(column, make("td", { className: column.isFigure ? "number" : "" }, make("bdi", {}, value === null || value === "" ? "–" : column.text(value))));
+  })));
+}
+
+function cellOf({ key }, cell) {
+  cell.dataset.column = key;
+  cell.dataset.optional = "";
+  return cell;
+}
+
+// ---- Order
+
+/** Compares two texts, and numbers among them by their value. */
+function byText(a, b) {
+  const [x, y] = [a, b].map((text) => text.trim() === "" ? Number.NaN : Number(text));
+  return Number.isNaN(x) || Number.isNaN(y) ? collator.compare(a, b) : x - y;
+}
+
+/** The column that the state sorts by, and the sign of its order: "length" is ascending, "-length" descending. */
+function askedOrder() {
+  const sign = state.sort.startsWith("-") ? -1 : 1;
+  const column = columnsByKey.get(state.sort.replace(/^-/, ""));
+  return column ? { column, sign } : { column: COLUMNS[0], sign: 1 };
+}
+
+/** The numbers of all runs in the order of the table. */
+let order = overview.runs.map((_, number) => number);
+
+function sort() {
+  const { column, sign } = askedOrder();
+  const values = overview.runs.map((run, number) => column.value(run, number));
+  const isMissing = values.map((value) => value === null || value === "");
+  const compared = typeof values.find((_, number) => !isMissing[number]) === "string" ? byText : (a, b) => a - b;
+  // Runs without a value come last in both orders, and equal ones by rank.
+  const next = overview.runs.map((_, number) => number).sort((a, b) =>
+    isMissing[a] - isMissing[b] || (isMissing[a] ? 0 : sign * compared(values[a], values[b])) || a - b);
+  for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
+  table.tHead.querySelector(`[data-column="${CSS.escape(column.key)}"]`)?.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+  if (next.join() === order.join()) return;
+  order = next;
+  table.tBodies[0].append(...order.map((number) => rowOf[number]));
   table.parentElement.scrollTop = 0;
 }
 
+table.tHead.addEventListener("click", (event) => {
+  const key = event.target.closest("button")?.closest("th").dataset.column;
+  if (!key) return;
+  const { column, sign } = askedOrder();
+  const first = columnsByKey.get(key).isFigure ? -1 : 1;
+  const next = column.key === key ? -sign : first;
+  go({ sort: key === "rank" && next > 0 ? "" : `${next < 0 ? "-" : ""}${key}` });
+});
+
+whenChanged((before) => {
+  showColumns();
+  if (!before || before.sort !== state.sort || before.filters.get("columns") !== state.filters.get("columns")) sort();
+});
+
+// ---- Which runs are there
+
+/** The numbers of the runs that the table shows, from the best to the worst. */
 function visibleRuns() {
-  return rows.filter((row) => !row.hidden).map((row) => Number(row.dataset.run)).sort((a, b) => a - b);
+  return overview.runs.map((_, number) => number).filter((number) => !rowOf[number].hidden);
 }
 
-const texts = new Map(rows.map((row) => {
-  const cells = [2, 3, 4].map((column) => row.cells[column].dataset.value);
-  return [row, cells.join(" ").toLowerCase()];
-}));
-
-function filter() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  for (const row of rows) row.hidden = !words.every((word) => texts.get(row).includes(word));
-  document.getElementById("count").textContent = `${visibleRuns().length} of ${rows.length} runs`;
-  table.parentElement.scrollTop = 0;
-  clearTimeout(filter.timer);
-  filter.timer = setTimeout(drawAll, 250);
+/** The same, in the order of the table. */
+function runsInOrder() {
+  return order.filter((number) => !rowOf[number].hidden);
 }
+
+table.tBodies[0].addEventListener("click", (event) => {
+  if (event.target.closest(".tick") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  // A click anywhere in a row, unless text is being selected; the link in it is for the keyboard.
+  if (!event.target.closest("a") && !getSelection().isCollapsed) return;
+  event.preventDefault();
+  go({ run: Number(event.target.closest("tr").dataset.run), question: null, sample: null });
+});
+
+const compareButton = document.getElementById("compare");
+
+function tickedRuns() {
+  return rowOf.flatMap((row, number) => row.querySelector(".tick input").checked ? [number] : []);
+}
+
+table.tBodies[0].addEventListener("change", () => {
+  const ticked = tickedRuns();
+  compareButton.disabled = ticked.length !== 2;
+  compareButton.textContent = ticked.length === 1 ? "Tick one more to compare" : ticked.length > 2 ? "Tick two only to compare" : "Compare two runs";
+});
+compareButton.addEventListener("click", () => go({ compare: tickedRuns(), run: null, question: null, sample: null }));

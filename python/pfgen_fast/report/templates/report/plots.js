@@ -16,29 +16,28 @@ function groupOf(run) {
   return groups.includes(run.group) ? run.group : "other";
 }
 
-document.getElementById("groups").append(...groups.map((group, index) => {
-  const symbol = make("span", { ariaHidden: "true" }, LOOKS[index].character);
-  symbol.style.color = LOOKS[index].color;
-  return make("li", {}, symbol, " ", make("bdi", {}, group));
-}));
+function symbolItem({ character, color }, name) {
+  const symbol = make("span", { ariaHidden: "true" }, character);
+  symbol.style.color = color;
+  return make("li", {}, symbol, " ", make("bdi", {}, name));
+}
 
-const LENGTH_TICKS = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+document.getElementById("groups").append(...groups.map((group, index) => symbolItem(LOOKS[index], group)));
 
 function drawScatter(element, shown) {
   const { x, y } = element.dataset;
-  const traces = groups.map((group, index) => {
-    const members = shown.filter((number) => groupOf(overview.runs[number]) === group);
-    const of = (key) => members.map((number) => overview.runs[number][key]);
-    return {
-      type: "scatter", mode: "markers", x: of(x), y: of(y), customdata: members,
-      text: of("name").map((name) => plotText(shortened(name, narrow.matches ? 34 : 80))),
-      hovertemplate: `<b>%{text}</b><br>${TITLES[y]} %{y:.4f}<br>${x === "length" ? "Length %{x:,.1f}" : `${TITLES[x]} %{x:.4f}`}<extra></extra>`,
-      marker: { symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 7 : 10, opacity: 0.8 },
-    };
-  }).filter((trace) => trace.x.length);
-  const xaxis = { title: { text: TITLES[x], font: { size: 14 } } };
-  if (x === "length") Object.assign(xaxis, { type: "log", tickvals: LENGTH_TICKS, tickformat: ",d" });
-  Plotly.react(element, traces, layout({
-    margin: { l: 10, r: 16, t: 34, b: 10 }, showlegend: false, xaxis, yaxis: { title: { text: TITLES[y], font: { size: 14 } } },
-  }), CONFIG);
+  const said = (key, value) => key === "length" ? `Length ${figure(value, 1)}` : `${TITLES[key]} ${figure(value, 4)}`;
+  const series = groups.map((group, index) => ({
+    symbol: LOOKS[index].symbol, color: LOOKS[index].color, size: shown.length > 100 ? 4 : 5.5,
+    points: shown.filter((number) => groupOf(overview.runs[number]) === group).map((number) => {
+      const run = overview.runs[number];
+      return { x: run[x], y: run[y], run: number, text: [shortened(run.name, 80), said(y, run[y]), said(x, run[x])] };
+    }),
+  }));
+  drawChart(element, {
+    label: `Scatter plot: ${element.previousElementSibling.textContent} of ${counted(shown.length)} runs. The leaderboard has the same figures.`,
+    x: { title: TITLES[x], isLog: x === "length" }, y: { title: TITLES[y] }, series,
+  });
 }
+
+for (const element of document.querySelectorAll('.plot[data-kind="scatter"]')) drawWhenSeen(element, drawScatter);

@@ -1,0 +1,206 @@
+"""The answers of all runs to one question, as the page unpacks them: lines of compressed JSON, none of them long.
+
+The first line is about the question: reference answers, keywords, and the 3-grams that the page tints answers by. Each
+further line holds the answers of some runs. Where the page cannot tint by itself (units that a tokenizer makes,
+characters that are shown as escapes), the tints travel with the answer.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ..files.foreign_text import harmless, harmless_with_tints, in_one_line
+from ..suite.keywords import Rule, shown_value
+from ..suite.pattern_time import searched
+from ..suite.questions import Question
+from .checked import CheckedAnswer
+from .templating import page_json
+from .tinting import QuestionTints
+
+N_REFERENCES = 10
+"""The maximum number of reference answers shown of a set."""
+
+_N_SEARCHED = 200  # keyword rules read no further (docs/scoring.md, section 4)
+_MAX_MATCHES = 50
+_LINE_CODE_POINTS = 500_000
+
+
+class RunAnswers(NamedTuple):
+    """The answers of one run, which has a number in the page."""
+
+    run: int
+    samples: Sequence[CheckedAnswer]
+
+
+class _Shown(NamedTuple):
+    """A text as the page gets it.
+
+    Attributes:
+        text: The harmless text. Where the page tints it, two code points more than are shown: the 3-grams over the last
+            one reach so far.
+        tints: A digit for each code point of the text; None where the page tints it.
+        spans: Where the keyword patterns match that the page cannot search for, in code points of the text.
+    """
+
+    text: str
+    tints: str | None
+    spans: list[tuple[int, int]]
+
+
+def packed(value: Any) -> str:
+    """A value as compressed JSON in Base64."""
+    return base64.b64encode(gzip.compress(page_json(value).encode(), 6, mtime=0)).decode("ascii")
+
+
+def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
+    """The lines of a question.
+
+    Args:
+        question: The question.
+        answers: The answers of each run that has the question.
+        n_shown: How many code points of a text are shown.
+    """
+    references = {name: _spread(texts) for name, texts in question.answers.items()}
+    samples = [sample for run in answers for sample in run.samples]
+    texts = [*(text for of_set in references.values() for text in of_set), *(sample.answer for sample in samples)]
+    tinting = QuestionTints(question)
+    shown = _shown_texts(tinting, texts, n_shown)
+    table = tinting.table([text.text for text in shown if text.tints is None])
+    names = {name: number for number, name in enumerate(dict.fromkeys(n for sample in samples for n in sample.missing))}
+    n_references = len(texts) - len(samples)
+    head = {
+        "grams": table.grams,
+        "counts": table.counts,
+        "sizes": table.sizes,
+        "rules": [_words(rule) for rule in question.keywords],
+        "patterns": _plain_patterns(question),
+        "names": list(names),
+        "sets": {name: len(of_set) for name, of_set in references.items()},
+        "length": [len(text) for text in texts[:n_references]],
+        **_text_columns(shown[:n_references]),
+    }
+    rest = iter(shown[n_references:])
+    return [packed(head), *(packed(_line(part, rest, names)) for part in _parts(answers))]
+
+
+def _spread(texts: Sequence[str]) -> list[str]:
+    """Some texts from all over a set, because sets are often sorted."""
+    step = max(1, len(texts) / N_REFERENCES)
+    return [texts[int(number * step)] for number in range(min(len(texts), N_REFERENCES))]
+
+
+def _parts(answers: Sequence[RunAnswers]) -> Iterator[list[RunAnswers]]:
+    """The runs, so many at a time that a line never takes long to unpack."""
+    part: list[RunAnswers] = []
+    size = 0
+    for run in answers:
+        part.append(run)
+        size += sum(len(sample.answer) for sample in run.samples)
+        if size >= _LINE_CODE_POINTS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
+    """Some runs, in columns, which compress best."""
+    samples = [sample for run in part for sample in run.samples]
+    figures = [sample.figures for sample in samples]
+    return {
+        "runs": [run.run for run in part],
+        "n_samples": [len(run.samples) for run in part],
+        "score": [_rounded(value.score, 4) for value in figures],
+        **{
+            metric: [_rounded(getattr(value, metric), 3) for value in figures]
+            for metric in ("fluency", "truthfulness", "helpfulness")
+        },
+        "length": [sample.n_code_points for sample in samples],
+        "missing": [[names[name] for name in sample.missing] for sample in samples],
+        "excess": [sample.excess for sample in samples],
+        **_text_columns(list(islice(shown, len(samples)))),
+    }
+
+
+def _rounded(value: float | None, n_digits: int) -> float | None:
+    """The digits that are shown."""
+    return None if value is None else round(value, n_digits)
+
+
+def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
+    """The texts, and what few of them have by their place."""
+    return {
+        "texts": [text.text for text in shown],
+        "tints": {str(place): text.tints for place, text in enumerate(shown) if text.tints is not None},
+        "spans": {str(place): text.spans for place, text in enumerate(shown) if text.spans},
+    }
+
+
+def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> list[_Shown]:
+    question = tinting.question
+    kept = [text[: n_shown + 2] for text in texts]
+    needs_tints = [question.spelling is not None or harmless(text) != text for text in kept]
+    made = iter(tinting.levels([text for text, needs in zip(kept, needs_tints, strict=True) if needs]))
+    matches = _matcher(question)
+    shown = []
+    for text, needs in zip(kept, needs_tints, strict=True):
+        spans = matches(text[:n_shown])
+        if needs:
+            harmless_text, levels = harmless_with_tints(text[:n_shown], next(made)[:n_shown])
+            shown.append(_Shown(harmless_text, levels, _moved(spans, text)))
+        else:
+            shown.append(_Shown(text, None, spans))
+    return shown
+
+
+def _moved(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """The spans in the harmless text, whose escapes are longer."""
+    return [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
+
+
+def _words(rule: Rule) -> str:
+    """A keyword rule as a person would say it."""
+    parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
+    said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
+    return in_one_line(said, 200)
+
+
+def _plain_patterns(question: Question) -> list[str]:
+    """The patterns that the page searches for: texts, in what it can count."""
+    if question.spelling is not None:
+        return []
+    return list(dict.fromkeys(leaf.pattern for leaf in _leaves(question) if leaf.is_plain_text and leaf.pattern))
+
+
+def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
+    """Finds all other patterns in what the keyword rules read of an answer."""
+    spelling = question.spelling
+    patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
+    found = [
+        (re.compile(pattern), f"question {question.question_id}: the pattern {shown_value(pattern)}")
+        for pattern in patterns
+    ]
+
+    def matches(text: str) -> list[tuple[int, int]]:
+        if not found:
+            return []
+        read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
+        return sorted({span for pattern, where in found for span in searched(_all_spans(pattern), read, where)})
+
+    return matches
+
+
+def _leaves(question: Question) -> list[Rule]:
+    return [leaf for rule in question.keywords for leaf in rule.leaves()]
+
+
+def _all_spans(pattern: re.Pattern[str]) -> Callable[[str], list[tuple[int, int]]]:
+    """A search for the first matches that are not empty."""
+    return lambda text: [
+        match.span() for match in islice(pattern.finditer(text), _MAX_MATCHES) if match.end() > match.start()
+    ]

@@ -1,0 +1,130 @@
+"""What the report page has at once: runs with scores, intervals, groups and parameters, and the lines of a sweep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..files.foreign_text import in_one_line
+from ..statistics.paired import MIN_QUESTIONS, all_pairs, mean_interval
+from ..statistics.student import quantile
+from ..suite.suite import Suite
+from .checked import CheckedAnswer, CheckedRun, ranks
+from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
+
+FLUENT = 0.7
+"""An answer of at least this fluency is fluent; that of the reference answers is 1 on average."""
+
+UNHELPFUL = 0.3
+"""An answer of at most this helpfulness is not helpful."""
+
+
+def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
+    """The overview of runs that are sorted by score."""
+    of_ranks = ranks(runs)
+    scores = [_scores_by_question(run, suite) for run in runs]
+    tied = tied_ranks(of_ranks, scores)
+    return {
+        "questions": [{"id": question.question_id, "text": question.question} for question in suite],
+        "runs": [
+            {**_figures(run), "rank": rank, "tied": ties, **_interval(of_run), "questions": of_run}
+            for run, rank, ties, of_run in zip(runs, of_ranks, tied, scores, strict=True)
+        ],
+        "sweep": _sweep(runs),
+        "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
+        "min_questions": MIN_QUESTIONS,
+        "fluent": FLUENT,
+        "unhelpful": UNHELPFUL,
+    }
+
+
+def tied_ranks(
+    of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
+) -> list[tuple[int, int] | None]:
+    """The first and last rank that each run cannot be told apart from; None without a rank or with too few questions.
+
+    They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
+
+    Args:
+        of_ranks: The rank of each run, 1, 2, 3, ...; None for a run that is not ranked.
+        scores: The score of each run on each question; None where there is none.
+    """
+    ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
+    tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
+    pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
+    for index, place in enumerate(ranked):
+        if pairs.n[index, index] >= MIN_QUESTIONS:
+            groups = [group for group in pairs.groups if group[0] <= index <= group[1]]
+            tied[place] = groups[0][0] + 1, groups[-1][1] + 1
+    return tied
+
+
+def _scores_by_question(run: CheckedRun, suite: Suite) -> list[float | None]:
+    scores = {question.question_id: question.figures.score for question in run.questions}
+    return [scores.get(question.question_id) for question in suite]
+
+
+def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:
+    """The 95 % interval of the mean over questions."""
+    known = [score for score in scores if score is not None]
+    interval = mean_interval(known) if known else None
+    return {"low": interval and interval.low, "high": interval and interval.high}
+
+
+def _figures(run: CheckedRun) -> dict[str, Any]:
+    samples = [sample for question in run.questions for sample in question.samples]
+    return {
+        "name": run.name,
+        "medal": run.medal,
+        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
+        "score": run.figures.score,
+        "length": run.figures.length,
+        "fluency": run.figures.fluency,
+        "truthfulness": run.figures.truthfulness,
+        "helpfulness": run.figures.helpfulness,
+        "trials": run.n_trials,
+        "link": run.link,
+        "parameters": run.parameters,
+        "sets": [[name, *values] for name, values in run.by_set.items()],
+        "samples": len(samples),
+        "missing": sum(bool(sample.missing) for sample in samples),
+        "too_long": sum(bool(sample.excess) for sample in samples),
+        "unhelpful": sum(map(_is_fluent_but_not_helpful, samples)),
+    }
+
+
+def _is_fluent_but_not_helpful(sample: CheckedAnswer) -> bool:
+    fluency, helpfulness = sample.figures.fluency, sample.figures.helpfulness
+    return fluency is not None and helpfulness is not None and fluency >= FLUENT and helpfulness <= UNHELPFUL
+
+
+def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
+    """The lines over each parameter in which the runs differ; None if they are not a sweep."""
+    swept = swept_values([run.source.result.config for run in runs])
+    if swept is None:
+        return None
+    points = [plain_values(values) for values in swept]
+    return {
+        "parameters": [
+            {
+                "name": in_one_line(parameter),
+                "values": axis(points, parameter),
+                "points": [values[parameter] for values in points],
+                "lines": [_line(line) for line in lines(points, parameter)],
+            }
+            for parameter in swept[0]
+        ],
+        "names": [point_name(values) for values in points],
+        "intervals": [
+            {metric: interval.half_width for metric, interval in run.source.intervals.items()} for run in runs
+        ],
+        "curves": [
+            [[step.n_trials, step.value, step.half_width] for step in run.source.curve if step.half_width is not None]
+            for run in runs
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {"name": line.name, "runs": line.points}

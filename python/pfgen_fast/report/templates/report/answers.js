@@ -1,0 +1,230 @@
+// The answers of the runs: unpacked question by question when they are wanted, tinted, marked and searched. Nothing here
+// takes long at a time: a question comes in several lines, and after each of them the browser has its turn.
+
+const N_KEPT_QUESTIONS = 8;
+const N_SEARCHED = 200;  // code points that keyword rules read
+const N_AT_ONCE = 1500;  // code points of an answer that are shown before somebody asks for the rest
+
+function turn() {
+  return new Promise((next) => setTimeout(next));
+}
+
+async function unpackedLine(line) {
+  const text = atob(line);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+let unpackedFigures = null;
+
+/** The figures of each question and run that the overview lacks, as `(await figures()).length[question][run]`. */
+function figures() {
+  return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
+}
+
+/** What a file of data beside the page calls. */
+function register(lines) {
+  document.currentScript.lines = lines;
+}
+
+function fileOfLines(address) {
+  return new Promise((done, failed) => {
+    const script = make("script", { src: address });
+    script.addEventListener("load", () => done(script.lines));
+    script.addEventListener("error", () => failed(new Error(`${address} is missing beside the page`)));
+    document.head.append(script);
+    script.remove();
+  });
+}
+
+async function linesOf(question) {
+  if (overview.files.length) return fileOfLines(overview.files[question]);
+  return document.getElementById(`answers-${question}`).textContent.split("\n");
+}
+
+/** The lines of a question, unpacked one by one. */
+async function* unpackedLines(question) {
+  for (const line of await linesOf(question)) {
+    yield await unpackedLine(line);
+    await turn();
+  }
+}
+
+const unpackedAnswers = new Map();
+
+/** Promises what is known of a question: `samples`, `references`, `table`, `patterns`, `rules`. The last few are kept. */
+function answersTo(question) {
+  const answers = unpackedAnswers.get(question) ?? unpackQuestion(question);
+  unpackedAnswers.delete(question);
+  unpackedAnswers.set(question, answers);
+  if (unpackedAnswers.size > N_KEPT_QUESTIONS) unpackedAnswers.delete(unpackedAnswers.keys().next().value);
+  answers.catch(() => unpackedAnswers.delete(question));
+  return answers;
+}
+
+async function unpackQuestion(question) {
+  const lines = unpackedLines(question);
+  const head = (await lines.next()).value;
+  const samples = [];
+  for await (const line of lines) samples.push(...samplesOf(line, head.names));
+  const texts = head.texts.map((text, place) => textOf(head, place));
+  const sets = Object.entries(head.sets).map(([name, size]) => ({ name, texts: texts.splice(0, size) }));
+  return { samples, sets, rules: head.rules, patterns: head.patterns.map((pattern) => [...pattern]), table: tintTable(head) };
+}
+
+function textOf(columns, place) {
+  return { text: columns.texts[place], length: columns.length[place], tints: columns.tints[place] ?? null, spans: columns.spans[place] ?? [] };
+}
+
+function samplesOf(line, names) {
+  const samples = [];
+  line.runs.forEach((run, index) => {
+    for (let number = 0; number < line.n_samples[index]; number++) {
+      const place = samples.length;
+      samples.push({
+        run, number, ...textOf(line, place), excess: line.excess[place],
+        score: line.score[place], fluency: line.fluency[place], truthfulness: line.truthfulness[place],
+        helpfulness: line.helpfulness[place], missing: line.missing[place].map((name) => names[name]),
+      });
+    }
+  });
+  return samples;
+}
+
+/** Promises the runs with an answer that holds a text, whatever its case: a Map from each run to its questions.
+ *
+ * `isWanted` is asked after each line; when it says no, the search ends with what it has found.
+ */
+async function findInAnswers(text, isWanted = () => true) {
+  const wanted = text.toLowerCase();
+  const found = new Map();
+  for (let question = 0; question < overview.questions.length; question++) {
+    for await (const line of unpackedLines(question)) {
+      if (!isWanted()) return found;
+      let place = 0;
+      line.runs?.forEach((run, index) => {
+        const texts = line.texts.slice(place, place += line.n_samples[index]);
+        if (!texts.some((answer) => answer.toLowerCase().includes(wanted))) return;
+        const questions = found.get(run) ?? [];
+        if (questions.at(-1) !== question) questions.push(question);
+        found.set(run, questions);
+      });
+    }
+  }
+  return found;
+}
+
+// ---- Tints and keywords
+
+function tintTable({ grams, counts, sizes }) {
+  const points = [...grams];
+  const rows = new Map();
+  for (let row = 0; 3 * row < points.length; row++) rows.set(points.slice(3 * row, 3 * row + 3).join(""), row);
+  return { rows, counts, sizes };
+}
+
+/** The level of each code point, as report/tinting.py computes it: the same divisions and sums in the same order. */
+function tintLevels(points, { rows, counts, sizes }) {
+  const found = points.slice(2).map((last, start) => rows.get(points[start] + points[start + 1] + last));
+  const total = new Float64Array(points.length);
+  sizes.forEach((size, set) => {
+    const cover = new Float64Array(points.length);
+    found.forEach((row, start) => {
+      if (row === undefined) return;
+      const share = counts[set][row] / size;
+      for (let at = start; at < start + 3; at++) cover[at] = Math.max(cover[at], share);
+    });
+    cover.forEach((share, at) => { total[at] += share; });
+  });
+  return Array.from(total, (sum) => tintLevel(sum / sizes.length));
+}
+
+function tintLevel(share) {
+  if (share > 0.25) return 5;
+  if (share > 0.1) return 4;
+  return [0.005, 0.02, 0.05].filter((low) => share >= low).length;
+}
+
+/** The code points of a text that are shown, with the tint of each and whether it is part of a keyword. */
+function shownPoints({ text, tints, spans }, { patterns, table }) {
+  const all = [...text];
+  const points = tints === null ? all.slice(0, overview.n_shown) : all;
+  const marked = new Uint8Array(points.length);
+  for (const [begin, end] of spans) marked.fill(1, begin, end);
+  for (const pattern of patterns) {
+    for (let start = 0; start + pattern.length <= Math.min(points.length, N_SEARCHED); start++) {
+      if (pattern.every((point, offset) => points[start + offset] === point)) marked.fill(1, start, start + pattern.length);
+    }
+  }
+  return { points, levels: tints === null ? tintLevels(all, table) : [...tints], marked };
+}
+
+/** One span for each sequence of characters with the same tint, within one mark for each keyword. */
+function tintedNodes({ points, levels, marked }, begin, end) {
+  const nodes = [];
+  for (let from = begin; from < end;) {
+    let to = from + 1;
+    while (to < end && marked[to] === marked[from]) to++;
+    const spans = tintedSpans(points, levels, from, to);
+    nodes.push(...(marked[from] ? [make("mark", { title: "keyword" }, ...spans)] : spans));
+    from = to;
+  }
+  return nodes;
+}
+
+function tintedSpans(points, levels, begin, end) {
+  const spans = [];
+  for (let from = begin; from < end;) {
+    let to = from + 1;
+    while (to < end && levels[to] === levels[from]) to++;
+    const text = points.slice(from, to).join("").replaceAll("\n", "↵\n");
+    spans.push(make("span", { className: `t${levels[from]}` }, text));
+    from = to;
+  }
+  return spans;
+}
+
+// ---- Elements
+
+/** A text with its tints; the end of a long one is shown on demand. */
+function answerText(text, answers, label) {
+  const shown = shownPoints(text, answers);
+  const n = shown.points.length;
+  const first = Math.min(n, N_AT_ONCE);
+  const element = make("div", { className: "answer", tabIndex: 0, role: "group", ariaLabel: label }, ...tintedNodes(shown, 0, first));
+  const addEnd = () => {
+    const hidden = text.length - overview.n_shown;
+    if (!n) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
+    if (hidden > 0) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
+  };
+  if (first === n) addEnd();
+  else {
+    const more = make("button", { type: "button", className: "more" }, `Show all ${counted(n)} characters`);
+    more.addEventListener("click", () => { more.remove(); element.append(...tintedNodes(shown, first, n)); addEnd(); element.focus(); });
+    element.append(more);
+  }
+  return element;
+}
+
+function partsText({ fluency, truthfulness, helpfulness }) {
+  return `fluency ${figure(fluency, 3)} · truthfulness ${figure(truthfulness, 3)} · helpfulness ${figure(helpfulness, 3)}`;
+}
+
+/** An answer below its head (nodes), with what it lacks. */
+function sampleElement(sample, answers, head, label) {
+  const element = make("div", { className: "sample" },
+    make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),
+    answerText(sample, answers, label));
+  if (sample.missing.length) {
+    const names = sample.missing.flatMap((name, index) => [index ? ", " : "", make("bdi", {}, name)]);
+    element.append(make("p", { className: "missing" }, "Missing keywords: ", ...names));
+  }
+  if (sample.excess) element.append(make("p", { className: "missing" }, `Too long by ${sample.excess} characters`));
+  element.dataset.sample = sample.number;
+  return element;
+}
+
+function legend() {
+  return document.getElementById("legend").content.cloneNode(true);
+}

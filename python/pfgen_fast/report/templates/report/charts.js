@@ -1,0 +1,197 @@
+// Charts of points, lines and bands, as SVG. They take their colours from the style of the page, and are drawn when they
+// come into view.
+
+const SYMBOLS = {
+  circle: "M-1 0A1 1 0 1 0 1 0A1 1 0 1 0-1 0Z", diamond: "M0-1.3L1.3 0L0 1.3L-1.3 0Z", square: "M-.9-.9H.9V.9H-.9Z",
+  "triangle-up": "M0-1.2L1.1 .8H-1.1Z", cross: "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z",
+  x: "M-1.1-.6L-.6-1.1L0-.5L.6-1.1L1.1-.6L.5 0L1.1 .6L.6 1.1L0 .5L-.6 1.1L-1.1 .6L-.5 0Z",
+};
+const DASHES = { solid: "none", dash: "8 5", dot: "2 4", dashdot: "8 4 2 4" };
+const N_TICKS = 6;
+
+function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+// ---- Axes
+
+/** The numbers between two others that are whole multiples of a round step. */
+function roundTicks(low, high) {
+  const rough = (high - low) / N_TICKS;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((size) => size >= rough);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+}
+
+function logTicks(low, high) {
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) ticks.push(...[1, 2, 5].map((digit) => Number((digit * 10 ** power).toPrecision(3))));
+  const inside = ticks.filter((tick) => tick >= low && tick <= high);
+  return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*$/.test(String(tick))) : inside;
+}
+
+/** From values to places between two ends, and the ticks between them. */
+function axisOf({ isLog, names, title }, values, begin, end) {
+  const scaled = isLog ? Math.log10 : (value) => value;
+  const known = values.filter((value) => value !== null && (!isLog || value > 0)).map(scaled);
+  let [low, high] = known.length ? [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))] : [0, 1];
+  const margin = (high - low || Math.abs(high) || 1) * 0.06;
+  [low, high] = [low - margin, high + margin];
+  const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
+  const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
+    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog ? counted(value) : String(value) }));
+  return { title, ticks, at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin) };
+}
+
+// ---- Drawing
+
+/**
+ * Draws a chart into an element.
+ *
+ * A series has `points`, each with `x`, `y`, the lines of its `text`, perhaps `low` and `high` and the `run` that it
+ * opens; and `color`, and if it is a line, its `dash`; and if points are drawn, their `symbol` and `size`; and if the
+ * space between `low` and `high` is filled, `hasBand`.
+ */
+function drawChart(element, { label, x, y, series }) {
+  const [width, height] = [element.clientWidth, element.clientHeight];
+  if (!width || !height) return;
+  const points = series.flatMap((one) => one.points);
+  const across = axisOf(x, points.map((point) => point.x), 60, width - 16);
+  const up = axisOf(y, points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]), height - 48, 12);
+  const placed = points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
+  const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
+  const drawing = svg("svg", { role: "img", "aria-label": label, width, height }, ...axisLines(across, up, width, height),
+    ...series.flatMap((one) => seriesParts(one, across, up)), ring);
+  element.replaceChildren(drawing);
+  followPointer(drawing, placed, ring);
+}
+
+function axisLines(across, up, width, height) {
+  const parts = [];
+  const bottom = height - 48;
+  for (const { value, name } of across.ticks) {
+    const left = across.at(value);
+    parts.push(svg("path", { class: "grid", d: `M${left} 12V${bottom}` }), svg("text", { class: "tick", x: left, y: bottom + 18, "text-anchor": "middle" }, name));
+  }
+  for (const { value, name } of up.ticks) {
+    const top = up.at(value);
+    parts.push(svg("path", { class: "grid", d: `M60 ${top}H${width - 16}` }), svg("text", { class: "tick", x: 54, y: top + 5, "text-anchor": "end" }, name));
+  }
+  parts.push(
+    svg("text", { class: "title", x: (60 + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, across.title),
+    svg("text", { class: "title", transform: `translate(14 ${(12 + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.title));
+  return parts;
+}
+
+function seriesParts({ points, color, dash, symbol, size, hasBand }, across, up) {
+  const places = points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
+  const line = (found) => found.map(([left, top]) => `${left.toFixed(1)} ${top.toFixed(1)}`).join("L");
+  const parts = [];
+  if (hasBand && places.length) {
+    const edge = [...places.map(({ left, high }) => [left, up.at(high)]), ...places.toReversed().map(({ left, low }) => [left, up.at(low)])];
+    parts.push(svg("path", { d: `M${line(edge)}Z`, fill: color, opacity: 0.2 }));
+  } else {
+    const bars = places.filter(({ low, high }) => low !== undefined && high !== undefined);
+    if (bars.length) parts.push(svg("path", { d: bars.map(({ left, low, high }) => `M${left} ${up.at(low)}V${up.at(high)}`).join(""), stroke: color, "stroke-width": 1.5 }));
+  }
+  if (dash && places.length) parts.push(svg("path", { d: `M${line(places.map(({ left, top }) => [left, top]))}`, fill: "none", stroke: color, "stroke-width": 1.5, "stroke-dasharray": DASHES[dash] }));
+  if (symbol) parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...places.map(({ left, top }) => svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})` }))));
+  return parts;
+}
+
+// ---- The pointer
+
+const tip = document.getElementById("tip");
+
+/** Shows lines of text beside a place of the window; the first is bold. */
+function showTip(lines, left, top) {
+  tip.replaceChildren(...lines.map((line, index) => make(index ? "div" : "b", {}, make("bdi", {}, line))));
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  tip.style.left = `${Math.max(4, Math.min(left + 14, innerWidth - width - 4))}px`;
+  tip.style.top = `${top + 14 + height > innerHeight ? top - height - 10 : top + 14}px`;
+}
+
+function hideTip() {
+  tip.hidden = true;
+}
+
+const REACH = 16;  // pixels
+
+function followPointer(drawing, placed, ring) {
+  const nearest = (event) => {
+    const box = drawing.getBoundingClientRect();
+    let found = null;
+    let least = REACH;
+    for (const point of placed) {
+      const distance = Math.hypot(point.left - (event.clientX - box.left), point.top - (event.clientY - box.top));
+      if (distance < least) [found, least] = [point, distance];
+    }
+    return found;
+  };
+  drawing.addEventListener("pointermove", (event) => {
+    const point = nearest(event);
+    ring.setAttribute("visibility", point ? "visible" : "hidden");
+    drawing.classList.toggle("over", Boolean(point));
+    if (!point) return hideTip();
+    ring.setAttribute("cx", point.left);
+    ring.setAttribute("cy", point.top);
+    showTip(point.text, event.clientX, event.clientY);
+  });
+  drawing.addEventListener("pointerleave", () => { ring.setAttribute("visibility", "hidden"); hideTip(); });
+  drawing.addEventListener("click", (event) => {
+    const point = nearest(event);
+    if (point) go({ run: point.run, question: null, sample: null });
+  });
+}
+
+// ---- When to draw
+
+const drawers = new Map();
+const stale = new Set();
+const inView = new Set();
+
+/** Has an element drawn whenever it is in view and what it shows, or its width, has changed. */
+function drawWhenSeen(element, draw) {
+  drawers.set(element, draw);
+  stale.add(element);
+  viewWatcher.observe(element);
+  widthWatcher.observe(element);
+}
+
+const viewWatcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
+  drawStale();
+}, { rootMargin: "200px" });
+
+const widthWatcher = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const width = target.clientWidth;
+    if (target.drawnWidth !== undefined && target.drawnWidth !== width) stale.add(target);
+  }
+  drawStale();
+});
+
+/** Draws one after the other, so that nothing waits long. */
+function drawStale(everything = false) {
+  const next = [...stale].find((element) => (everything || inView.has(element)) && element.clientWidth);
+  if (!next) return;
+  stale.delete(next);
+  next.drawnWidth = next.clientWidth;
+  drawers.get(next)(next, visibleRuns());
+  if (everything) drawStale(true);
+  else setTimeout(drawStale);
+}
+
+/** Draws everything anew: what is in view soon, the rest when it comes into view. */
+function drawSoon() {
+  for (const element of drawers.keys()) stale.add(element);
+  clearTimeout(drawSoon.timer);
+  drawSoon.timer = setTimeout(drawStale, 100);
+}
+
+addEventListener("beforeprint", () => drawStale(true));

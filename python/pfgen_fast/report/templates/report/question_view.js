@@ -1,0 +1,99 @@
+// A question: the answers of all runs that the leaderboard shows, from the best to the worst, and reference answers.
+
+views.question = {
+  title: () => [make("b", {}, overview.questions[state.question].id), " ", make("bdi", {}, overview.questions[state.question].text)],
+  content: async () => questionContent(state.question, await answersTo(state.question)),
+};
+
+const N_ANSWERS_AT_ONCE = 30;
+
+/** The mean score of each question over all runs, and its rank: 1 is the hardest. */
+const difficulties = (() => {
+  const means = overview.questions.map((_, question) => mean(overview.runs.map((run) => run.questions[question])));
+  const sorted = means.filter((value) => value !== null).sort((a, b) => a - b);
+  return means.map((value) => ({ mean: value, rank: value === null ? null : sorted.indexOf(value) + 1 }));
+})();
+
+/** The mean of the numbers among some values; null if there is none. */
+function mean(values) {
+  const numbers = values.filter((value) => value !== null && value !== undefined);
+  return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : null;
+}
+
+function questionContent(question, answers) {
+  const { mean: meanScore, rank } = difficulties[question];
+  const list = make("div", { className: "ranked" });
+  const which = make("select", {}, ...[["best", "best of each run"], ["worst", "worst of each run"], ["all", "all"]].map(([value, name]) => make("option", { value }, name)));
+  const order = make("select", {}, ...[["-1", "best first"], ["1", "worst first"]].map(([value, name]) => make("option", { value }, name)));
+  const count = make("span", { role: "status" });
+  const show = () => {
+    const ranked = rankedSamples(answers.samples, which.value, Number(order.value));
+    count.textContent = `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} runs`;
+    list.replaceChildren();
+    showRanked(list, ranked, question, answers, 0);
+  };
+  which.addEventListener("change", show);
+  order.addEventListener("change", show);
+  show();
+  return [
+    make("p", { className: "quiet" }, `Mean score of all runs ${figure(meanScore, 4)}; rank ${rank ?? "–"} of ${overview.questions.length} by difficulty (1 is the hardest question).`),
+    ...keywordParts(answers), legend(),
+    make("div", { className: "beside" },
+      make("section", { ariaLabel: "Answers of the runs" },
+        make("h3", {}, "Answers of the runs"),
+        make("p", { className: "tools" }, make("label", {}, "Answers ", which), make("label", {}, "Order ", order), count),
+        list),
+      references(answers)),
+  ];
+}
+
+/** The samples of the runs that the leaderboard shows, in order; of those with a number, the given one of each run. */
+function rankedSamples(samples, which, sign) {
+  const visible = new Set(visibleRuns());
+  const ranked = samples.filter((sample) => visible.has(sample.run))
+    .sort((a, b) => (a.score === null) - (b.score === null) || (sign * (a.score - b.score)) || a.run - b.run || a.number - b.number);
+  if (which === "all") return ranked;
+  const ofRun = new Map();
+  for (const sample of ranked) {
+    if (!ofRun.has(sample.run) || (which === "best") === (sign > 0)) ofRun.set(sample.run, sample);
+  }
+  return ranked.filter((sample) => ofRun.get(sample.run) === sample);
+}
+
+/** Shows some answers, and more when the reader comes to their end. */
+function showRanked(list, ranked, question, answers, begin) {
+  const end = Math.min(ranked.length, begin + N_ANSWERS_AT_ONCE);
+  for (let place = begin; place < end; place++) {
+    const sample = ranked[place];
+    const { name } = overview.runs[sample.run];
+    const address = addressOf({ run: sample.run, question, sample: sample.number, compare: null });
+    const head = [make("b", {}, `${counted(place + 1)}. ${figure(sample.score, 4)} `), make("a", { href: address }, make("bdi", {}, name))];
+    list.append(sampleElement(sample, answers, head, `Answer of ${name}`));
+  }
+  if (end === ranked.length) return;
+  const more = make("button", { type: "button", className: "more" }, `Show more (${counted(ranked.length - end)} left)`);
+  const showMore = () => { watcher.disconnect(); more.remove(); showRanked(list, ranked, question, answers, end); };
+  const watcher = new IntersectionObserver(([entry]) => { if (entry.isIntersecting) showMore(); }, { root: dialog, rootMargin: "50%" });
+  more.addEventListener("click", showMore);
+  list.append(more);
+  watcher.observe(more);
+}
+
+function keywordParts({ rules, samples }) {
+  if (!rules.length) return [];
+  const missing = new Map();
+  for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
+  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Where one is in an answer, it is framed.")];
+  if (missing.size) {
+    const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
+    parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
+  }
+  return parts;
+}
+
+function references(answers) {
+  const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
+    make("h4", {}, "Set ", make("bdi", {}, name)),
+    ...texts.map((text, index) => answerText(text, answers, `Reference answer ${index + 1}`))));
+  return make("aside", { className: "references", ariaLabel: "Reference answers" }, make("h3", {}, "Some reference answers"), ...sets);
+}
