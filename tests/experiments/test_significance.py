@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from makers.runs import make_run, make_varied_runs
-from pfgen_fast import ExperimentError, Scorer
+from pfgen_fast import ExperimentError, Scorer, Suite
 from pfgen_fast.experiments import score_runs
 from pfgen_fast.experiments.significance import compare_all, significance
 from pfgen_fast.runs.comparison import compare
@@ -34,43 +35,56 @@ def scored(folder, mini):
 
 
 def test_two_runs_are_compared_as_compare_does(scored, folder, mini):
-    compared = compare_all(scored, 0.05, "bh", 20_000, 0)
+    compared = compare_all(scored, 0.05, "bh")
     runs = {run.folder.parent.name: run for run in find_runs([folder])}
     for rank in (1, 2):
         a, b = (scored.models[run].split("/")[1] for run in compared.order[rank : rank + 2])
-        alone = compare(runs[a], runs[b], Scorer(mini), n_resamples=20_000).metrics[0]
-        assert compared.scores[rank] - compared.scores[rank + 1] == pytest.approx(alone.difference)
-        assert compared.p[rank] == pytest.approx(alone.p_value, abs=0.02)
+        alone = compare(runs[a], runs[b], Scorer(mini)).metrics[0]
+        assert compared.pairs.differences[rank, rank + 1] == pytest.approx(alone.difference, abs=2e-5)  # rounded
+        assert compared.pairs.p_values[rank, rank + 1] == pytest.approx(alone.p_value, rel=0.01)
 
 
 def test_better_runs_come_first_and_their_intervals_hold_their_scores(scored):
-    compared = compare_all(scored, 0.05, "bh", 1_000, 0)
-    assert (np.diff(compared.scores) <= 0).all()
-    assert (compared.low <= compared.scores).all()
-    assert (compared.scores <= compared.high).all()
+    means = compare_all(scored, 0.05, "bh").means
+    assert all(better.mean >= worse.mean for better, worse in itertools.pairwise(means))
+    assert all(mean.low <= mean.mean <= mean.high and mean.n == len(scored.suite) for mean in means)
 
 
 def test_holm_is_stricter_than_the_share_of_false_alarms(scored):
-    holm, bh = (compare_all(scored, 0.05, method, 20_000, 0) for method in ("holm", "bh"))
-    assert (holm.corrected >= bh.corrected - 1e-12).all()
-    by_hand = np.sort(holm.p) * np.arange(len(holm.p), 0, -1)
-    assert np.sort(holm.corrected) == pytest.approx(np.minimum(np.maximum.accumulate(by_hand), 1))
+    holm, bh = (compare_all(scored, 0.05, method).pairs for method in ("holm", "bh"))
+    above = np.triu_indices(7, 1)
+    assert (holm.corrected[above] >= bh.corrected[above]).all()
+    assert (holm.corrected[above] > bh.corrected[above]).any()
+
+
+def test_neighbours_that_do_not_differ_share_a_group(scored):
+    finding = significance(scored)
+    rows = finding.tables[0].rows
+    column = {name: number for number, name in enumerate(finding.tables[0].columns)}
+    together = [
+        bool(set(row[column["groups"]].split()) & set(following[column["groups"]].split()))
+        for row, following in itertools.pairwise(rows)
+    ]
+    assert together == [row[column["differs"]] == "no" for row in rows[:-1]]
+    assert {True, False} == set(together)
 
 
 def test_runs_that_are_the_same_are_one_group(tmp_path, mini):
     for name in ("a", "b", "c"):
         make_varied_runs(tmp_path / name, mini, n_runs=2)
-    finding = significance(score_runs([tmp_path], suite=mini), n_resamples=2_000)
+    finding = significance(score_runs([tmp_path], suite=mini))
     groups = next(table for table in finding.tables if table.name == "groups")
     assert [row[1:4] for row in groups.rows] == [(3, 1, 3), (3, 4, 6)]
     assert "2 groups of two runs or more cannot be told apart; the largest has 3 runs" in finding.paragraph
-    letters = [row[5] for row in finding.tables[0].rows]
+    letters = [row[6] for row in finding.tables[0].rows]
     assert letters == ["a", "a", "a", "b", "b", "b"]
 
 
-def test_too_few_draws_for_so_many_comparisons_are_refused(scored):
-    with pytest.raises(ExperimentError, match=r"100 draws can give no p-value below 0\.02, .*at least 840 draws"):
-        significance(scored, correction="holm", n_resamples=100)
+def test_too_few_questions_give_no_verdict(tmp_path, mini):
+    few = Suite("few", mini.questions[:5])
+    folder = make_varied_runs(tmp_path, few, n_runs=3)
+    with pytest.raises(ExperimentError, match="5 questions: a verdict needs at least 6"):
+        significance(score_runs([folder], suite=few))
 
 
 def test_equal_scores_are_no_leaderboard(scored):
@@ -82,7 +96,7 @@ def test_equal_scores_are_no_leaderboard(scored):
 
 
 def test_the_command_draws_the_groups(call, folder, tmp_path):
-    arguments = ("-s", "mini", "--resamples", "1000", "--alpha", "0.1", "-o", tmp_path)
+    arguments = ("-s", "mini", "--alpha", "0.1", "-o", tmp_path)
     code, out, _ = call("experiment", "significance", folder, *arguments)
     assert code == 0
     assert "pairs of neighbours on the leaderboard" in out

@@ -1,4 +1,4 @@
-"""P-values: of bootstrap draws, corrected, and combined."""
+"""P-values: corrected, and combined."""
 
 from __future__ import annotations
 
@@ -9,32 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError
-from pfgen_fast.statistics.p_values import bootstrap_p_values, combined, corrected, smallest_p_value
+from pfgen_fast.statistics.p_values import combined, corrected
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
-
-
-@pytest.mark.parametrize(
-    ("draws", "expected"),
-    [
-        ([0.1, 0.2, 0.3], 2 * 1 / 4),  # no draw on the other side, only the observed sample
-        ([0.1, -0.2, 0.3, 0.4], 2 * 2 / 5),
-        ([-0.1, -0.2, -0.3], 2 * 1 / 4),
-        ([0.0, 0.0], 1.0),
-        ([0.1, 0.0, 0.2, 0.3, 0.4], 2 * 2 / 6),  # a draw of 0 is evidence against a difference
-    ],
-)
-def test_a_p_value_is_twice_the_share_of_draws_on_the_other_side(draws, expected):
-    assert bootstrap_p_values(np.array(draws)) == pytest.approx(expected)
-
-
-@given(st.lists(st.integers(-3, 3), min_size=1, max_size=40))
-def test_p_values_lie_between_what_so_many_draws_can_give_and_1_and_know_no_direction(draws):
-    differences = np.array(draws, dtype=float)
-    found = float(bootstrap_p_values(differences))
-    assert smallest_p_value(len(draws)) <= found <= 1
-    assert found == bootstrap_p_values(-differences)
-    assert smallest_p_value(len(draws)) == bootstrap_p_values(np.ones(len(draws)))
 
 
 def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():

@@ -19,14 +19,12 @@ def compare(
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare with.")],
     suite: options.SuiteOption = None,
     questions: Annotated[int, typer.Option("--questions", min=0, help="Number of deciding questions to show.")] = 10,
-    resamples: Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the bootstrap.")] = 0,
     threads: options.Threads = None,
     as_json: Json = False,
 ) -> None:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
 
-    The interval and the p-value come from a paired bootstrap over questions and trials.
+    The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
     Example
 
@@ -39,22 +37,32 @@ def compare(
 
     a, b = _one(run_a), _one(run_b)
     of_runs = suite_of(a.folder, Suite.load(suite) if suite else None)
-    found = library.compare(a, b, Scorer(of_runs, threads=threads), n_resamples=resamples, seed=seed)
+    found = library.compare(a, b, Scorer(of_runs, threads=threads))
     if as_json:
         print_json({"a": str(a.folder), "b": str(b.folder), **found.to_dict()})
         return
     stdout().print(f"A: {shown(str(a.folder))}\nB: {shown(str(b.folder))}")
-    stdout().print(f"{found.verdict}\n", style="bold")
-    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>7}", style="bold")
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print()
+    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>6}", style="bold")
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
-        interval = f"{row.low:+.4f} to {row.high:+.4f}"
-        stdout().print(f"{name:14}{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}   {interval:22}{row.p_value:7.4f}")
+        interval = "–" if row.low is None else f"{row.low:+.4f} to {row.high:+.4f}"
+        figures = f"{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}"
+        stdout().print(f"{name:14}{figures}   {interval:22}{_p_text(row.p_value):>8}{row.n_questions:6}")
     if questions:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
     for question in found.questions[:questions]:
         figures = f"{question.a:9.4f}{question.b:9.4f}{question.difference:+10.4f}"
         stdout().print(f"{shown(question.question_id):14}{figures}   {shown(question.question)}")
+
+
+def _p_text(p_value: float | None) -> str:
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
 
 
 def _one(path: str) -> RunFolder:

@@ -1,13 +1,12 @@
 """Comparison of two runs: whether one is better, by how much, and on which questions.
 
 Both runs are scored again. The difference is the mean over questions of the difference of the runs' mean scores. Its
-interval and p-value come from a paired bootstrap: questions are drawn with replacement, the same ones for both runs,
-and within each drawn question the trials of each run are drawn with replacement.
+interval and p-value are those of the paired t-test over questions. Trials are not drawn again, as the mean of a
+question's trials already varies with them. Definition, reason and simulation: docs/statistics.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -17,34 +16,42 @@ from numpy.typing import NDArray
 from ..errors import TrialsError
 from ..scoring.metrics import PARTS
 from ..scoring.scorer import Scorer
-from ..statistics.bootstrap import paired_differences, percentile_interval
-from ..statistics.p_values import bootstrap_p_values
+from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
+from ..suite.suite import Suite
 from .trials import RunFolder, Trials
 
 METRICS = ("average", *PARTS, "length")
 
+_Means = dict[str, dict[str, float]]
+"""By question's text, then metric, the mean of the trials."""
+
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between runs A and B in one metric.
+    """The difference between runs A and B in one metric, over the questions that both have.
 
     Attributes:
         metric: The metric; `average` is the score.
         a: The mean of run A over questions.
         b: The mean of run B over questions.
         difference: `a - b`.
-        low: Lower end of the 95 % bootstrap interval of the difference.
-        high: Upper end of the interval.
-        p_value: Two-sided bootstrap p-value of "there is no difference".
+        low: Lower end of the 95 % interval of the difference; None where the questions have no spread to judge by,
+            because there is one or all have the same difference.
+        high: Upper end of the interval; None as `low`.
+        p_value: Two-sided p-value of "there is no difference"; None with one question.
+        n_questions: The number of questions.
+        differs: Whether the runs differ at the level 0.05; None, no verdict, with too few questions.
     """
 
     metric: str
     a: float
     b: float
     difference: float
-    low: float
-    high: float
-    p_value: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    n_questions: int
+    differs: bool | None
 
 
 @dataclass(frozen=True)
@@ -60,18 +67,30 @@ class QuestionDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`: differences by metric, and by question with the largest first."""
+    """The result of `compare`: differences by metric, and by question with the largest first.
+
+    Attributes:
+        metrics: The differences by metric.
+        questions: The differences in the score by question, largest first.
+        left_out: Which questions are left out and why, in a sentence; empty if both runs have all.
+    """
 
     metrics: tuple[Difference, ...]
     questions: tuple[QuestionDifference, ...]
-    n_resamples: int
+    left_out: str
 
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence."""
         score = self.metrics[0]
-        interval = f"95 % interval of A - B {score.low:+.4f} to {score.high:+.4f}"
-        if score.low <= 0 <= score.high:
+        over = _counted(score.n_questions)
+        if score.differs is None:
+            return f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {score.difference:+.4f}"
+        if score.low is None or score.high is None:
+            interval = f"the same on all {over}"
+        else:
+            interval = f"95 % interval of A - B {score.low:+.4f} to {score.high:+.4f} over {over}"
+        if not score.differs:
             return f"no significant difference: A - B is {score.difference:+.4f}, {interval}"
         return f"{'A' if score.difference > 0 else 'B'} is better by {abs(score.difference):.4f}, {interval}"
 
@@ -80,61 +99,72 @@ class Comparison:
         return {"verdict": self.verdict, **asdict(self)}
 
 
-def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, n_resamples: int = 10_000, seed: int = 0) -> Comparison:
+def compare(a: RunFolder, b: RunFolder, scorer: Scorer) -> Comparison:
     """Compares two runs of one suite.
 
     Args:
         a: Run A.
         b: Run B; the numbers of trials may differ.
         scorer: Scores both runs.
-        n_resamples: The number of bootstrap resamples.
-        seed: The seed of the draws; equal seeds give equal figures.
 
     Raises:
         TrialsError: A run cannot be read, or the two have no question in common.
     """
-    scores_a, scores_b = _scores(a, scorer), _scores(b, scorer)
-    questions = [
-        question for question in scorer.suite if question.question in scores_a and question.question in scores_b
-    ]
+    means_a, means_b = _question_means(a, scorer), _question_means(b, scorer)
+    questions = [question for question in scorer.suite if question.question in means_a and question.question in means_b]
     if not questions:
         raise TrialsError(f"{a.folder} and {b.folder} have no question in common")
     texts = [question.question for question in questions]
     metrics = tuple(
         _difference(
-            metric, [scores_a[t][metric] for t in texts], [scores_b[t][metric] for t in texts], n_resamples, seed
+            metric,
+            np.array([means_a[text][metric] for text in texts]),
+            np.array([means_b[text][metric] for text in texts]),
         )
         for metric in METRICS
     )
     by_question = [
-        QuestionDifference(question.question_id, text, *_means(scores_a[text]["average"], scores_b[text]["average"]))
+        _of_question(question.question_id, text, means_a[text]["average"], means_b[text]["average"])
         for question, text in zip(questions, texts, strict=True)
     ]
     by_question.sort(key=lambda question: -abs(question.difference))
-    return Comparison(metrics, tuple(by_question), n_resamples)
+    return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, means_a, means_b))
 
 
-def _scores(run: RunFolder, scorer: Scorer) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """The scores of each question's trials, by metric."""
+def _question_means(run: RunFolder, scorer: Scorer) -> _Means:
     trials = Trials.of(run)
     table = scorer.score(trials.lines.questions, trials.lines.answers)
     columns = {metric: table[metric] for metric in METRICS if metric != "length"}
     columns["length"] = np.array(trials.lines.lengths, dtype=np.float64)
     return {
-        question: {metric: column[rows] for metric, column in columns.items()}
+        question: {metric: float(column[rows].mean()) for metric, column in columns.items()}
         for question, rows in trials.rows_by_question.items()
     }
 
 
-def _means(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[float, float, float]:
-    return float(a.mean()), float(b.mean()), float(a.mean() - b.mean())
+def _of_question(question_id: str, text: str, a: float, b: float) -> QuestionDifference:
+    return QuestionDifference(question_id, text, a, b, a - b)
 
 
-def _difference(
-    metric: str, a: Sequence[NDArray[np.float64]], b: Sequence[NDArray[np.float64]], n_resamples: int, seed: int
-) -> Difference:
-    differences = paired_differences(a, b, n_resamples, seed)
-    low, high = percentile_interval(differences)
-    mean_a, mean_b = float(np.mean([x.mean() for x in a])), float(np.mean([x.mean() for x in b]))
-    p_value = float(bootstrap_p_values(differences))
-    return Difference(metric, mean_a, mean_b, mean_a - mean_b, float(low), float(high), p_value)
+def _difference(metric: str, a: NDArray[np.float64], b: NDArray[np.float64]) -> Difference:
+    found: PairedDifference = paired_difference(a, b)
+    means = float(a.mean()), float(b.mean())
+    return Difference(
+        metric, *means, found.mean, found.low, found.high, found.p_value, n_questions=found.n, differs=found.differs()
+    )
+
+
+def _left_out(suite: Suite, a: _Means, b: _Means) -> str:
+    n_left_out = sum(question.question not in a or question.question not in b for question in suite)
+    if not n_left_out:
+        return ""
+    lacking = [
+        f"{sum(question.question not in means for question in suite)} in run {name}"
+        for name, means in (("A", a), ("B", b))
+    ]
+    are = "is" if n_left_out == 1 else "are"
+    return f"{n_left_out} of {_counted(len(suite))} {are} left out, without an answer: {' and '.join(lacking)}."
+
+
+def _counted(n: int) -> str:
+    return f"{n:,} question{'' if n == 1 else 's'}"

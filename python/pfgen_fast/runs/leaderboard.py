@@ -11,20 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..errors import TrialsError
 from ..files.cells import csv_text, markdown_row
 from ..files.foreign_text import html_text, in_one_line, json_text, link_target, markdown_link, utf8
 from ..files.reading import read_stored
 from ..files.writing import write_whole
 from ..scoring.sums import add_up
-from ..statistics.bootstrap import percentile_interval, resampled_means
+from ..statistics.paired import MeanInterval, mean_interval
 from ..suite.rules import FloatSum
 from .result import RunSummary, read_scores
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
-N_RESAMPLES = 10_000
 
 METRICS = ("fluency", "truthfulness", "helpfulness", "average")
 _HEADS = ("Rank", "Score", "Model", "Length", "Fluency", "Truthfulness", "Helpfulness")
@@ -76,11 +73,9 @@ class Entry:
         """One metric over all sets."""
         return self.result.scores.total(metric, self.float_sum)
 
-    def interval(self) -> tuple[float, float]:
-        """The 95 % bootstrap interval of the score: percentiles over resampled questions, with a fixed seed."""
-        means = resampled_means(np.array(self.question_scores), N_RESAMPLES, np.random.default_rng(0))
-        low, high = percentile_interval(means)
-        return float(low), float(high)
+    def interval(self) -> MeanInterval:
+        """The 95 % interval of the score by Student's t over questions: docs/statistics.md."""
+        return mean_interval(self.question_scores)
 
 
 def is_system(model: str) -> bool:
@@ -223,7 +218,7 @@ def records(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 
 
 def _record(entry: Entry) -> dict[str, Any]:
-    low, high = entry.interval()
+    interval = entry.interval()
     result = entry.result
     return {
         "rank": entry.rank,
@@ -233,8 +228,9 @@ def _record(entry: Entry) -> dict[str, Any]:
         "num_trials": result.num_trials,
         "score": add_up(entry.question_scores, entry.float_sum) / len(entry.question_scores),
         "score_std": result.score_std,
-        "score_low": low,
-        "score_high": high,
+        "score_low": interval.low,
+        "score_high": interval.high,
+        "num_questions": interval.n,
         "length": result.length,
         "length_std": result.length_std,
         **{f"fluency_{name}": value for name, value in result.scores.fluency.items()},

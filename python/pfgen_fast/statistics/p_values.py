@@ -1,4 +1,4 @@
-"""P-values: of bootstrap differences (NumPy), corrected for multiple comparisons (NumPy), combined (SciPy)."""
+"""P-values: corrected for multiple comparisons (NumPy), combined (SciPy)."""
 
 from __future__ import annotations
 
@@ -14,24 +14,6 @@ Combination = Literal["fisher", "stouffer", "pearson", "tippett", "mudholkar_geo
 
 CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 """The corrections, with their full names."""
-
-
-def bootstrap_p_values(differences: Floats) -> Floats:
-    """Two-sided bootstrap p-values of "there is no difference", over the draws along the last axis.
-
-    Example:
-        >>> bootstrap_p_values(np.array([[0.1, 0.2, 0.1], [0.1, -0.2, 0.1]])).tolist()
-        [0.5, 1.0]
-    """
-    smaller = np.minimum((differences <= 0).sum(axis=-1), (differences >= 0).sum(axis=-1))
-    # The observed sample counts as a draw, so a p-value is never 0.
-    values: Floats = np.minimum(1.0, 2 * ((1 + smaller) / (1 + differences.shape[-1])))
-    return values
-
-
-def smallest_p_value(n_resamples: int) -> float:
-    """The smallest p-value that this number of draws can give."""
-    return 2 / (1 + n_resamples)
 
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
