@@ -113,7 +113,7 @@ def test_all_trials_but_none_more_are_drawn(tmp_path, mini):
 def test_the_finding_names_its_numbers(scored, cut):
     finding = stability(scored, cut, n_draws=5)
     assert [table.name for table in finding.tables] == ["ranks", "fewer"]
-    assert {row[0] for row in finding.tables[1].rows} == {"reference answers", "questions", "trials"}
+    assert {row[0] for row in finding.tables[1].rows} == {"reference answers per set", "questions", "trials"}
     assert finding.tables[1].rows == stability(scored, cut, n_draws=5).tables[1].rows
 
 
@@ -150,5 +150,5 @@ def test_drawn_answers_are_compared_with_all_references_and_counted(varied, mini
     finding = stability(scored, cut, n_draws=2)
     assert finding.notes[0].startswith("96 of 144 answers were scored with fewer reference answers: 2 to each question")
     assert cut.usual.tolist() != pytest.approx(scored.means["score"].tolist(), abs=1e-4)  # of two thirds of the answers
-    (row,) = [row for row in finding.tables[-1].rows if row[0] == "reference answers"]
+    (row,) = [row for row in finding.tables[-1].rows if row[0] == "reference answers per set"]
     assert row[3] == kendall(cut.usual, cut.scores[0][1])

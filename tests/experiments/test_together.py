@@ -12,7 +12,7 @@ from pfgen_fast.experiments.together import Experiments
 def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):
     together = Experiments([varied], suite=mini, threads=2)
     found = {finding.name: finding for finding in together.findings()}
-    assert list(found) == ["parts", "relations", "sets", "significance", "stability", "sensitivity"]
+    assert list(found) == ["sensitivity", "stability", "relations", "parts", "sets", "significance"]
     assert together.problems == []
     cut = CutReferences(threads=1)
     scored = score_runs([varied], suite=mini, threads=1, on_batch=cut)

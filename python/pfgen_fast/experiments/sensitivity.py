@@ -80,7 +80,8 @@ class VariedConstants:
         self._parts.append(means.mean(axis=2))
 
     def scores(self) -> Floats:
-        """The scores of the runs (columns) with each of `constants` (rows)."""
+        """The scores of the runs (columns) with each of `constants` (rows); all batches are scored then."""
+        self._scorer = None  # takes much memory
         return np.concatenate(self._parts, axis=1)
 
 

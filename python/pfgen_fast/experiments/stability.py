@@ -85,21 +85,27 @@ class CutReferences:
             ),
         ]
 
-    @cached_property
+    @property
     def usual(self) -> Floats:
         """The scores of the runs with all reference answers, over the drawn answers."""
-        assert self._suite is not None
-        return self._scores(self._suite)
+        return self._all_scores[0]
 
-    @cached_property
+    @property
     def scores(self) -> tuple[tuple[int, Floats], ...]:
         """By number of answers and draw, the scores of the runs over the drawn answers."""
+        return self._all_scores[1]
+
+    @cached_property
+    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Floats], ...]]:
         assert self._suite is not None
-        return tuple(
+        usual = self._scores(self._suite)
+        of_cut = tuple(
             (size, self._scores(cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))))
             for size in self._wanted
             for draw in range(self._n_draws)
         )
+        self._batches.clear()  # the texts are not needed again
+        return usual, of_cut
 
     def _scores(self, suite: Suite) -> Floats:
         scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
@@ -261,7 +267,7 @@ def _fewer_answers(scored: ScoredRuns, cut: CutReferences | None) -> list[Fewer]
         # The same answers scored in both ways, so that nothing but the references differs.
         by_size.setdefault(size, []).append(kendall(cut.usual, scores) or 0.0)
     n_all = _largest_set(scored.suite)
-    return [Fewer("reference answers", size, n_all, tuple(values)) for size, values in by_size.items()]
+    return [Fewer("reference answers per set", size, n_all, tuple(values)) for size, values in by_size.items()]
 
 
 def _fewer_questions(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:

@@ -66,12 +66,13 @@ class Experiments:
         """The findings, as each is ready; an experiment that these runs do not allow is left out and named."""
         scored, seed = self.scored, self._seed
         experiments: dict[str, Callable[[], Finding]] = {
-            "parts": lambda: parts(scored.run_means),
+            # First those that hold texts and scorers, which they give up.
+            "sensitivity": lambda: sensitivity(scored, self._varied),
+            "stability": lambda: stability(scored, self._cut, seed=seed),
             "relations": lambda: relations(scored, seed=seed),
+            "parts": lambda: parts(scored.run_means),
             "sets": lambda: sets(scores_by_set(scored), seed=seed),
             "significance": lambda: significance(scored),
-            "stability": lambda: stability(scored, self._cut, seed=seed),
-            "sensitivity": lambda: sensitivity(scored, self._varied),
         }
         if self._outside:
             experiments["external"] = lambda: external(scored.run_means, self._outside, seed=seed)
