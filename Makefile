@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz core clang parity models pages lint bench sanitize clean
+.PHONY: help demo test fuzz simulate core clang parity models pages lint bench sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
@@ -27,6 +27,9 @@ test: $(VENV)/with-tools ## build and run all tests (the published runs too, whe
 
 fuzz: $(VENV)/with-tools ## core against oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... begins elsewhere
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
+
+simulate: $(VENV)/with-tools ## how well intervals and verdicts hold, into docs/statistics.md (some minutes; published runs too, where found)
+	PYTHONPATH=tests $(BIN)/python tests/simulate_statistics.py
 
 core: $(VENV)/with-tools ## the core's own tests, and how much work building and scoring take
 	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset release && cmake --build --preset release && ctest --preset release

@@ -9,9 +9,11 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -35,15 +37,15 @@ def runs(tmp_path, mini):
 def test_score_writes_results_and_skips_what_is_current(call, runs):
     code, out, _ = call("score", "--suite", "mini", runs)
     assert code == 0
-    assert [line.split()[-1] for line in out.splitlines()[1:]] == [str(runs / "good"), str(runs / "worse")]
+    assert [line.split()[-1] for line in out.splitlines()[1:3]] == [str(runs / "good"), str(runs / "worse")]
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")}
     assert len(before) == 2
     code, out, _ = call("score", "--suite", "mini", runs)
-    assert out.count("(up to date)") == 2
+    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 2
     assert {path: path.stat().st_mtime_ns for path in runs.rglob("result.json")} == before
     (runs / "good/config.json").write_text('{"model": "me/better"}')
     _, out, _ = call("score", "--suite", "mini", runs)
-    assert out.count("(up to date)") == 1
+    assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 1
 
 
 def test_score_takes_globs_and_prints_json(call, runs):
@@ -106,7 +108,7 @@ def test_a_bad_run_is_named_and_the_others_are_done(call, runs, mini, name, cont
     assert str(bad / name) in err
     assert message in err
     assert len(err.splitlines()) == 1
-    assert len(out.splitlines()) == 3
+    assert len(out.splitlines()) == 5  # the heads, two runs, their suite and signature
     assert (bad / "result.json").read_bytes() == b"as it was"
 
 
@@ -236,6 +238,54 @@ def test_report_writes_a_page_or_readmes(call, runs, tmp_path):
     assert call("report", "--suite", "mini", runs, "--markdown")[0] == 0
     assert sorted(path.parent.name for path in runs.rglob("README.md")) == ["good", "worse"]
     assert call("report", "--suite", "mini", runs)[0] == 2
+
+
+def test_report_writes_a_folder_where_the_name_is_not_that_of_a_page(call, runs, tmp_path):
+    call("score", "--suite", "mini", runs)
+    (tmp_path / "there.html").mkdir()
+    for folder in (tmp_path / "new/report", tmp_path / "there.html"):
+        code, out, _ = call("report", "--suite", "mini", runs, "-o", folder)
+        assert code == 0
+        assert f"2 runs: {folder} (" in out
+        assert (folder / "index.html").is_file()
+        assert len(list((folder / "data").iterdir())) == 8
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/index.html").write_text("mine")
+    code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / "mine")
+    assert code == 2
+    assert "not from a report" in err
+
+
+def test_view_serves_the_results_until_ctrl_c(call, runs):
+    call("score", "--suite", "mini", runs)
+    command = [sys.executable, "-m", "pfgen_fast", "view", "--suite", "mini", str(runs)]
+    served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = served.stdout.readline()
+        address, rest = line.split(" ", 1)
+        assert rest == "shows 2 runs; Ctrl-C ends it\n"
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            assert b"report: 2 runs" in reply.read()
+        served.send_signal(signal.SIGINT)
+        assert served.communicate(timeout=60) == ("", "")
+        assert served.returncode == 0
+    finally:
+        served.kill()
+        served.wait()
+
+
+def test_view_says_what_it_cannot_serve(call, runs, tmp_path):
+    code, _, err = call("view", "--suite", "mini", runs)
+    assert code == 2
+    assert "no result.json found" in err
+    call("score", "--suite", "mini", runs)
+    for path in runs.rglob("result.json"):
+        path.write_text("{}")
+    code, _, err = call("view", "--suite", "mini", runs)
+    assert code == 2
+    assert err.count("not a result") == 2
+    assert err.endswith("a report needs at least one run\n")
 
 
 @pytest.mark.parametrize("content", ["{}", '{"a": ' + "9" * 5000 + "}", "another suite"])
@@ -384,7 +434,7 @@ def test_suite_commands(call, make_suite):
 
 
 @pytest.mark.parametrize(
-    "command", ["score", "leaderboard", "report", "compare", "explain", "verify", "suite info", "suite check"]
+    "command", ["score", "leaderboard", "report", "view", "compare", "explain", "verify", "suite info", "suite check"]
 )
 def test_every_command_explains_itself_with_an_example(call, command):
     _, out, _ = call(*command.split(), "--help")

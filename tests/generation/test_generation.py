@@ -420,10 +420,15 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_came(tmp_path):
             out, err = process.communicate(timeout=20)
         gate.open()
         assert (process.returncode, out) == (130, "")
+        *happened, error = err.splitlines()
         kept = re.fullmatch(
-            r"error: stopped with (\d+) of 800 answers, which are kept; run the same command again to continue\n", err
+            r"error: stopped with (\d+) of 800 answers, which are kept; run the same command again to continue", error
         )
         assert kept, err
+        assert [line.split(";")[0].split(",")[0] for line in happened] == [
+            "note: empty answer: the answer is empty",
+            f"{kept[1]} of 800 answers",
+        ]
         assert int(kept[1]) >= 30
     lines = [line for path in tmp_path.rglob("*.jsonl") for line in path.read_bytes().splitlines()]
     assert len(lines) >= int(kept[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -19,10 +20,10 @@ from pfgen_fast import Scorer
 from pfgen_fast.errors import EngineError, PfgenError
 from pfgen_fast.generation.engines import ENGINES, open_engine
 from pfgen_fast.generation.generating import generate
-from pfgen_fast.generation.sweep import SweepOptions, grid, records, sweep, to_csv, to_json, to_markdown
+from pfgen_fast.generation.sweep import SweepOptions, grid, interval_text, records, sweep, to_csv, to_json, to_markdown
 from pfgen_fast.report.pictures import write_picture
 from pfgen_fast.report.sweeps import lines, swept_values
-from pfgen_fast.runs.precision import TrialScores
+from pfgen_fast.runs.precision import TrialScores, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials
 
 GRID = {"temperature": [0.5, 1.0], "order": [3, 5]}
@@ -128,9 +129,8 @@ def test_what_is_given_wins_over_the_file(tmp_path):
     options = SweepOptions.read(path, {"trials": 5, "suite": None, "order": [], "temperature": [0.5, 1.0]})
     assert options == SweepOptions("ngram", "mini", {"order": [2, 3], "temperature": [0.5, 1.0]}, 5, 0.01, "result")
     assert options.points() == grid("ngram", options.parameters)
-    for missing in ("engine", "suite"):
-        with pytest.raises(EngineError, match=f"^--{missing} is needed$"):
-            SweepOptions.read(path, {missing: ""})
+    with pytest.raises(EngineError, match="--engine is needed"):
+        SweepOptions.read(path, {"engine": ""})
 
 
 # ---- Runs
@@ -208,28 +208,32 @@ def test_the_order_of_points_changes_no_result(mini, tmp_path, fixed_time):
 
 
 def test_a_point_stops_at_the_first_trial_that_meets_the_interval(mini, tmp_path):
-    (point,) = sweep(mini, grid("ngram", {}), trials=60, until_interval=0.03, output=tmp_path / "stopped")
-    (whole,) = sweep(mini, grid("ngram", {}), trials=60, output=tmp_path / "whole")
+    wanted = {"trials": 160, "until_interval": 0.0125}
+    (point,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")
+    (whole,) = sweep(mini, grid("ngram", {}), trials=160, output=tmp_path / "whole")
     scores = TrialScores(Scorer(mini))
     halves = []
     for path in sorted(whole.folder.glob("trial_*.jsonl")):
         scores.add(Trials.read(path))
         halves.append(scores.interval().half_width)
-    expected = next(n for n, half in enumerate(halves, start=1) if half is not None and half <= 0.03)
-    assert 2 < expected < 60
+    expected = next(n for n, half in enumerate(halves, start=1) if half is not None and half <= 0.0125)
+    assert least_trials_to_stop(8) < expected < 160
     assert point.n_trials == expected
-    assert point.intervals["score"].half_width == halves[expected - 1] <= 0.03 < halves[expected - 2]
+    assert point.intervals["score"].half_width == halves[expected - 1] <= 0.0125 < halves[expected - 2]
     # Resuming changes nothing, and a run that already has more trials keeps them.
-    (again,) = sweep(mini, grid("ngram", {}), trials=60, until_interval=0.03, output=tmp_path / "stopped")
+    (again,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "stopped")
     assert (again.n_trials, again.n_new) == (expected, 0)
-    (longer,) = sweep(mini, grid("ngram", {}), trials=60, until_interval=0.03, output=tmp_path / "whole")
-    assert (longer.n_trials, longer.n_new) == (60, 0)
+    (longer,) = sweep(mini, grid("ngram", {}), **wanted, output=tmp_path / "whole")
+    assert (longer.n_trials, longer.n_new) == (160, 0)
 
 
-def test_two_trials_are_the_least(mini, tmp_path):
+def test_no_point_stops_before_enough_trials_however_narrow_the_interval(mini, tmp_path):
     # At temperature 0 all answers are equal, so the interval is 0.
-    (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=9, until_interval=0.5, output=tmp_path)
-    assert (point.n_trials, point.intervals["score"].half_width) == (2, 0)
+    (point,) = sweep(mini, grid("ngram", {"temperature": 0}), trials=90, until_interval=0.5, output=tmp_path)
+    assert (point.n_trials, point.intervals["score"].half_width) == (
+        least_trials_to_stop(8),
+        pytest.approx(0, abs=1e-12),
+    )
 
 
 def test_an_interval_that_is_not_met_takes_all_trials(mini, tmp_path):
@@ -276,10 +280,11 @@ def test_a_point_that_fails_does_not_stop_the_others(mini, tmp_path, failing):
 
 def test_a_trial_that_fails_counts_neither_for_the_interval_nor_for_the_stop(mini, tmp_path, failing):
     (point,) = sweep(
-        mini, grid("failing", {"model": "m", "bad": ["1", "3"]}), trials=6, until_interval=9, output=tmp_path
+        mini, grid("failing", {"model": "m", "bad": ["1", "3"]}), trials=90, until_interval=9, output=tmp_path
     )
-    assert point.n_trials == 2
-    assert sorted(path.name for path in point.folder.glob("trial_*")) == ["trial_002.jsonl", "trial_004.jsonl"]
+    assert point.n_trials == least_trials_to_stop(8)
+    names = {path.name for path in point.folder.glob("trial_*")}
+    assert names == {f"trial_{k:03}.jsonl" for k in range(1, 83) if k not in (1, 3)}
     assert [re.sub(r": no usable.*", "", problem) for problem in point.problems] == ["m: trial 1", "m: trial 3"]
 
 
@@ -320,7 +325,7 @@ def test_progress_counts_the_answers_of_all_points(mini, tmp_path):
 @pytest.fixture(scope="module")
 def measured(mini, tmp_path_factory):
     points = grid("ngram", {**GRID, "mode": ["qa", "completion"]})
-    return list(sweep(mini, points, trials=3, output=tmp_path_factory.mktemp("runs")))
+    return list(sweep(mini, points, trials=10, output=tmp_path_factory.mktemp("runs")))
 
 
 def test_tables_say_the_same_in_all_forms(measured):
@@ -328,15 +333,26 @@ def test_tables_say_the_same_in_all_forms(measured):
     of_csv = list(csv.DictReader(io.StringIO(to_csv(measured))))
     assert [float(row["score"]) for row in of_csv] == [row["score"] for row in of_json]
     assert [row["mode"] for row in of_csv] == [row["mode"] for row in of_json] == ["qa"] * 4 + ["completion"] * 4
-    assert len(of_json[0]["curve"]) == 3
+    assert len(of_json[0]["curve"]) == 10
     of_markdown = to_markdown(measured).splitlines()
     assert of_markdown[0] == (
         "| mode | temperature | order | score | fluency | truthfulness | helpfulness | trials | "
         "trials for the interval | run |"
     )
-    assert len(of_markdown) == 10
+    assert len(of_markdown) == 12
+    assert html.unescape(of_markdown[-1]) == f"Signature: {measured[0].signature}"
+    assert {row["signature"] for row in [*of_csv, *of_json]} == {measured[0].signature}
     interval = measured[0].intervals["score"]
     assert f"| qa | 0.5 | 3 | {interval.value:.4f} ±{interval.half_width:.4f} |" in of_markdown[2]
+
+
+def test_too_few_trials_for_an_interval_are_drawn_without(mini, tmp_path):
+    few = list(sweep(mini, grid("ngram", {"order": [3, 5]}), trials=3, output=tmp_path / "runs"))
+    assert [interval_text(point.intervals["score"]) for point in few] == [
+        f"{point.intervals['score'].value:.4f}" for point in few
+    ]
+    write_picture(few, tmp_path / "x.svg", until_interval=0.01)
+    assert (tmp_path / "x.svg").exists()
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg"])
@@ -431,7 +447,8 @@ def test_flags_and_file_give_the_same_and_flags_win(tmp_path):
     grid_file.write_text(FILE)
     of_flags = command(*FLAGS, "-o", tmp_path / "a", "--table", tmp_path / "a.csv")
     of_file = command(grid_file, "-n", 3, "-o", tmp_path / "b", "--table", tmp_path / "b.csv")
-    assert (of_flags.returncode, of_flags.stderr) == (of_file.returncode, of_file.stderr) == (0, "")
+    assert of_flags.returncode == of_file.returncode == 0
+    assert len(of_flags.stderr.splitlines()) == len(of_file.stderr.splitlines()) == 1  # the summary
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text().replace(
         f"{tmp_path}/b", f"{tmp_path}/a"
@@ -440,7 +457,7 @@ def test_flags_and_file_give_the_same_and_flags_win(tmp_path):
     assert rows[0].split() == [
         *("temperature", "order", "score", "fluency", "truthfulness", "helpfulness", "trials", "for", "±0.005", "run")
     ]
-    assert [row.split()[:2] for row in rows[1:]] == [["0.5", "3"], ["0.5", "5"], ["1", "3"], ["1", "5"]]
+    assert [row.split()[:2] for row in rows[1:5]] == [["0.5", "3"], ["0.5", "5"], ["1", "3"], ["1", "5"]]
 
 
 def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path):
@@ -448,14 +465,14 @@ def test_a_dry_run_lists_points_and_folders_and_writes_nothing(tmp_path):
     assert not (tmp_path / "runs").exists()
     done = command(*FLAGS, "-o", tmp_path / "runs", "--json")
     folders = [row["run"] for row in json.loads(done.stdout)]
-    assert listed.stdout.splitlines() == [
+    assert listed.stdout.splitlines()[:-1] == [
         f"temperature {t}, order {order}: {folder}"
         for (t, order), folder in zip(((t, o) for t in ("0.5", "1") for o in (3, 5)), folders, strict=True)
     ]
 
 
 def test_the_page_of_a_sweep_plots_it(tmp_path):
-    command(*FLAGS, "-o", tmp_path / "runs")
+    command(*FLAGS, "-n", 11, "-o", tmp_path / "runs")
     found = command(tmp_path / "runs", "-s", "mini", "-o", tmp_path / "page.html", name="report")
     assert found.returncode == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -466,7 +483,7 @@ def test_the_page_of_a_sweep_plots_it(tmp_path):
     assert all(
         set(intervals) == {"score", "fluency", "truthfulness", "helpfulness"} for intervals in shown["intervals"]
     )
-    assert [[step[0] for step in curve] for curve in shown["curves"]] == [[2, 3]] * 4
+    assert [[step[0] for step in curve] for curve in shown["curves"]] == [[10, 11]] * 4
     # Without its trials a run has no intervals, but the page is still written.
     for path in (tmp_path / "runs").rglob("trial*"):
         path.unlink()
@@ -476,15 +493,17 @@ def test_the_page_of_a_sweep_plots_it(tmp_path):
 def test_a_failing_point_is_named_and_the_exit_code_is_3(tmp_path):
     found = command("-e", "ngram", "-s", "mini", "-n", 1, "--order", 0, "--order", 3, "-o", tmp_path / "runs")
     assert found.returncode == 3
-    assert found.stderr == "error: order 0: the engine ngram: order: expected a whole number from 1, not 0\n"
-    assert [row.split()[0] for row in found.stdout.splitlines()] == ["order", "3"]
+    problem, summary = found.stderr.splitlines()
+    assert problem == "error: order 0: the engine ngram: order: expected a whole number from 1, not 0"
+    assert summary.startswith("16 of 16 answers, 8 new in ")
+    assert [row.split()[0] for row in found.stdout.splitlines()[:2]] == ["order", "3"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["-s", "mini"], "--engine is needed"),
-        (["-e", "ngram"], "--suite is needed"),
+        (["-e", "ngram"], "the working folder is not in a checkout"),
         (["-e", "nothing", "-s", "mini"], "unknown engine 'nothing'"),
         (["-e", "ngram", "-s", "mini", "--plot", "x.pdf"], "x.pdf: expected a picture's name"),
         (["-e", "ngram", "-s", "mini", "--table", "x.txt"], "--table x.txt: expected a name"),

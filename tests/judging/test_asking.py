@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.judges import FakeEngine, moody
 from pfgen_fast import EngineError, JudgingError
+from pfgen_fast.generation import Events, Trouble
 from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server
 
 JUDGE = Judge("org/judge", max_tokens=50)
@@ -46,7 +47,7 @@ def test_requests_are_those_of_the_protocol(tmp_path):
     with serving(echo) as server:
         assert asking.ask(by_server(server), on_progress=lambda done, total: told.append((done, total))) is None
     assert asking.replies() == expected(*range(300))
-    assert told == [(done, 300) for done in range(1, 301)]
+    assert told == [(done, 300) for done in range(301)]
     assert len(server.requests) == 300
     for request in server.requests:
         number = int(request.prompt.removeprefix("text "))
@@ -211,3 +212,14 @@ def test_asking_that_was_killed_goes_on_where_it_was(tmp_path):
     assert asking.replies() == expected(*range(60))
     kept = [json.loads(line)["key"] for line in path.read_bytes().splitlines() if line.endswith(b"}")]
     assert sorted(kept) == sorted(request.key for request in requests_of(*range(60)))
+
+
+def test_what_happens_is_counted(tmp_path):
+    def behave(request):
+        return refusing(500, "oops") if request.again == 0 else echo(request)
+
+    asking, events = Asking(requests_of(1, 2, 3), Replies(tmp_path / "r.jsonl")), Events()
+    with serving(behave) as server:
+        assert asking.ask(by_server(server), events=events) is None
+    assert events.troubles == {Trouble.SERVER_ERROR: 3}
+    assert events.n_retries == 3

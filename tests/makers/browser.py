@@ -71,8 +71,8 @@ class Tab:
 
     @property
     def fragment(self) -> str:
-        """What the address has behind the `#`."""
-        return str(self.page.evaluate("location.hash")).removeprefix("#")
+        """What the address has behind the `#/`."""
+        return str(self.page.evaluate("location.hash")).removeprefix("#").removeprefix("/")
 
     def faults(self) -> list[str]:
         """What axe finds on the page, of any impact: the rule and the element."""

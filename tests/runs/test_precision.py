@@ -6,7 +6,7 @@ import pytest
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import Setting, generate
-from pfgen_fast.runs.precision import TrialScores
+from pfgen_fast.runs.precision import TrialScores, least_trials, least_trials_to_stop
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder
 from pfgen_fast.scoring.metrics import SCORES
@@ -30,10 +30,10 @@ def test_values_are_those_of_the_result(mini, scorer, tmp_path):
 
 
 def test_a_packed_file_gives_the_same_interval_but_no_curve(mini, scorer, tmp_path):
-    run = make_run(mini, tmp_path, 6)
+    run = make_run(mini, tmp_path, 12)
     of_trials = TrialScores.of(run, scorer)
-    assert [step.n_trials for step in of_trials.curve()] == [1, 2, 3, 4, 5, 6]
-    assert of_trials.curve()[0].half_width is None
+    assert [step.n_trials for step in of_trials.curve()] == list(range(1, 13))
+    assert [step.half_width is None for step in of_trials.curve()] == [True] * 9 + [False] * 3
     assert of_trials.curve()[-1] == of_trials.interval()
     for path in run.folder.glob("trial_*.jsonl"):
         path.unlink()
@@ -43,9 +43,9 @@ def test_a_packed_file_gives_the_same_interval_but_no_curve(mini, scorer, tmp_pa
 
 
 def test_the_first_trials_have_the_interval_that_they_had_alone(mini, scorer, tmp_path):
-    few = TrialScores.of(make_run(mini, tmp_path / "few", 3), scorer)
-    many = TrialScores.of(make_run(mini, tmp_path / "many", 9), scorer)
-    assert many.interval(n_trials=3) == few.interval()
+    few = TrialScores.of(make_run(mini, tmp_path / "few", 10), scorer)
+    many = TrialScores.of(make_run(mini, tmp_path / "many", 13), scorer)
+    assert many.interval(n_trials=10) == few.interval()
 
 
 def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, tmp_path):
@@ -53,7 +53,7 @@ def test_the_trials_that_an_interval_takes_are_the_fewest_that_do(mini, scorer, 
     known = scores.interval().half_width
     assert scores.trials_for(known) == 30
     assert scores.trials_for(known * 0.999) == 31
-    assert scores.trials_for(1.0) == 2
+    assert scores.trials_for(1.0) == least_trials(8)
     # A tenth of the width takes a hundred times the trials, or slightly fewer, because the quantile decreases.
     assert 2900 <= scores.trials_for(known / 10) <= 3000
 
@@ -63,9 +63,21 @@ def test_nothing_can_be_said_of_one_trial(mini, scorer, tmp_path):
     assert (scores.interval().half_width, scores.trials_for(0.01)) == (None, None)
 
 
-def test_answers_that_never_differ_are_known_after_two_trials(tmp_path):
+def test_few_answers_have_no_interval(mini, scorer, tmp_path):
+    scores = TrialScores.of(make_run(mini, tmp_path, 9), scorer)
+    assert (scores.interval().half_width, scores.interval().n_trials) == (None, 9)
+    assert scores.trials_for(0.01) > 20
+    assert not scores.is_known_to(1.0)
+
+
+def test_many_questions_need_few_trials_for_an_interval_and_more_to_stop():
+    assert [least_trials(n) for n in (1, 3, 8, 10, 50, 1000)] == [10, 10, 10, 10, 2, 2]
+    assert [least_trials_to_stop(n) for n in (1, 8, 50, 64, 1000)] == [640, 80, 13, 10, 10]
+
+
+def test_answers_that_never_differ_have_an_interval_of_0(tmp_path):
     suite = Suite("made", (Question("Q", "why?", {"P": ("so it is",)}),), "0" * 40)
     engine = open_engine("ngram", suite=suite, model="m", mode="completion")
-    run = generate(suite, engine, Setting("m", num_examples=0), trials=2, output=tmp_path).run
+    run = generate(suite, engine, Setting("m", num_examples=0), trials=10, output=tmp_path).run
     scores = TrialScores.of(run, Scorer(suite))
-    assert (scores.interval().half_width, scores.trials_for(0.001)) == (0, 2)
+    assert (scores.interval().half_width, scores.trials_for(0.001)) == (0, 10)

@@ -20,7 +20,8 @@ from ..files.foreign_text import json_text, terminal_text
 from .commands import Root
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.progress import Progress, ProgressColumn
     from rich.text import Text
 
 T = TypeVar("T")
@@ -63,8 +64,10 @@ def stderr() -> Console:
 def _console(*, to_stderr: bool) -> Console:
     from rich.console import Console
 
+    # Lines break between words on a terminal, and nowhere else: what is redirected does not depend on any width.
+    is_whole = not (sys.stderr if to_stderr else sys.stdout).isatty()
     # Markup would be found in names too: rich can escape a tag, but not its two halves in two names.
-    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return Console(stderr=to_stderr, markup=False, emoji=False, highlight=False, soft_wrap=is_whole)
 
 
 def _print_version(wanted: bool) -> None:
@@ -150,6 +153,19 @@ def _ansi(text: str, style: str) -> str:
     return typer.style(text, **({style: True} if style in ("bold", "dim") else {"fg": style}))
 
 
+def _progress(*columns: ProgressColumn, below: Callable[[], str] | None) -> Progress:
+    from rich.progress import Progress
+    from rich.text import Text
+
+    class ProgressAbove(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield from super().get_renderables()
+            if below is not None and any(task.visible for task in self.tasks):
+                yield Text(below(), style="dim", no_wrap=True, overflow="ellipsis")
+
+    return ProgressAbove(*columns, console=stderr(), transient=True)
+
+
 def counted(n: int, noun: str) -> str:
     """A number with its noun, such as `1 row` and `1,000 rows`."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -168,22 +184,30 @@ def track(items: Iterable[T], total: int, what: str, *, quiet: bool = False) -> 
             count(done, total)
 
 
+def has_bars() -> bool:
+    """Whether progress shows as a bar."""
+    return sys.stderr.isatty()
+
+
 @contextlib.contextmanager
-def counting(what: str, *, quiet: bool = False, with_speed: bool = False) -> Iterator[Callable[..., None]]:
+def counting(
+    what: str, *, quiet: bool = False, with_speed: bool = False, below: Callable[[], str] | None = None
+) -> Iterator[Callable[..., None]]:
     """Yields a function that reports progress (and optionally the total and a label) and shows a bar after a second.
 
-    The bar is on stderr; nothing is shown if stderr is not a terminal.
+    The bar is on stderr, above the line that `below` returns; nothing is shown if stderr is not a terminal.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet or not has_bars():
         yield lambda done, total, now=what: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-    columns = [TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+    bar = BarColumn(bar_width=20)
+    columns = [TextColumn("{task.description}", markup=False), bar, MofNCompleteColumn(), TimeRemainingColumn()]
     if with_speed:
         columns.append(TextColumn("{task.fields[speed]}", markup=False))
     begin = time.monotonic()
-    with Progress(*columns, console=stderr(), transient=True) as progress:
+    with _progress(*columns, below=below) as progress:
         task = progress.add_task(shown(what), total=None, visible=False, speed="")
         last = begin
         if sys.stdout.isatty():

@@ -9,6 +9,8 @@ import typer
 from ..errors import TrialsError
 from . import options
 from .app import Json, print_json, shown, stdout
+from .layout import columns, cut, rest, shortened
+from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..runs.trials import RunFolder
@@ -31,32 +33,35 @@ def compare(
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
     """
     from ..runs import comparison as library
-    from ..runs.checkout import suite_of
+    from ..runs.checkout import suite_of_all
     from ..scoring.scorer import Scorer
-    from ..suite.suite import Suite
 
     a, b = _one(run_a), _one(run_b)
-    of_runs = suite_of(a.folder, Suite.load(suite) if suite else None)
-    found = library.compare(a, b, Scorer(of_runs, threads=threads))
+    scorer = Scorer(suite_of_all([a.folder, b.folder], given_suite(suite)), threads=threads)
+    found = library.compare(a, b, scorer)
     if as_json:
-        print_json({"a": str(a.folder), "b": str(b.folder), **found.to_dict()})
+        about = {"suite": scorer.suite.name, "signature": scorer.signature}
+        print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
         return
-    stdout().print(f"A: {shown(str(a.folder))}\nB: {shown(str(b.folder))}")
+    for name, run in (("A", a), ("B", b)):
+        stdout().print(f"{name}: {shortened(shown(str(run.folder)), rest(3))}")
     stdout().print(found.verdict, style="bold")
     if found.left_out:
         stdout().print(found.left_out)
     stdout().print()
-    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>6}", style="bold")
+    stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>5}", style="bold")
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
         interval = "–" if row.low is None else f"{row.low:+.4f} to {row.high:+.4f}"
         figures = f"{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}"
-        stdout().print(f"{name:14}{figures}   {interval:22}{_p_text(row.p_value):>8}{row.n_questions:6}")
+        stdout().print(f"{name:14}{figures}   {interval:22}{_p_text(row.p_value):>8}{row.n_questions:5}")
     if questions:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
     for question in found.questions[:questions]:
         figures = f"{question.a:9.4f}{question.b:9.4f}{question.difference:+10.4f}"
-        stdout().print(f"{shown(question.question_id):14}{figures}   {shown(question.question)}")
+        stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
+    stdout().print()
+    print_origin(scorer.suite, scorer.signature)
 
 
 def _p_text(p_value: float | None) -> str:

@@ -11,13 +11,14 @@ import typer
 
 from . import options
 from .app import Exit, Quiet, counting, fail, note, shown, stdout, styled, warn
+from .asking import watch_over
 from .commands import LINES, new_group
+from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
     from ..experiments.leaderboard_table import LeaderboardTable
     from ..experiments.scored_runs import OnBatch
-    from ..suite.suite import Suite
 
 Runs = TypeVar("Runs", bound="RunFigures")
 
@@ -93,7 +94,7 @@ def everything(
 
     check_folder(output)
     outside = [read_scores(path) for path in scores or ()]
-    loaded = _suite(suite)
+    loaded = given_suite(suite)
     with counting("runs", quiet=quiet) as count:
         experiments = Experiments(
             paths, outside, suite=loaded, trials=trials, seed=seed, threads=threads, on_progress=count
@@ -103,6 +104,8 @@ def everything(
         _show(finding, output, experiments.scored.problems, report=report, quiet=quiet)
     for problem in experiments.problems:
         warn(f"left out: {problem}")
+    if not quiet:
+        print_origin(experiments.scored.suite)
     if experiments.problems or experiments.scored.problems:
         raise SystemExit(Exit.PARTIAL)
 
@@ -164,12 +167,14 @@ def parts(
     """
     from ..experiments.parts import parts as find
 
-    runs = (
-        _figures(paths, suite, threads, output, quiet=quiet).run_means
-        if paths and table is None
-        else _table(paths, table, output).runs
-    )
-    _finish(find(runs), output, runs, report=report, quiet=quiet)
+    runs: RunMeans | RunFigures
+    if paths and table is None:
+        runs = _figures(paths, suite, threads, output, quiet=quiet)
+        finding = find(runs.run_means)
+    else:
+        runs = _table(paths, table, output).runs
+        finding = find(runs)
+    _finish(finding, output, runs, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -211,7 +216,7 @@ def sets(
         from ..runs.checkout import suite_of
 
         leaderboard = _table(paths, table, output)
-        by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, _suite(suite)), chosen)
+        by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, given_suite(suite)), chosen)
     _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, report=report, quiet=quiet)
 
 
@@ -294,10 +299,9 @@ def external(
     from ..experiments.external import read_scores
 
     files = [read_scores(path) for path in scores]
-    runs = _figures(paths, suite, threads, output, quiet=quiet).run_means
-    _finish(
-        find(runs, files, pick=pick.value, n_resamples=resamples, seed=seed), output, runs, report=report, quiet=quiet
-    )
+    figures = _figures(paths, suite, threads, output, quiet=quiet)
+    found = find(figures.run_means, files, pick=pick.value, n_resamples=resamples, seed=seed)
+    _finish(found, output, figures, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -383,9 +387,10 @@ def judge(
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if dry_run:
         return
+    watch = watch_over("ratings", quiet=quiet)
     try:
-        with counting("ratings", quiet=quiet, with_speed=True) as count:
-            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=count)
+        with watch:
+            problem = rated.ask(prices=wanted.prices, budget=budget, on_progress=watch.count, events=watch.events)
     except KeyboardInterrupt:
         fail("stopped; the ratings so far are kept; run the same command again to continue", Exit.STOPPED)
     if problem:
@@ -522,7 +527,7 @@ def _read(
     from ..files.writing import check_folder
 
     check_folder(output)
-    loaded = _suite(suite)
+    loaded = given_suite(suite)
     with counting("runs", quiet=quiet) as count:
         runs = read(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
     _warn_of(runs)
@@ -541,19 +546,17 @@ def _table(paths: list[str] | None, table: Path | None, output: Path) -> Leaderb
     return leaderboard
 
 
-def _suite(named: str | None) -> Suite | None:
-    from ..suite.suite import Suite
-
-    return Suite.load(named) if named else None
-
-
 def _warn_of(runs: RunMeans | RunFigures) -> None:
     for problem in runs.problems:
         warn(problem)
 
 
 def _finish(finding: Finding, output: Path, runs: RunMeans | RunFigures, *, report: Path | None, quiet: bool) -> None:
+    from ..experiments import RunFigures
+
     _show(finding, output, runs.problems, report=report, quiet=quiet)
+    if isinstance(runs, RunFigures) and not quiet:
+        print_origin(runs.suite)
     if runs.problems:
         raise SystemExit(Exit.PARTIAL)
 

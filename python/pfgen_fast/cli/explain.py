@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..files.foreign_text import harmless
+from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
+from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..scoring.explanation import Explanation
+    from ..scoring.explanation import Explanation, SetExplanation
+
+_NAMES_WIDTH = 26
 
 
 def explain(
@@ -33,34 +37,34 @@ def explain(
     """
     from dataclasses import asdict
 
-    from ..runs.checkout import suite_here
     from ..scoring import explanation as library
-    from ..suite.suite import Suite
+    from ..scoring.signature import signature_of
 
     if answer is None or answer == "-":
         try:
             answer = sys.stdin.buffer.read().decode("utf-8").rstrip("\n")
         except UnicodeDecodeError as error:
             fail(f"stdin: not UTF-8 (byte {error.start})")
-    used = Suite.load(suite) if suite else suite_here()
+    used = suite_or_here(suite)
     found = library.explain(used, question, answer)
     if as_json:
         rest = {"sets": list(map(asdict, found.sets)), "keywords": list(map(asdict, found.keywords))}
-        about = {"suite": used.name, "metadata_hash": used.metadata_hash, "question_id": found.question.question_id}
+        about = {
+            "suite": used.name,
+            "metadata_hash": used.metadata_hash,
+            "signature": signature_of(used),
+            "question_id": found.question.question_id,
+        }
         print_json({**about, "answer": answer, "scores": found.scores, **rest})
         return
     asked = found.question
-    stdout().print(
-        styled(
-            (shown(asked.question_id), "bold"),
-            f" {shown(asked.question)}",
-            (f"  (suite {shown(used.name)}, metadata hash {used.metadata_hash[:7]})", "dim"),
-        )
-    )
+    stdout().print(styled((shown(asked.question_id), "bold"), f" {shown(asked.question)}"))
     _print_answer(found)
     _print_scores(found)
     _print_sets(found)
     _print_keywords(found)
+    stdout().print()
+    print_origin(used, signature_of(used))
 
 
 def _print_answer(found: Explanation) -> None:
@@ -106,20 +110,28 @@ def _print_scores(found: Explanation) -> None:
 
 
 def _print_sets(found: Explanation) -> None:
-    heads = "".join(f"{order:>8}" for order in range(1, 11))
-    for part in found.sets:
-        stdout().print(
-            styled(
-                (f"set {shown(part.name)}", "bold"),
-                f"  fluency {part.fluency:.6f}, truthfulness {part.truthfulness:.6f}; "
-                f"best prefix {part.best_prefix} {_units(found)}, discount {part.discount:.2f}, "
-                f"baseline {part.baseline:.2f}",
-            )
-        )
-        known = "".join(f"{f'{known}/{n}':>8}" for known, n in part.known_by_order)
-        sums = "".join(f"{value:8}" for value in part.by_order)
-        stdout().print(f"{'order':16}{heads}", style="dim")
-        stdout().print(f"{'known n-grams':16}{known}\n{'frequency sum':16}{sums}\n")
+    """Prints the sets side by side, as many of them as fit 80 columns, wherever they are printed."""
+    columns = [_of_set(part) for part in found.sets]
+    heads = ("set", "fluency", "truthfulness", f"best prefix, {_units(found)}", "discount", "baseline")
+    names = [*heads, *(f"order {order:2}: n-grams, sum" for order in range(1, MAX_ORDER + 1))]
+    width = 2 + max((len(cell) for cells in columns for cell in cells), default=0)
+    n_beside = max(1, (80 - _NAMES_WIDTH) // width)
+    for first in range(0, len(columns), n_beside):
+        for name, *cells in zip(names, *columns[first : first + n_beside], strict=True):
+            line = f"{name:{_NAMES_WIDTH}}" + "".join(f"{cell:>{width}}" for cell in cells)
+            stdout().print(line, style="bold" if name == "set" else None)
+        stdout().print()
+    known = "n-grams: how many of the prefix's n-grams the set knows; sum: of their document frequencies"
+    stdout().print(f"{known}\n", style="dim")
+
+
+def _of_set(part: SetExplanation) -> list[str]:
+    """The cells of one set, from top to bottom."""
+    figures = f"{part.fluency:.6f}", f"{part.truthfulness:.6f}", str(part.best_prefix)
+    orders = [
+        f"{f'{known}/{n}':>7} {value:6}" for (known, n), value in zip(part.known_by_order, part.by_order, strict=True)
+    ]
+    return [shown(part.name), *figures, f"{part.discount:.2f}", f"{part.baseline:.2f}", *orders]
 
 
 def _print_keywords(found: Explanation) -> None:

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counting, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counted, fail, print_json, shown, stdout, warn
+from .asking import watch_over
+from .layout import rest, shortened
+from .origin import print_origin, suite_or_here
 from .score import outcome_as_json, print_outcomes
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def generate(
             "published runs.",
         ),
     ],
-    suite: options.NamedSuite,
+    suite: options.SuiteToAsk = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -150,7 +153,6 @@ def generate(
     """
     from ..generation import Generation
     from ..generation.engines import INTERACTIVE
-    from ..suite.suite import Suite
 
     of_engine = {
         "order": order,
@@ -190,22 +192,14 @@ def generate(
         stop=stop or (),
         options=of_engine,
     )
-    loaded = Suite.load(suite)
-    done = planned = 0
+    loaded = suite_or_here(suite)
+    watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
     try:
-        with counting("answers", quiet=quiet or as_json or engine in INTERACTIVE, with_speed=True) as count:
-
-            def on_progress(there: int, total: int) -> None:
-                nonlocal done, planned
-                done, planned = there, total
-                count(there, total)
-
-            made = generation.run(loaded, trials=trials, output=output, on_progress=on_progress)
+        with watch:
+            made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
     except KeyboardInterrupt:
-        fail(
-            f"stopped with {done} of {planned} answers, which are kept; run the same command again to continue",
-            Exit.STOPPED,
-        )
+        there = f"{watch.done} of {watch.planned} answers"
+        fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
     finish(made, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)
 
 
@@ -214,12 +208,15 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     for problem in made.problems:
         warn(problem)
     if not (quiet or as_json):
-        stdout().print(f"{made.n_new} new answers: {shown(str(made.folder))}")
+        new = f"{counted(made.n_new, 'new answer')}: "
+        stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
     outcome = made.score(suite) if with_scores else None
+    if outcome is None and not (quiet or as_json):
+        print_origin(suite)
     if outcome is not None:
         print_outcomes([outcome], quiet=quiet or as_json)
     if as_json:
-        row = {"run": str(made.folder)} if outcome is None else outcome_as_json(outcome)
-        print_json({**row, "n_new": made.n_new, "problems": made.problems})
+        row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
+        print_json({**row, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

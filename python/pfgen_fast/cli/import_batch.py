@@ -10,13 +10,13 @@ import typer
 from . import options
 from .app import Json, Quiet
 from .generate import finish
+from .origin import suite_or_here
 
 
 def import_batch(
     outputs: Annotated[
         list[Path], typer.Argument(help="Output and error files of the Batch API.", metavar="OUTPUT...")
     ],
-    suite: options.NamedSuite,
     config: Annotated[
         Path,
         typer.Option(
@@ -26,6 +26,7 @@ def import_batch(
             metavar="NAME.config.json",
         ),
     ],
+    suite: options.SuiteToAsk = None,
     output: options.Root = Path("result"),
     no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
     quiet: Quiet = False,
@@ -41,8 +42,7 @@ def import_batch(
       pfgen-fast import-batch batch_output.jsonl --config batch.config.json --suite mini
     """
     from ..generation.batch_api import import_batch, read_config
-    from ..suite.suite import Suite
 
-    loaded = Suite.load(suite)
+    loaded = suite_or_here(suite)
     imported = import_batch(outputs, loaded, read_config(config), output=output)
     finish(imported, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import TrialsError
-from ..files.foreign_text import utf8
+from ..files.foreign_text import in_one_line, utf8
 from . import options
-from .app import Exit, Json, Quiet, fail, shown, stderr, stdout, warn
+from .app import Exit, Json, Quiet, fail, note, shown, stderr, stdout, warn
 
 if TYPE_CHECKING:
     from ..runs.leaderboard import Entry
@@ -77,6 +78,9 @@ def leaderboard(
     entries = rank(find_results(paths), float_sum=float_sum.value, on_problem=problems.append)
     for problem in problems:
         warn(str(problem))
+    if len(suites := Counter(entry.result.metadata_hash for entry in entries)) > 1:
+        hashes = ", ".join(f"{in_one_line(name)} ({n})" for name, n in suites.most_common(3))
+        note(f"scores of {len(suites)} suites, which cannot be compared: metadata hashes {hashes}")
     if entries and update_file:
         update(update_file.resolve(), to_markdown(entries, update_file.resolve().parent))
         if not quiet:
@@ -117,3 +121,9 @@ def _print_table(entries: Sequence[Entry]) -> None:
         rank = "–" if entry.rank is None else str(entry.rank)
         table.add_row(*map(Text, (rank, figures[0], name, *figures[1:])))
     stdout().print(table, soft_wrap=False)
+    hashes = {entry.result.metadata_hash for entry in entries}
+    if len(hashes) == 1:
+        suite = f"all of the suite with metadata hash {shown(hashes.pop())}"
+        stdout().print(
+            f"\n{suite}\nsignature: unknown; result.json, where these scores are from, records none", style="dim"
+        )

@@ -21,9 +21,16 @@ SuiteOption = Annotated[
     typer.Option(
         "--suite",
         "-s",
-        help="Folder with Q*.json files, or 'mini'. Default: data/ of the checkout that contains the runs (where no "
-        "run is given: the working folder).",
+        help="Folder with Q*.json files, or 'mini'. Default: data/ of the checkout that contains the runs (or, if no "
+        "run is given, the working folder).",
         metavar="FOLDER",
+    ),
+]
+SuiteArgument = Annotated[
+    str | None,
+    typer.Argument(
+        help="Folder with Q*.json files, or 'mini'. Default: data/ of the checkout that contains the working folder.",
+        metavar="[SUITE]",
     ),
 ]
 RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
@@ -32,9 +39,15 @@ OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", help="Output file. Default: stdout.", metavar="FILE")
 ]
 
-NamedSuite = Annotated[
-    str,
-    typer.Option("--suite", "-s", help="Folder with Q*.json files and questions.jsonl, or 'mini'.", metavar="FOLDER"),
+SuiteToAsk = Annotated[
+    str | None,
+    typer.Option(
+        "--suite",
+        "-s",
+        help="Folder with Q*.json files and questions.jsonl, or 'mini'. Default: data/ of the checkout that contains "
+        "the working folder.",
+        metavar="FOLDER",
+    ),
 ]
 Root = Annotated[
     Path, typer.Option("--output", "-o", help="Folder below which the run's folder is created.", metavar="FOLDER")

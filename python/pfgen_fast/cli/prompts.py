@@ -13,7 +13,8 @@ import typer
 
 from ..files.foreign_text import json_text
 from . import options
-from .app import Quiet, fail, shown, stdout
+from .app import Quiet, counted, fail, note, shown, stdout
+from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.generating import Setting
@@ -28,7 +29,7 @@ class FormatChoice(str, enum.Enum):
 
 
 def prompts(
-    suite: options.NamedSuite,
+    suite: options.SuiteToAsk = None,
     mode: options.ModeOption = options.ModeChoice.completion,
     trials: options.Trials = 1,
     examples: options.Examples = 20,
@@ -67,7 +68,6 @@ def prompts(
     from ..generation.engines import Sampling
     from ..generation.generating import Setting
     from ..generation.prompts import STOP
-    from ..suite.suite import Suite
 
     is_batch = format is FormatChoice.openai_batch
     if is_batch and not (model and output):
@@ -80,7 +80,7 @@ def prompts(
         stop=(*STOP[mode.value], *(stop or ())),
     )
     setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
-    loaded = Suite.load(suite)
+    loaded = suite_or_here(suite)
     if is_batch and output:
         of_engine = {
             "max_tokens_name": max_tokens_name,
@@ -92,7 +92,10 @@ def prompts(
         with _opened(output) as file:
             _write_lines(file, (_line(task) for trial in range(1, trials + 1) for task in setting.tasks(loaded, trial)))
     if output and not quiet:
-        stdout().print(f"{trials * len(loaded)} prompts written: {shown(str(output))}")
+        stdout().print(f"{counted(trials * len(loaded), 'prompt')} written: {shown(str(output))}")
+        print_origin(loaded)
+    elif suite is None and not quiet:
+        note(f"suite: {loaded.name}")
 
 
 def _write_batch(

@@ -10,12 +10,13 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, counted, counting, fail, print_json, print_line, shown, track, warn
+from .layout import rest, shortened
+from .origin import given_suite, print_origin, print_origins, suite_or_here
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
     from ..scoring.scorer import Scorer
     from ..suite.rules import FloatSum
-    from ..suite.suite import Suite
 
 _HEADER = f"{'score':>7} {'':8} {'fluency':>8} {'truthful':>8} {'helpful':>8} {'length':>7}  run"
 
@@ -61,11 +62,11 @@ def score(
     from ..runs.trials import find_runs
 
     if question_column or answer_column:
-        if not (question_column and answer_column and output and len(paths) == 1 and suite):
-            fail("a table needs --suite, --question-column, --answer-column, one input and --output ('-' for stdout)")
+        if not (question_column and answer_column and output and len(paths) == 1):
+            fail("a table needs --question-column, --answer-column, one input and --output ('-' for stdout)")
         from ..scoring.scorer import Scorer
 
-        scorer = Scorer(suite, profile=profile.value, float_sum=float_sum.value, threads=threads)
+        scorer = Scorer(suite_or_here(suite), profile=profile.value, float_sum=float_sum.value, threads=threads)
         _score_table(paths[0], output, scorer, question_column, answer_column, nulls, quiet)
         return
     unusual = profile.value != "leaderboard" or float_sum.value != "compensated"
@@ -73,7 +74,7 @@ def score(
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
     runs = find_runs(paths)
     run_scorer = RunScorer(
-        suite=_loaded(suite) if suite else None,
+        suite=given_suite(suite),
         profile=profile.value,
         float_sum=float_sum.value,
         force=force,
@@ -89,12 +90,6 @@ def score(
         raise SystemExit(Exit.PARTIAL)
 
 
-def _loaded(suite: str) -> Suite:
-    from ..suite.suite import Suite
-
-    return Suite.load(suite)
-
-
 def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: FloatSum = "compensated") -> list[Outcome]:
     """Prints the scores of runs, and why others failed, as they arrive."""
     done: list[Outcome] = []
@@ -104,13 +99,17 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
                 print_line((_HEADER, "bold"))
-            print_line(_row(outcome, float_sum), ("  (up to date)" if outcome.status == "current" else "", "dim"))
+            remark = "  (up to date)" if outcome.status == "current" else ""
+            print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
         done.append(outcome)
+    if not quiet:
+        print_origins(done)
     return done
 
 
-def _row(outcome: Outcome, float_sum: FloatSum) -> str:
-    name = shown(str(outcome.run.folder))
+def _row(outcome: Outcome, float_sum: FloatSum, *, room: int) -> str:
+    """A line of the table, with room for a remark."""
+    name = shortened(shown(str(outcome.run.folder)), rest(len(_HEADER) - len("run") + room))
     if outcome.summary is None:
         return f"{'to be scored':>50}  {name}"
     result, scores = outcome.summary, outcome.summary.scores
@@ -126,6 +125,8 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "status": outcome.status,
         "result": str(outcome.path),
         "error": outcome.error,
+        "suite": outcome.suite and outcome.suite.name,
+        "signature": outcome.signature,
         **(outcome.summary.to_dict() if outcome.summary else {}),
     }
 
@@ -147,3 +148,4 @@ def _score_table(
         )
     if not quiet and str(target) != "-":
         print_line(f"{counted(n_rows, 'row')} scored: {shown(str(target))}")
+        print_origin(scorer.suite, scorer.signature)

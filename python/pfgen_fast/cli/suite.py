@@ -12,6 +12,8 @@ from . import options
 from .app import Exit, Json, print_json, shown, stderr, stdout, styled, warn
 from .build_suite import build, keywords
 from .commands import LINES, new_group
+from .layout import columns, cut
+from .origin import source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.questions import Question
@@ -20,16 +22,14 @@ suite = new_group(LINES["suite"])
 
 
 @suite.command()
-def info(suite: options.RequiredSuite, as_json: Json = False) -> None:
+def info(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
     """Describes a suite: questions, reference sets, keyword rules.
 
     Example
 
       pfgen-fast suite info mini
     """
-    from ..suite.suite import Suite
-
-    loaded = Suite.load(suite)
+    loaded = suite_or_here(suite)
     rows = [_describe(question) for question in loaded]
     if as_json:
         print_json({"name": loaded.name, "metadata_hash": loaded.metadata_hash, "questions": rows})
@@ -38,9 +38,8 @@ def info(suite: options.RequiredSuite, as_json: Json = False) -> None:
     stdout().print(styled((shown(loaded.name), "bold"), described))
     for row in rows:
         sets = ", ".join(f"{name} {n} × {length:.0f}" for name, (n, length) in row["sets"].items())
-        stdout().print(
-            f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
-        )
+        line = f"{shown(row['question_id']):5} {row['n_rules']:2} rules  {shown(sets):32} {shown(row['question'])}"
+        stdout().print(cut(line, columns()))
     stdout().print("sets: name, answers × mean code points", style="dim")
 
 
@@ -57,7 +56,7 @@ def _describe(question: Question) -> dict[str, Any]:
 
 
 @suite.command()
-def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
+def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
     Also warns of patterns whose search may practically never end, such as (a+)+$.
@@ -70,8 +69,9 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
     from ..suite.slow_patterns import slow_patterns
     from ..suite.suite import Suite
 
-    faults = find_faults(suite)
-    loaded = None if faults else Suite.load(suite)
+    source = source_or_here(suite)
+    faults = find_faults(source)
+    loaded = None if faults else Suite.load(source)
     for warning in slow_patterns(loaded or ()):
         stderr().print(styled(("warning:", "yellow"), f" {shown(warning)}"))
     if as_json:
@@ -80,14 +80,14 @@ def check(suite: options.RequiredSuite, as_json: Json = False) -> None:
         for fault in faults:
             warn(fault)
     else:
-        stdout().print(f"{shown(suite)}: no faults in {len(loaded)} questions")
+        stdout().print(f"{shown(str(source))}: no faults in {len(loaded)} questions")
     if faults:
         raise SystemExit(Exit.NO)
 
 
 @suite.command()
 def compile(
-    suite: options.RequiredSuite,
+    suite: options.SuiteArgument = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Output file, instead of the one in the cache.")
@@ -109,9 +109,8 @@ def compile(
     from ..native.threads import default_threads
     from ..scoring.index import index_of, save_index
     from ..suite.cache import cached_path
-    from ..suite.suite import Suite
 
-    loaded = Suite.load(suite)
+    loaded = suite_or_here(suite)
     threads = threads or default_threads()
     begin = time.perf_counter()
     if output is None:

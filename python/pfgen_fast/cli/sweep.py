@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counting, fail, print_json, print_line, shown, stdout, warn
+from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, stdout, warn
+from .asking import watch_over
+from .layout import cut, rest, shortened
+from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured, Point
     from ..suite.suite import Suite
 
+_SHORTEST_RUN = 16
 _TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 
@@ -103,7 +107,6 @@ def sweep(
     from ..generation.engines import INTERACTIVE
     from ..generation.sweep import SweepOptions
     from ..generation.sweep import sweep as sweep_over
-    from ..suite.suite import Suite
 
     given = {
         "engine": engine,
@@ -144,32 +147,33 @@ def sweep(
     wanted = SweepOptions.read(file, given)
     points = wanted.points()
     _check_files(table, plot)
-    loaded = Suite.load(wanted.suite)
+    loaded = suite_or_here(wanted.suite)
     if dry_run:
         _list(points, loaded, wanted.output, as_json=as_json)
         return
     measured: list[Measured] = []
+    watch = watch_over("answers", quiet=quiet or as_json or wanted.engine in INTERACTIVE)
     try:
-        is_silent = quiet or as_json or wanted.engine in INTERACTIVE
-        with counting("answers", quiet=is_silent, with_speed=True) as count:
+        with watch:
             found = sweep_over(
                 loaded,
                 points,
                 trials=wanted.trials,
                 until_interval=wanted.until_interval,
                 output=wanted.output,
-                on_progress=count,
+                on_progress=watch.count,
+                events=watch.events,
             )
             for point in _printed(found, points, wanted.until_interval, quiet=quiet or as_json):
                 measured.append(point)
     except KeyboardInterrupt:
-        fail(
-            f"stopped after {len(measured)} of {len(points)} points; run the same command again to continue",
-            Exit.STOPPED,
-        )
+        there = f"{len(measured)} of {len(points)} points"
+        fail(f"stopped after {there}; run the same command again to continue", Exit.STOPPED)
     _write(measured, table, plot, wanted.until_interval)
     if as_json:
         _print_json(measured)
+    elif not quiet:
+        print_origin(loaded, next((point.signature for point in measured if point.signature), None))
     if any(point.problems for point in measured):
         raise SystemExit(Exit.PARTIAL)
 
@@ -200,6 +204,8 @@ def _list(points: Sequence[Point], suite: Suite, root: str, *, as_json: bool) ->
             stdout().print(f"{shown(point.name)}: {shown(folder)}")
     if as_json:
         print_json(rows)
+    else:
+        print_origin(suite)
     if any(row["problem"] for row in rows):
         raise SystemExit(Exit.PARTIAL)
 
@@ -208,30 +214,61 @@ def _printed(
     measured: Iterable[Measured], points: Sequence[Point], until: float | None, *, quiet: bool
 ) -> Iterable[Measured]:
     """Yields the points as they finish, and prints a line of the table for each."""
-    from ..generation.sweep import USUAL_HALF_WIDTH, interval_text, value_text
-    from ..scoring.metrics import SCORES
-
-    swept = list(points[0].values)
-    widths = [max(len(key), *(len(shown(value_text(point.values[key]))) for point in points)) for key in swept]
-    heads = [key.rjust(width) for key, width in zip(swept, widths, strict=True)]
-    heads += [f"{metric:>15}" for metric in SCORES] + [
-        f"{'trials':>6}",
-        f"{f'for ±{until or USUAL_HALF_WIDTH:g}':>10}",
-    ]
+    rows = _Rows(points, until)
     if not quiet:
-        print_line(("  ".join([*heads, "run"]), "bold"))
+        rows.print_heads()
     for point in measured:
         for problem in point.problems:
             warn(problem)
         if point.intervals and not quiet:
-            cells = [
-                shown(value_text(point.point.values[key])).rjust(width)
-                for key, width in zip(swept, widths, strict=True)
-            ]
-            cells += [f"{interval_text(point.intervals[metric]):>15}" for metric in SCORES]
-            needed = "–" if point.trials_for is None else f"{point.trials_for:,}"
-            print_line("  ".join([*cells, f"{point.n_trials:6}", f"{needed:>10}", shown(str(point.folder))]))
+            rows.print(point)
         yield point
+
+
+class _Rows:
+    """The table: a line for each point, or two where the terminal is too narrow for one."""
+
+    def __init__(self, points: Sequence[Point], until: float | None) -> None:
+        from ..generation.sweep import USUAL_HALF_WIDTH, value_text
+        from ..scoring.metrics import SCORES
+
+        self._text, self._metrics = value_text, SCORES
+        self._swept = {
+            key: max(len(key), *(len(shown(value_text(point.values[key]))) for point in points))
+            for key in points[0].values
+        }
+        self._needed = f"for ±{until or USUAL_HALF_WIDTH:g}"
+        taken = len(self._wide(self._swept, [""] * len(SCORES), "", ""))
+        self._is_narrow = (rest(taken + _SHORTEST_RUN) or 0) < 0
+        self._line = self._narrow if self._is_narrow else self._wide
+        self._rest = rest(2 if self._is_narrow else taken)
+
+    def print_heads(self) -> None:
+        """Prints the heads of the columns."""
+        head = self._line({key: key for key in self._swept}, self._metrics, "trials", self._needed)
+        print_line((head if self._is_narrow else f"{head}run", "bold"))
+
+    def print(self, point: Measured) -> None:
+        """Prints a point."""
+        from ..generation.sweep import interval_text
+
+        values = {key: shown(self._text(value)) for key, value in point.point.values.items()}
+        scores = [interval_text(point.intervals[metric]) for metric in self._metrics]
+        needed = "–" if point.trials_for is None else f"{point.trials_for:,}"
+        line = self._line(values, scores, str(point.n_trials), needed)
+        run = shortened(shown(str(point.folder)), self._rest)
+        if self._is_narrow:
+            print_line(f"{cut(shown(point.point.name), self._rest)}\n  {run}")
+            print_line(line)
+        else:
+            print_line(f"{line}{run}")
+
+    def _wide(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
+        cells = [f"{value:>{self._swept[key]}}" for key, value in values.items()]
+        return "  ".join([*cells, *(f"{score:>15}" for score in scores), f"{trials:>6}", f"{needed:>10}", ""])
+
+    def _narrow(self, values: Mapping[str, object], scores: Sequence[str], trials: str, needed: str) -> str:
+        return " ".join([*(f"{score:>14}" for score in scores), f"{trials:>6}", f"{needed:>10}"])
 
 
 def _write(measured: Sequence[Measured], table: Path | None, plot: Path | None, until: float | None) -> None:

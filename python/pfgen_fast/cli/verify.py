@@ -10,9 +10,11 @@ import typer
 from ..errors import PfgenError
 from . import options
 from .app import Exit, Json, Quiet, counted, counting, print_json, shown, stdout, styled, warn
+from .layout import columns, folded, shortened
+from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..runs.verification import Verdict
+    from ..runs.verification import Verdict, Verifier
     from ..suite.suite import Suite
 
 
@@ -42,12 +44,11 @@ def verify(
     from ..runs.checkout import suite_of
     from ..runs.trials import find_runs
     from ..runs.verification import Verifier
-    from ..suite.suite import Suite
 
     runs = find_runs(paths)
-    given = Suite.load(suite) if suite else None
+    given = given_suite(suite)
     verifiers: dict[Suite, Verifier] = {}
-    verdicts: list[Verdict] = []
+    verdicts: list[tuple[Verdict, Verifier]] = []
     n_failed = 0
     for run in runs:
         try:
@@ -63,15 +64,17 @@ def verify(
             warn(str(error))
             n_failed += 1
             continue
-        verdicts.append(verdict)
+        verdicts.append((verdict, verifiers[of_run]))
         if not quiet and not as_json:
             _print(verdict)
     if as_json:
-        print_json([_as_json(verdict) for verdict in verdicts])
+        print_json([_as_json(*item) for item in verdicts])
     elif not quiet:
-        _print_total(verdicts)
+        _print_total([verdict for verdict, _ in verdicts])
+        for of_runs, verifier in verifiers.items():
+            print_origin(of_runs, verifier.signature)
     indexes_are_right = not any(verifier.index_differences for verifier in verifiers.values())
-    if not (indexes_are_right and all(verdict.is_right for verdict in verdicts)):
+    if not (indexes_are_right and all(verdict.is_right for verdict, _ in verdicts)):
         raise SystemExit(Exit.NO)
     if n_failed:
         raise SystemExit(Exit.PARTIAL)
@@ -83,13 +86,14 @@ def _print(verdict: Verdict) -> None:
         f"{len(verdict.differences)} of {verdict.n_answers} answers differ" if verdict.differences else "core = oracle"
     )
     index = "the index differs" if verdict.index_differences else "index = files"
-    stdout().print(
-        styled(
-            mark,
-            f"  {shown(str(verdict.run.folder))}: {core} ({verdict.n_answers} answers); {index}; "
-            f"{shown(verdict.recorded)}",
-        )
-    )
+    state = f"{core} ({verdict.n_answers} answers); {index}; {shown(verdict.recorded)}"
+    name, width = shown(str(verdict.run.folder)), columns()
+    if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
+        stdout().print(styled(mark, f"  {name}: {state}"))
+    else:
+        stdout().print(styled(mark, f"  {shortened(name, width - len(mark[0]) - 2)}"))
+        for part in folded(state, width - 4, after="; ", indent=""):
+            stdout().print(f"    {part}")
     for difference in verdict.differences[:10]:
         stdout().print(f"    {shown(difference)}")
 
@@ -100,9 +104,11 @@ def _print_total(verdicts: Sequence[Verdict]) -> None:
     stdout().print(f"{n_right} of {counted(len(verdicts), 'run')} ok, {counted(n_answers, 'answer')} compared")
 
 
-def _as_json(verdict: Verdict) -> dict[str, object]:
+def _as_json(verdict: Verdict, verifier: Verifier) -> dict[str, object]:
     return {
         "run": str(verdict.run.folder),
+        "suite": verifier.suite.name,
+        "signature": verifier.signature,
         "right": verdict.is_right,
         "n_answers": verdict.n_answers,
         "differences": list(verdict.differences),

@@ -18,6 +18,7 @@ from ..errors import EngineError, ExperimentError, JudgingError
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge import JudgeEvaluator, Scale, read_template
 from ..files.foreign_text import utf8
+from ..generation.events import Events
 from ..judging.budget import Estimate, Prices
 from ..judging.replies import Replies
 from ..judging.requests import Judge
@@ -162,6 +163,7 @@ class RatedRuns:
         prices: Prices | None = None,
         budget: float | None = None,
         on_progress: Callable[[int, int | None], None] | None = None,
+        events: Events | None = None,
     ) -> str | None:
         """Asks for the missing ratings and stores each as it arrives.
 
@@ -169,6 +171,7 @@ class RatedRuns:
             prices: The prices of tokens.
             budget: Asking stops before the estimated cost could exceed the budget.
             on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens.
 
         Returns:
             A sentence on why some ratings are still missing; None if none are, or if there is no server.
@@ -180,7 +183,7 @@ class RatedRuns:
         if connect is None or not asking.n_missing:
             return None
         engine = connect(self._evaluator.judge)
-        return asking.ask(engine, prices=prices, budget=budget, on_progress=on_progress)
+        return asking.ask(engine, prices=prices, budget=budget, on_progress=on_progress, events=events)
 
     def found(self) -> list[tuple[int, int, int]]:
         """Run index, question index and value of all existing ratings."""
@@ -247,7 +250,7 @@ def judge(
     Args:
         paths: Paths as `find_runs` takes them.
         options: How the answers are judged.
-        suite: The suite of all runs; by default that of the checkout that contains the first run.
+        suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads that score; by default one per core.
         n_resamples: Number of bootstrap resamples for the correlation with our score.
         on_progress: Called with the number of finished requests and the total.

@@ -21,7 +21,7 @@ from ..errors import ExperimentError, PfgenError, TrialsError
 from ..files.reading import file_sha1
 from ..native import _core
 from ..runs.aggregation import aggregate
-from ..runs.checkout import run_name, suite_of
+from ..runs.checkout import run_name, suite_of_all
 from ..runs.result import Scores, is_current, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
@@ -213,7 +213,7 @@ def read_figures(
 
     Args:
         paths: Paths as `find_runs` takes them.
-        suite: The suite of all runs; by default that of the checkout that contains the first run.
+        suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads; by default one per core.
         on_batch: Called with each batch of answers, to compute other scores; all runs are read then.
         on_progress: Called with the number of finished runs and the total.
@@ -253,7 +253,7 @@ def _gather(
     keeps_scores: bool,
 ) -> _Gathered:
     found = find_runs(paths)
-    gathered = _Gathered(suite_of(found[0].folder, suite), found, threads, keeps_scores=keeps_scores)
+    gathered = _Gathered(suite_of_all([run.folder for run in found], suite), found, threads, keeps_scores=keeps_scores)
     unread = []
     for run in found:
         if run.trials_path is None:

@@ -4,6 +4,8 @@ from .._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .events import Events as Events
+    from .events import Trouble as Trouble
     from .generating import Generated as Generated
     from .generating import Generation as Generation
     from .generating import Setting as Setting
@@ -12,9 +14,11 @@ if TYPE_CHECKING:
 __getattr__ = names_on_demand(
     __name__,
     {
+        "Events": "events",
         "Generated": "generating",
         "Generation": "generating",
         "Setting": "generating",
+        "Trouble": "events",
         "generate": "generating",
     },
 )

@@ -18,6 +18,7 @@ from ..runs.trials import RunFolder, Trials
 from ..suite.questions import Instructions
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
+from .events import Events, Trouble, reports_to
 from .prompts import NUM_EXAMPLES, STOP, Mode, Task, check_mode, cleaned, is_encodable, make_tasks, unescaped
 from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
 
@@ -43,12 +44,14 @@ class Generated:
         folder: The run's folder.
         n_new: How many answers were generated, as opposed to answers that already existed.
         failed: Why trials failed: one sentence for each trial number.
+        events: What happened on the way.
     """
 
     run: RunFolder | None
     folder: Path
     n_new: int
     failed: Mapping[int, str]
+    events: Events = field(default_factory=Events, kw_only=True)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -117,6 +120,7 @@ def generate(
     output: str | Path = "result",
     until: Callable[[Trials], bool] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    events: Events | None = None,
 ) -> Generated:
     """Lets an engine answer every question of a suite in every trial, and packs the trials.
 
@@ -130,6 +134,7 @@ def generate(
         until: Called with every complete trial in order, existing ones included; returns whether the trials so far are
             enough. If given, trials are generated one after another instead of several at a time.
         on_progress: Called with the number of existing answers and the total.
+        events: Counts what happens while the call lasts; it may be shared by several calls.
 
     Raises:
         EngineError: An error concerns all tasks. Answers received before are kept.
@@ -149,7 +154,7 @@ def generate(
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(writing_run(folder, config, suite))
-            rounds = _Rounds(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None))
+            rounds = _Rounds(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None), events)
             return await rounds.run(until)
 
     return asyncio.run(run())
@@ -255,9 +260,13 @@ class Generation:
         trials: int | None = None,
         output: str | Path = "result",
         on_progress: Callable[[int, int], None] | None = None,
+        events: Events | None = None,
     ) -> Generated:
         """Opens the engine and generates the run; arguments and errors are those of `generate`."""
-        return generate(suite, self.open(suite), self.setting, trials=trials, output=output, on_progress=on_progress)
+        engine = self.open(suite)
+        return generate(
+            suite, engine, self.setting, trials=trials, output=output, on_progress=on_progress, events=events
+        )
 
 
 class _Rounds:
@@ -271,9 +280,12 @@ class _Rounds:
         writer: RunWriter,
         trials: int,
         on_progress: Callable[[int, int], None],
+        events: Events | None,
     ) -> None:
         self._suite, self._engine, self._setting, self._writer = suite, engine, setting, writer
         self._trials, self._on_progress = trials, on_progress
+        self._events = events or Events()
+        self._engine_reports = reports_to(engine, self._events)
         self._n_new = 0
         self._failed: dict[int, str] = {}
 
@@ -286,7 +298,7 @@ class _Rounds:
             await self._fill(missing)
         else:
             await self._fill_until(missing, until)
-        return Generated(self._writer.pack(), self._writer.folder, self._n_new, self._failed)
+        return Generated(self._writer.pack(), self._writer.folder, self._n_new, self._failed, events=self._events)
 
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
@@ -332,6 +344,8 @@ class _Rounds:
                     self._writer.add(task.trial, task.question, answer)
                     self._n_new += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
+                elif not answer and (raw or not self._engine_reports):  # else the engine has told why there is none
+                    self._events.add(Trouble.EMPTY, "nothing of it is left when it is cut where it ends")
         return list(unanswered.values())
 
     def _failure(self, task: Task) -> str:

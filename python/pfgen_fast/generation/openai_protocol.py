@@ -17,6 +17,9 @@ from .prompts import Mode, Prompt, Request
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the length limit in requests; the first is the default, newer OpenAI models need the second."""
 
+_MOST_TOKENS = 10**9
+"""What a server reports beyond it is no number of tokens."""
+
 NO_THINK = "/no_think\n"
 """Put before the prompt, it switches off the reasoning of Qwen3 and its like; the published runs did so."""
 
@@ -171,3 +174,14 @@ def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
     if not isinstance(answer, str):
         raise NoAnswer("holds no answer")
     return answer
+
+
+def tokens_in(reply: Any) -> tuple[int, int]:
+    """The tokens of the prompt and of the answer, as the decoded body of a reply reports them; 0 where it does not."""
+    usage = reply.get("usage") if isinstance(reply, Mapping) else None
+    return _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
+
+
+def _tokens(usage: Any, name: str) -> int:
+    n = usage.get(name) if isinstance(usage, Mapping) else None
+    return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= _MOST_TOKENS else 0

@@ -25,6 +25,7 @@ from ..scoring.scorer import Scorer
 from ..suite.keywords import shown_value
 from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
+from .events import Events
 from .generating import Generated, Generation, generate
 from .run_writer import MAX_TRIALS
 
@@ -97,6 +98,7 @@ class Measured:
         n_new: How many answers were generated, as opposed to answers that already existed.
         trials_for: The estimated number of trials that the wanted half width takes; None if it cannot be estimated.
         problems: Why the point or some of its trials failed, one sentence each.
+        signature: What made the scores; see `Scorer.signature`.
     """
 
     point: Point
@@ -107,6 +109,7 @@ class Measured:
     n_new: int = 0
     trials_for: int | None = None
     problems: tuple[str, ...] = ()
+    signature: str | None = None
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -186,7 +189,7 @@ class SweepOptions:
 
     Attributes:
         engine: Name of the engine.
-        suite: Any argument of `Suite.load`.
+        suite: Any argument of `Suite.load`; None if it is not named.
         parameters: The grid; see `grid`.
         trials: How often each question is asked at most.
         until_interval: See `sweep`.
@@ -194,7 +197,7 @@ class SweepOptions:
     """
 
     engine: str
-    suite: str
+    suite: str | None
     parameters: Mapping[str, Any]
     trials: int = 10
     until_interval: float | None = None
@@ -209,15 +212,13 @@ class SweepOptions:
             given: Options by name, which override the file; None and empty lists count as not given.
 
         Raises:
-            EngineError: The file is not TOML, a key outside the grid has the wrong type, or the engine or suite is
-                missing.
+            EngineError: The file is not TOML, a key outside the grid has the wrong type, or the engine is missing.
         """
         found = {} if file is None else _read_toml(file)
         found.update((key, value) for key, value in (given or {}).items() if value not in (None, []))
-        for key in ("engine", "suite"):
-            if not found.get(key):
-                raise EngineError(f"--{key} is needed")
-        own = {key: found.pop(key) for key in _OF_THE_SWEEP if key in found}
+        if not found.get("engine"):
+            raise EngineError("--engine is needed")
+        own = {"suite": None, **{key: found.pop(key) for key in _OF_THE_SWEEP if key in found}}
         return cls(parameters=found, **own)
 
     def points(self) -> list[Point]:
@@ -242,6 +243,7 @@ def sweep(
     until_interval: float | None = None,
     output: str | Path = "result",
     on_progress: Callable[[int, int], None] | None = None,
+    events: Events | None = None,
 ) -> Iterator[Measured]:
     """Generates and scores the run of each point in turn, and yields its outcome.
 
@@ -249,10 +251,11 @@ def sweep(
         suite: Provides the questions.
         points: Points as `grid` returns them.
         trials: How often each question is asked at most.
-        until_interval: A point has enough trials (at least two) once its score's 95 % interval extends at most this
-            far to either side.
+        until_interval: A point has enough trials once its score's 95 % interval extends at most this far to either
+            side, but not before `runs.precision.least_trials_to_stop`.
         output: The folder below which the folders of the runs are created.
         on_progress: Called with the number of existing answers and the total, over all points.
+        events: Counts what happens at all points.
 
     Raises:
         EngineError: `trials` or `until_interval` is out of range. Errors of a single point go to its `problems`.
@@ -261,15 +264,18 @@ def sweep(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     if until_interval is not None and not until_interval > 0:
         raise EngineError(f"until_interval: expected a number above 0, not {until_interval:g}")
-    return _Sweep(suite, trials, until_interval, Path(output)).run(points, on_progress or (lambda done, total: None))
+    over = _Sweep(suite, trials, until_interval, Path(output), events)
+    return over.run(points, on_progress or (lambda done, total: None))
 
 
 class _Sweep:
     """A single call of `sweep`."""
 
-    def __init__(self, suite: Suite, trials: int, until_interval: float | None, output: Path) -> None:
+    def __init__(
+        self, suite: Suite, trials: int, until_interval: float | None, output: Path, events: Events | None
+    ) -> None:
         self._suite, self._trials, self._output = suite, trials, output
-        self._until_interval = until_interval
+        self._until_interval, self._events = until_interval, events
         self._scorer = Scorer(suite)
         self._point_of: dict[Path, Point] = {}
 
@@ -302,6 +308,7 @@ class _Sweep:
                 output=self._output,
                 until=self._is_enough() if self._until_interval else None,
                 on_progress=on_progress,
+                events=self._events,
             )
             return self._scored(point, generated)
         except PfgenError as error:
@@ -312,8 +319,7 @@ class _Sweep:
 
         def is_enough(trial: Trials) -> bool:
             scores.add(trial)
-            half_width = scores.interval().half_width
-            return half_width is not None and half_width <= (self._until_interval or 0)
+            return scores.is_known_to(self._until_interval or 0)
 
         return is_enough
 
@@ -334,6 +340,7 @@ class _Sweep:
             n_new=generated.n_new,
             trials_for=scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(problems),
+            signature=self._scorer.signature,
         )
 
 
@@ -347,6 +354,7 @@ def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
             "trials_for_interval": point.trials_for,
             "run": None if point.folder is None else point.folder.as_posix(),
             "problems": list(point.problems),
+            "signature": point.signature,
         }
         for point in measured
     ]
@@ -383,7 +391,10 @@ def to_markdown(measured: Sequence[Measured]) -> str:
         figures = [interval_text(point.intervals.get(metric)) for metric in SCORES]
         run = markdown_text("–" if point.folder is None else point.folder.as_posix())
         lines.append([*values, *figures, str(point.n_trials), _count(point.trials_for), run])
-    return "".join(map(markdown_row, lines))
+    signatures = dict.fromkeys(point.signature for point in measured if point.signature)
+    return "".join(
+        [*map(markdown_row, lines), *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)]
+    )
 
 
 def interval_text(interval: Interval | None) -> str:

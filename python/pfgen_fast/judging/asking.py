@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 
 from ..generation.engines import ModelEngine
+from ..generation.events import Events, reports_to
 from .budget import Estimate, Prices, estimated_tokens, prompt_tokens
 from .replies import Replies
 from .requests import JudgeRequest
@@ -66,6 +67,7 @@ class Asking:
         prices: Prices | None = None,
         budget: float | None = None,
         on_progress: Progress | None = None,
+        events: Events | None = None,
     ) -> str | None:
         """Asks for the missing replies and stores each as it arrives.
 
@@ -74,6 +76,7 @@ class Asking:
             prices: The prices of tokens.
             budget: Asking stops before a request whose estimated cost could exceed the budget.
             on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens, if the engine reports it.
 
         Returns:
             A sentence on why some replies are still missing; None if none are.
@@ -82,6 +85,8 @@ class Asking:
             EngineError: An error concerns all requests. Replies received before are kept.
             JudgingError: Another process is adding replies to the same file.
         """
+        if events is not None:
+            reports_to(engine, events)
         return asyncio.run(self._ask(engine, prices or Prices(), budget, on_progress or (lambda done, total: None)))
 
     async def _ask(
@@ -89,6 +94,7 @@ class Asking:
     ) -> str | None:
         todo = self._todo()
         spent, n_asked = 0.0, 0
+        on_progress(0, len(todo))
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())

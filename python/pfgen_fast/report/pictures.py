@@ -83,9 +83,9 @@ def _draw_parameter(part: Any, shown: Sequence[Measured], parameter: str) -> Non
 
 def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | None) -> None:
     of_score, of_interval = part.subplots(1, 2)
-    drawn = [point for point in shown if len(point.curve) > 1]
-    for number, point in enumerate(drawn):
-        known = [step for step in point.curve if step.half_width is not None]
+    curves = [(point, [step for step in point.curve if step.half_width is not None]) for point in shown]
+    drawn = [(point, known) for point, known in curves if known]
+    for number, (point, known) in enumerate(drawn):
         trials, looks = [step.n_trials for step in known], {**look(number), "marker": ""}
         means, halves = [step.value for step in known], [step.half_width or 0 for step in known]
         of_score.plot(trials, means, **looks)
@@ -95,12 +95,15 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
         of_interval.plot(trials, halves, label=plain(point.point.name), **looks)
     if until_interval is not None:
         of_interval.axhline(until_interval, color=LIMIT, linestyle="--", linewidth=1)
-    of_score.set(title="score with its 95 % interval", xlabel="trials", xscale="log")
-    logarithmic = any(step.half_width for point in drawn for step in point.curve)
+    of_score.set(title="score with its 95 % interval over trials", xlabel="trials", xscale="log" if drawn else "linear")
+    logarithmic = any(step.half_width for _, known in drawn for step in known)
     scale = "log" if logarithmic else "linear"
     wanted = "" if until_interval is None else f"; dashed: ±{until_interval:g}"
-    of_interval.set(title=f"half of the interval{wanted}", xlabel="trials", xscale="log", yscale=scale)
-    for scaled in (of_score.xaxis, of_interval.xaxis, *([of_interval.yaxis] if logarithmic else [])):
+    of_interval.set(
+        title=f"half of the interval{wanted}", xlabel="trials", xscale="log" if drawn else "linear", yscale=scale
+    )
+    along = [of_score.xaxis, of_interval.xaxis] if drawn else []
+    for scaled in (*along, *([of_interval.yaxis] if logarithmic else [])):
         _name_plainly(scaled)
     _name(part, 1 < len(drawn) <= _MAX_NAMED)
 

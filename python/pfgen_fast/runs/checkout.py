@@ -1,11 +1,13 @@
 """Checkouts of pfgen-bench, or of projects with the same layout, which hold both runs and their suite.
 
 The suite of a run is in `data/` of the nearest parent folder that has a suite there. A command that is given no run
-takes the suite of the working folder in the same way.
+takes the suite of the working folder in the same way. What needs one suite for several runs takes theirs, if it is the
+same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -50,18 +52,42 @@ def suite_of(folder: Path, given: Suite | None = None) -> Suite:
         return _loaded(root / "data")
 
 
+def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
+    """The one suite of several runs: the given one, or else that of their checkouts.
+
+    Raises:
+        SuiteError: A run has no suite, or one that breaks the rules, or two runs have different ones.
+    """
+    first, *others = folders
+    suite = suite_of(first, given)
+    for folder in others:
+        other = suite_of(folder, given)
+        if other.metadata_hash != suite.metadata_hash:
+            raise SuiteError(
+                f"{first} and {folder} have different suites, {suite.name} and {other.name}; name one (--suite)"
+            )
+    return suite
+
+
 def suite_here() -> Suite:
     """The suite of the checkout that the working folder is, or lies in.
 
     Raises:
         SuiteError: There is no suite, or it breaks the rules.
     """
+    return _loaded(suite_folder_here())
+
+
+def suite_folder_here() -> Path:
+    """The folder of the suite of `suite_here`.
+
+    Raises:
+        SuiteError: There is none.
+    """
     root = checkout_of(Path.cwd() / "run")
     if root is None:
-        raise SuiteError(
-            "the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite (--suite)"
-        )
-    return _loaded(root / "data")
+        raise SuiteError("the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite")
+    return root / "data"
 
 
 _loading = Lock()

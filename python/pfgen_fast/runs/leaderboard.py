@@ -225,6 +225,7 @@ def _record(entry: Entry) -> dict[str, Any]:
         "run": entry.folder.as_posix(),
         "model": entry.model,
         "config": entry.config,
+        "metadata_hash": result.metadata_hash,
         "num_trials": result.num_trials,
         "score": add_up(entry.question_scores, entry.float_sum) / len(entry.question_scores),
         "score_std": result.score_std,

@@ -1,7 +1,7 @@
 """The precision of a run's scores, and the number of trials that a precision takes.
 
 The interval covers the variation between trials of the same questions. The questions are fixed, so its width goes to 0
-as trials are added. Definition: docs/generation.md, section 4.
+as trials are added. Definition: docs/generation.md, section 4; how well it holds: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Interval:
 
     Attributes:
         value: The mean over the questions of the mean of their trials.
-        half_width: Half the width of the 95 % interval; None with fewer than two trials.
+        half_width: Half the width of the 95 % interval; None with fewer trials than `least_trials`.
         n_trials: The number of trials.
     """
 
@@ -98,11 +98,22 @@ class TrialScores:
             raise ValueError("an interval needs at least one trial of each question")
         samples = [np.array(values[:n_trials]) for values in self._values[metric]]
         value = float(np.mean([sample.mean() for sample in samples]))
-        return Interval(value, half_width(samples), min(map(len, samples)))
+        fewest = min(map(len, samples))
+        is_enough = fewest >= least_trials(len(samples))
+        return Interval(value, half_width(samples) if is_enough else None, fewest)
 
     def intervals(self) -> Mapping[str, Interval]:
         """The value and interval of every metric."""
         return {metric: self.interval(metric) for metric in SCORES}
+
+    def is_known_to(self, wanted: float) -> bool:
+        """Whether the score's interval extends at most `wanted` to either side, after enough trials to stop there.
+
+        Whoever looks after each trial stops when the trials so far happen to vary little, which few trials often do.
+        """
+        half_width = self.interval().half_width
+        is_enough = self.n_trials >= least_trials_to_stop(len(self._question_numbers))
+        return is_enough and half_width is not None and half_width <= wanted
 
     def curve(self) -> list[Interval]:
         """The score after 1, 2, 3, ... trials, thinned out if there are many; empty if the order is not known."""
@@ -120,7 +131,29 @@ class TrialScores:
             return None
         variances = np.array([np.var(values, ddof=1) for values in self._values["score"]])
         spread = math.sqrt(float(variances.sum())) / len(variances)
-        n = max(2, math.ceil((quantile(math.inf) * spread / wanted) ** 2))
+        n = max(least_trials(len(variances)), math.ceil((quantile(math.inf) * spread / wanted) ** 2))
         while half_width_of(variances, np.full(len(variances), n)) > wanted:  # Student's quantile is a bit larger
             n += 1
         return n
+
+
+def least_trials(n_questions: int) -> int:
+    """The number of trials from which on a score has an interval: ten, or two at least if they are 100 answers.
+
+    Where nearly all answers to a question are the same, fewer often show no difference at all: docs/statistics.md.
+
+    Example:
+        >>> least_trials(8), least_trials(50), least_trials(200)
+        (10, 2, 2)
+    """
+    return max(2, min(10, math.ceil(100 / n_questions)))
+
+
+def least_trials_to_stop(n_questions: int) -> int:
+    """The number of trials before which no score counts as known: ten, and 640 answers; reason as in `least_trials`.
+
+    Example:
+        >>> least_trials_to_stop(8), least_trials_to_stop(50), least_trials_to_stop(200)
+        (80, 13, 10)
+    """
+    return max(10, math.ceil(640 / n_questions))

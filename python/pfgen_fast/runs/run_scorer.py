@@ -43,6 +43,9 @@ class Outcome:
         path: The path of its result, whether or not it exists.
         summary: The result without its questions; None if there is no result.
         error: The reason for a failure, in one sentence.
+        suite: The suite of the run; None if it failed.
+        signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
+            records none.
     """
 
     run: RunFolder
@@ -50,6 +53,8 @@ class Outcome:
     path: Path
     summary: RunSummary | None = None
     error: str | None = None
+    suite: Suite | None = None
+    signature: str | None = None
 
 
 @dataclass(frozen=True)
@@ -151,13 +156,19 @@ class RunScorer:
             suite_of(run.folder, self.suite)
 
     def _read_guarded(self, run: RunFolder, stop: _Stop) -> ReadRun | Outcome:
-        return self._guarded(run, lambda: self._read(run, stop))
+        read = self._guarded(run, lambda: self._read(run, stop))
+        if isinstance(read, ReadRun) or read.status == "failed":
+            return read
+        return replace(read, suite=suite_of(run.folder, self.suite))
 
     def _finish_guarded(self, scored: tuple[ReadRun, ScoreTable] | Outcome) -> Outcome:
         if isinstance(scored, Outcome):
             return scored
         job, table = scored
-        return self._guarded(job.run, lambda: self._finish(job, table))
+        finished = self._guarded(job.run, lambda: self._finish(job, table))
+        if finished.status == "failed":
+            return finished
+        return replace(finished, suite=job.suite, signature=table.signature)
 
     def _guarded(self, run: RunFolder, work: Callable[[], T]) -> T | Outcome:
         """The result of `work`, or the failed outcome with the reason."""

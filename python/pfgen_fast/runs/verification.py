@@ -60,11 +60,13 @@ class Verifier:
         sample: The number of answers of each run that the oracle scores, evenly spread; None for all.
 
     Attributes:
+        suite: The suite.
         index_differences: The questions whose index, as scoring finds it, is not what the suite's files give; one
             sentence each.
     """
 
     def __init__(self, suite: Suite, *, float_sum: FloatSum = "compensated", sample: int | None = None) -> None:
+        self.suite = suite
         self._float_sum: FloatSum = float_sum
         self._sample = sample
         self._scorer = Scorer(suite, float_sum=float_sum)
@@ -73,6 +75,11 @@ class Verifier:
         original = suite if suite.folder is None else Suite.load(suite.folder, cached=False)
         self._oracle = Oracle(original, float_sum=float_sum)
         self.index_differences = tuple(_index_differences(self._scorer, original))
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores that recorded results are compared with."""
+        return self._scorer.signature
 
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
         """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle.

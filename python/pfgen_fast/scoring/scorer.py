@@ -22,6 +22,7 @@ from ..suite.rules import FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile
 from ..suite.suite import Suite
 from .index import index_of, open_index, renewed_index
 from .score_table import PARTS, ScoreTable
+from .signature import signature_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,10 +136,7 @@ class Scorer:
     @property
     def signature(self) -> str:
         """Identifies how scores are computed: version, suite, profile, float sum, n-gram orders."""
-        return (
-            f"pfgen-fast:{_core.__version__}|suite:{self.suite.metadata_hash}|profile:{self.profile}"
-            f"|sum:{self.float_sum}|orders:1-10"
-        )
+        return signature_of(self.suite, profile=self.profile, float_sum=self.float_sum)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickling creates the native part again, from an index found or mapped on the receiving side.

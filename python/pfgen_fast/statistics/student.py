@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ def half_width_of(variances: NDArray[np.float64], counts: NDArray[np.int_]) -> f
     return quantile(degrees) * math.sqrt(total) / len(parts)
 
 
+@lru_cache(maxsize=4096)
 def quantile(degrees: float) -> float:
     """The 97.5 % quantile of Student's t distribution.
 

@@ -93,7 +93,8 @@ class Engine(Protocol):
     """Answers tasks.
 
     An engine that can explain a missing answer has an attribute `trouble`: the last reason, as part of a sentence. An
-    engine with stored answers has an attribute `n_trials`: the number of trials for which it has them.
+    engine that asks a server has an attribute `events`, an `Events` to which it reports what happens, empty answers
+    included. An engine with stored answers has an attribute `n_trials`: the number of trials for which it has them.
     """
 
     @property

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ...errors import EngineError
 from ...files.foreign_text import in_one_line
 from ...files.optional import optional
-from ..openai_protocol import NoAnswer, RequestForm, answer_in
+from ..events import Events, Trouble
+from ..openai_protocol import NoAnswer, RequestForm, answer_in, tokens_in
 from ..prompts import Request
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE_SECONDS = 600.0
 _LONGEST_BACKOFF_SECONDS = 30.0
 _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
-_WORTH_ANOTHER_TRY = {408, 409, 425, 429}
+_WORTH_ANOTHER_TRY = {409, 425}
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class ServerEngine:
     Attributes:
         parameters: What config.json records about the form of requests.
         trouble: Why the most recent missing answer is missing.
+        events: Counts what happens; the caller may put an object of its own in its place.
 
     Raises:
         EngineError: httpx is not installed, or the address or the key is invalid.
@@ -95,6 +97,7 @@ class ServerEngine:
     def __init__(self, form: RequestForm, connection: Connection) -> None:
         self.parameters: Mapping[str, Any] = form.parameters
         self.trouble = ""
+        self.events = Events()
         self._form, self._connection, self._url = form, connection, connection.base_url
         self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
         self._client: httpx.AsyncClient | None = None
@@ -141,19 +144,24 @@ class ServerEngine:
             try:
                 reply = await self._post_in_time(path, body)
             except TimeoutError:
-                problem = f"no complete reply within {self._connection.timeout:g} s"
+                trouble, problem = Trouble.TIMEOUT, f"no complete reply within {self._connection.timeout:g} s"
             except _transport_error() as error:
+                trouble = Trouble.TIMEOUT if _is_timeout(error) else Trouble.CONNECTION
                 problem = self._connection_problem(error)
             else:
                 if 200 <= reply.status < 300:
                     return self._read(reply)
+                trouble = _trouble_of(reply.status)
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
-                if not (reply.status in _WORTH_ANOTHER_TRY or reply.status >= 500):
+                if trouble is Trouble.REFUSAL:
                     return self._refused(reply.status, problem)
                 if "insufficient_quota" in problem:
                     self._fail(problem)
                 wait = max(wait, self._asked_pause(reply.retry_after))
-            if attempt < self._connection.retries:
+            is_last = attempt == self._connection.retries
+            self.events.add(trouble, problem if is_last else f"{problem}; next try in {wait:.3g} s")
+            if not is_last:
+                self.events.n_retries += 1
                 await asyncio.sleep(wait)
         return self._missing(problem)
 
@@ -195,20 +203,26 @@ class ServerEngine:
     def _read(self, reply: _Reply) -> str:
         """The answer in the body of a successful reply."""
         if reply.fault:
+            self.events.add(Trouble.UNUSABLE, reply.fault)
             return self._missing(reply.fault)
         self._has_answered = True
         self._failures_in_a_row = 0
         try:
-            answer = answer_in(json.loads(reply.content), last_of_several=self._form.takes_last_choice)
+            decoded = json.loads(reply.content)
+            self.events.add_tokens(*tokens_in(decoded))
+            answer = answer_in(decoded, last_of_several=self._form.takes_last_choice)
         except NoAnswer as problem:
-            self.trouble = f"{self._url}: the reply {problem}: {self._shown(reply.content)}"
-            return ""
+            return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
         except (ValueError, RecursionError):
-            self.trouble = f"{self._url}: the reply is not JSON: {self._shown(reply.content)}"
-            return ""
+            return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
         if not answer.strip():
-            self.trouble = f"{self._url}: the answer is empty"
+            return self._unusable(Trouble.EMPTY, "the answer is empty")
         return self._scrubbed(answer)
+
+    def _unusable(self, trouble: Trouble, problem: str) -> str:
+        self.trouble = f"{self._url}: {problem}"
+        self.events.add(trouble, problem)
+        return ""
 
     def _connection_problem(self, error: Exception) -> str:
         """Describes an error that a retry may fix; raises if the server has never been reached."""
@@ -227,10 +241,12 @@ class ServerEngine:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
         if not (self._has_answered or "content_filter" in problem):
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
+        self.events.add(Trouble.REFUSAL, problem)
         return self._missing(problem)
 
     def _missing(self, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"
+        self.events.n_given_up += 1
         self._failures_in_a_row += 1
         if self._failures_in_a_row >= (_FAILURES_LATER if self._has_answered else _FAILURES_AT_FIRST):
             self._fail(f"{self._failures_in_a_row} requests in a row have failed, the last with {problem}")
@@ -244,7 +260,10 @@ class ServerEngine:
         seconds = _seconds(retry_after)
         if seconds > _LONGEST_PAUSE_SECONDS:
             self._fail(f"asks to wait for {seconds:.0f} s; run the same command again later to continue")
-        self._pause_until = max(self._pause_until, asyncio.get_running_loop().time() + seconds)
+        now = asyncio.get_running_loop().time()
+        until = max(self._pause_until, now + seconds)
+        self.events.paused_seconds += until - max(self._pause_until, now)
+        self._pause_until = until
         return seconds
 
     async def _pause(self) -> None:
@@ -271,6 +290,15 @@ class ServerEngine:
         return text.replace(self._key, "[key]") if self._key else text
 
 
+def _trouble_of(status: int) -> Trouble:
+    """The kind of an HTTP status that is no success; all but refusals may go away."""
+    if status == 429:
+        return Trouble.RATE_LIMIT
+    if status == 408:
+        return Trouble.TIMEOUT
+    return Trouble.SERVER_ERROR if status >= 500 or status in _WORTH_ANOTHER_TRY else Trouble.REFUSAL
+
+
 def _message_of(reply: Any) -> Any:
     """The message of a decoded refusal, wherever servers put it; else everything."""
     if isinstance(reply, list) and len(reply) == 1:  # Google's servers wrap their errors
@@ -288,6 +316,12 @@ def _transport_error() -> type[Exception]:
     import httpx
 
     return httpx.HTTPError
+
+
+def _is_timeout(error: Exception) -> bool:
+    import httpx
+
+    return isinstance(error, httpx.TimeoutException)
 
 
 def _is_unreachable(error: Exception) -> bool:

@@ -48,8 +48,7 @@ function filterRuns() {
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
   document.getElementById("none").hidden = n > 0;
   table.parentElement.hidden = n === 0;
-  for (const sentence of document.querySelectorAll("section > .none")) sentence.hidden = n > 0;
-  for (const drawn of document.querySelectorAll(".plots, .heat")) drawn.hidden = n === 0;
+  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map")) drawn.classList.toggle("empty", n === 0);
 }
 
 // ---- The form
@@ -79,7 +78,7 @@ document.querySelector("main").addEventListener("change", ({ target }) => {
   const { filter, shows } = target.dataset;
   if (filter) setFilter(filter, target.type === "checkbox" ? (target.checked ? "yes" : "") : target.value);
   if (shows) {
-    const chosen = [...filterForm.querySelectorAll("[data-shows]")].filter((box) => box.checked).map((box) => encodeURIComponent(box.dataset.shows));
+    const chosen = [...filterForm.querySelectorAll("[data-shows]")].filter((box) => box.checked).map((box) => encodedKey(box.dataset.shows));
     setFilter("columns", chosen.join(",") || "none");
   }
 });
@@ -128,6 +127,8 @@ function showOffers() {
     const filters = new Map(state.filters).set("answers", state.search.trim());
     go({ search: "", filters });
   });
+  document.getElementById("none").firstElementChild.textContent = questions.length
+    ? "No run matches the search and the filters, but questions do: see above." : "No run matches the search and the filters.";
   offers.replaceChildren(...(links.length ? [links.length === 2 ? "Question:" : "Questions:", ...links, " "] : []), ...(words.length ? [inAnswers] : []));
   offers.hidden = !words.length;
 }

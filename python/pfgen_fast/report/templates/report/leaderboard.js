@@ -34,12 +34,17 @@ const SHOWN_AT_FIRST = ["parameter mode"];
 
 /** The optional columns that the state asks for. */
 function shownColumns() {
-  const asked = state.filters.get("columns")?.split(",").map(decoded) ?? SHOWN_AT_FIRST;
+  const asked = state.filters.get("columns")?.split(",").map(decodedKey) ?? SHOWN_AT_FIRST;
   return COLUMNS.filter(({ key, isOptional }) => isOptional && asked.includes(key));
 }
 
-function decoded(text) {
-  try { return decodeURIComponent(text); } catch { return text; }
+/** A column's key within a list of them, where a comma separates. */
+function encodedKey(key) {
+  return key.replaceAll("%", "%25").replaceAll(",", "%2C");
+}
+
+function decodedKey(text) {
+  return text.replaceAll("%2C", ",").replaceAll("%25", "%");
 }
 
 function showColumns() {

@@ -40,22 +40,26 @@ function readPair(text) {
 }
 
 function readState(fragment) {
-  const given = new URLSearchParams(fragment.replace(/^#/, ""));
+  const given = new URLSearchParams(fragment.replace(/^#\/?/, ""));
   const read = { filters: new Map([...given].filter(([name, value]) => !Object.hasOwn(PARTS, name) && value)) };
   for (const [name, part] of Object.entries(PARTS)) read[name] = part.read(given.get(name) ?? "");
   return read;
 }
 
-/** The address within this page of the state with some changes, such as "#run=a/b&question=Q07"; "#" is the bare page. */
+/** The address within this page of the state with some changes, such as "#/run=a/b&question=Q07"; "#" is the bare page.
+ *
+ * The slash tells those who look at links that it names no element.
+ */
 function addressOf(changes) {
   const shown = { ...state, ...changes };
   const written = [...Object.entries(PARTS).map(([name, part]) => [name, part.write(shown[name])]), ...shown.filters];
-  return `#${written.filter(([, text]) => text).map((pair) => pair.map(forAddress).join("=")).join("&")}`;
+  const pairs = written.filter(([, text]) => text).map((pair) => pair.map(forAddress).join("="));
+  return pairs.length ? `#/${pairs.join("&")}` : "#";
 }
 
 function forAddress(text) {
   const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
-  return encoded.replaceAll("%2F", "/").replaceAll("%3A", ":");
+  return encoded.replace(/%(2F|3A|2C)/g, decodeURIComponent);  // what may stand as it is: "/", ":", ","
 }
 
 /** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */

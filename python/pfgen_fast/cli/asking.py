@@ -1,0 +1,148 @@
+"""What a person sees while a model is asked: a bar with counts on a terminal, elsewhere a log; then a summary."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .app import counting, has_bars, note, stderr
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..generation.events import Events, Trouble
+
+_SECONDS_BETWEEN_LINES = 5.0
+_LINES = 10
+_LONGEST_SILENCE_SECONDS = 60.0
+
+
+class Watch:
+    """Follows one call that asks a model, which is made within this context; shows nothing.
+
+    Args:
+        what: What is asked for, in the plural.
+        clock: The time in seconds.
+
+    Attributes:
+        events: What happens; to be given to the call.
+        done: How many answers there are.
+        planned: How many there will be.
+    """
+
+    def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        from ..generation.events import Events
+
+        self.events: Events = Events(on_trouble=self._on_trouble)
+        self.done = self.planned = 0
+        self._what, self._clock = what, clock
+        self._begin = clock()
+        self._n_before: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        pass
+
+    def count(self, done: int, total: int | None) -> None:
+        """Notes how many answers there are, and how many there will be."""
+        if self._n_before is None:
+            self._n_before = done
+        self.done, self.planned = done, total or 0
+        self._show()
+
+    def _on_trouble(self, trouble: Trouble, what: str) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        """Called whenever something has happened."""
+
+    @property
+    def _n_new(self) -> int:
+        return self.done - (self._n_before or 0)
+
+    @property
+    def _rate(self) -> float:
+        seconds = self._clock() - self._begin
+        return self._n_new / seconds if seconds > 0 else 0.0
+
+    def summary(self) -> str:
+        """Everything that happened, in one line."""
+        new = f"{self._n_new:,} new in {_duration(self._clock() - self._begin)}"
+        speed = f" ({self._rate:,.1f}/s)" if self._n_new else ""
+        return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {new}{speed}", self.events)
+
+
+class _Log(Watch):
+    """A line for the first trouble of each kind, and from time to time one with all counts."""
+
+    def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(what, clock=clock)
+        self._last_time, self._last_done = self._begin, 0
+
+    def _on_trouble(self, trouble: Trouble, what: str) -> None:
+        if self.events.troubles[trouble] == 1:
+            note(f"{trouble.value}: {what}")
+        super()._on_trouble(trouble, what)
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self.events.troubles or (self.planned and kind is None):
+            stderr().print(self.summary())
+
+    def _show(self) -> None:
+        silence = self._clock() - self._last_time
+        is_much = (self.done - self._last_done) * _LINES >= self.planned
+        if silence >= _LONGEST_SILENCE_SECONDS or (silence >= _SECONDS_BETWEEN_LINES and is_much):
+            self._last_time, self._last_done = self._clock(), self.done
+            stderr().print(self._state())
+
+    def _state(self) -> str:
+        left = f", {_duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
+        return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {self._rate:,.1f}/s{left}", self.events)
+
+
+class _Bar(_Log):
+    """A bar in the place of the lines with counts."""
+
+    def __enter__(self) -> Self:
+        self._stack = contextlib.ExitStack()
+        bar = counting(self._what, with_speed=True, below=lambda: str(self.events))
+        self._show_bar = self._stack.enter_context(bar)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._stack.close()
+        super().__exit__(kind, *rest)
+
+    def _show(self) -> None:
+        self._show_bar(self.done, self.planned or None)
+
+
+def watch_over(what: str, *, quiet: bool = False) -> Watch:
+    """Creates what a call reports to, as a context around the call; everything is shown on stderr."""
+    if quiet:
+        return Watch(what)
+    return _Bar(what) if has_bars() else _Log(what)
+
+
+def _joined(state: str, events: Events) -> str:
+    happened = str(events)
+    return f"{state}; {happened}" if happened else state
+
+
+def _duration(seconds: float) -> str:
+    """A time in words.
+
+    Example:
+        >>> _duration(7.2), _duration(125), _duration(7380)
+        ('7 s', '2 min 5 s', '2 h 3 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60} min"

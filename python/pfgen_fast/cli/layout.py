@@ -1,0 +1,86 @@
+"""How lines fit a terminal: what is too long is shortened or folded there, and whole wherever else it is written."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+_LEAST = 12
+"""Nothing is shortened to fewer columns, for it could not be told from others."""
+
+
+def columns() -> int | None:
+    """The width of the terminal that results are printed on; None if they go elsewhere, where nothing is cut."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def rest(taken: int) -> int | None:
+    """What is left of that width beside the columns that are taken."""
+    width = columns()
+    return None if width is None else width - taken
+
+
+def shortened(text: str, width: int | None) -> str:
+    """A name or path with an ellipsis in its middle if it is wider than this; both of its ends tell something.
+
+    Example:
+        >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 21)
+        'result/ope…06/5e1e9f4'
+    """
+    if width is None or _width(text) <= (width := max(width, _LEAST)):
+        return text
+    end = _last(text, (width - 1) // 2)
+    return f"{_first(text, width - 1 - _width(end))}…{end}"
+
+
+def cut(text: str, width: int | None) -> str:
+    """A sentence with an ellipsis at its end if it is wider than this.
+
+    Example:
+        >>> cut("Why does ice float?", 12)
+        'Why does ic…'
+    """
+    if width is None or _width(text) <= (width := max(width, _LEAST)):
+        return text
+    return f"{_first(text, width - 1)}…"
+
+
+def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> list[str]:
+    """A text in lines that end with `after`, of which each holds as much as fits.
+
+    Example:
+        >>> folded("sum: naive|orders: 1-10|profile: paper", 24, after="|")
+        ['sum: naive|orders: 1-10|', '  profile: paper']
+    """
+    first, *parts = text.split(after)
+    lines = [first]
+    for part in parts:
+        if width is None or _width(f"{lines[-1]}{after}{part}{after}") <= width:
+            lines[-1] += after + part
+        else:
+            lines[-1] += after
+            lines.append(indent + part)
+    return lines
+
+
+def _width(text: str) -> int:
+    """The columns of a text; characters of East Asia take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _first(text: str, width: int) -> str:
+    n = 0
+    while n < len(text) and _width(text[: n + 1]) <= width:
+        n += 1
+    return text[:n]
+
+
+def _last(text: str, width: int) -> str:
+    n = 0
+    while n < len(text) and _width(text[-n - 1 :]) <= width:
+        n += 1
+    return text[len(text) - n :]

@@ -1,0 +1,69 @@
+"""Which suite a command takes, and the lines beside its scores that say what made them.
+
+The rule for the suite is that of `runs.checkout`: docs/commands.md has it in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .app import counted, print_line, shown
+from .layout import columns, folded
+
+if TYPE_CHECKING:
+    from ..runs.run_scorer import Outcome
+    from ..suite.suite import Suite
+
+_SEPARATOR = "|"
+
+
+def given_suite(source: str | None) -> Suite | None:
+    """The suite that an option names; None if it is not given, so that each run has that of its checkout."""
+    if source is None:
+        return None
+    from ..suite.suite import Suite
+
+    return Suite.load(source)
+
+
+def suite_or_here(source: str | None) -> Suite:
+    """The suite of a command that is given no run: the named one, or that of the working folder."""
+    from ..runs.checkout import suite_here
+
+    return given_suite(source) or suite_here()
+
+
+def source_or_here(source: str | None) -> str | Path:
+    """Likewise, as an argument of `Suite.load`: for suites that may not be loadable."""
+    from ..runs.checkout import suite_folder_here
+
+    return source or suite_folder_here()
+
+
+def print_origin(suite: Suite, signature: str | None = None, *, remark: str = "") -> None:
+    """Prints which suite was used, and the signature of the scores above; a remark stands behind the suite."""
+    print_line((f"suite: {shown(suite.name)}{remark}", "dim"))
+    if signature is not None:
+        for line in folded(f"signature: {signature}", columns(), after=_SEPARATOR):
+            print_line((line, "dim"))
+
+
+def print_origins(outcomes: Iterable[Outcome]) -> None:
+    """Prints what made the scores of runs, once for all runs that have it in common."""
+    numbers: dict[tuple[Suite, str, str | None], int] = {}
+    for outcome in outcomes:
+        if outcome.suite is not None:
+            key = outcome.suite, outcome.status, outcome.signature
+            numbers[key] = numbers.get(key, 0) + 1
+    for (suite, status, signature), number in numbers.items():
+        remark = f" ({counted(number, 'run')})" if len(numbers) > 1 else ""
+        print_origin(suite, signature, remark=remark)
+        if status == "current":
+            print_line(
+                (
+                    "signature: unknown; result.json, where these scores are from, records none (--force scores anew)",
+                    "dim",
+                )
+            )

@@ -1,0 +1,103 @@
+"""What happens while a model is asked: answers, troubles and tokens, counted and never printed.
+
+Engines that ask a server report here; whoever called them may read the counts at any time.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Trouble(enum.Enum):
+    """A kind of trouble with a request or with its reply; the value is its name."""
+
+    RATE_LIMIT = "rate limit"
+    SERVER_ERROR = "server error"
+    TIMEOUT = "timeout"
+    CONNECTION = "broken connection"
+    REFUSAL = "refused request"
+    UNUSABLE = "unusable reply"
+    EMPTY = "empty answer"
+
+
+@dataclass
+class Events:
+    """The counts of one call, such as that of `generate`.
+
+    Attributes:
+        troubles: How often each kind of trouble occurred.
+        n_retries: How many requests were sent again after trouble.
+        n_given_up: How many requests were given up after the last try.
+        paused_seconds: For how long the server asked all requests to pause.
+        n_prompt_tokens: The tokens of the prompts, as the server reports them; 0 if it does not.
+        n_reply_tokens: Likewise, the tokens of the replies.
+        on_trouble: Called after each trouble with its kind, and with what happened in one harmless line.
+
+    Example:
+        >>> events = Events()
+        >>> events.add(Trouble.RATE_LIMIT, "HTTP 429: slow down")
+        >>> events.add(Trouble.TIMEOUT, "no complete reply within 120 s")
+        >>> events.add(Trouble.TIMEOUT, "no complete reply within 120 s")
+        >>> print(events)
+        1 rate limit, 2 timeouts
+    """
+
+    troubles: Counter[Trouble] = field(default_factory=Counter)
+    n_retries: int = 0
+    n_given_up: int = 0
+    paused_seconds: float = 0.0
+    n_prompt_tokens: int = 0
+    n_reply_tokens: int = 0
+    on_trouble: Callable[[Trouble, str], None] | None = None
+
+    def add(self, trouble: Trouble, what: str) -> None:
+        """Counts one trouble."""
+        self.troubles[trouble] += 1
+        if self.on_trouble is not None:
+            self.on_trouble(trouble, what)
+
+    def add_tokens(self, n_prompt: int, n_reply: int) -> None:
+        """Counts the tokens of one reply and of its prompt."""
+        self.n_prompt_tokens += n_prompt
+        self.n_reply_tokens += n_reply
+
+    def __str__(self) -> str:
+        """The counts in one line; `""` if nothing happened that is worth a word."""
+        parts = [_counted(self.troubles[kind], kind.value) for kind in Trouble if self.troubles[kind]]
+        if self.paused_seconds:
+            parts.append(f"paused {self.paused_seconds:.0f} s as asked")
+        if self.n_retries:
+            parts.append(f"{self.n_retries:,} sent again")
+        if self.n_given_up:
+            parts.append(f"{self.n_given_up:,} given up")
+        if self.n_prompt_tokens or self.n_reply_tokens:
+            parts.append(f"tokens: {self.n_prompt_tokens:,} in prompts, {self.n_reply_tokens:,} in replies")
+        return ", ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All counts, for JSON."""
+        return {
+            "troubles": {kind.value: self.troubles[kind] for kind in Trouble},
+            "n_retries": self.n_retries,
+            "n_given_up": self.n_given_up,
+            "paused_seconds": self.paused_seconds,
+            "n_prompt_tokens": self.n_prompt_tokens,
+            "n_reply_tokens": self.n_reply_tokens,
+        }
+
+
+def reports_to(engine: object, events: Events) -> bool:
+    """Lets an engine that has `events` report to these; returns whether it has."""
+    if not hasattr(engine, "events"):
+        return False
+    engine.events = events
+    return True
+
+
+def _counted(n: int, noun: str) -> str:
+    plural = noun if n == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {plural}"

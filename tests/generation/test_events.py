@@ -1,0 +1,150 @@
+"""What happens while a server is asked: counted by kind, returned as data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import pytest
+from makers.fault_server import Reply, answering, echo, refusing, serving
+from pfgen_fast.generation import Events, Setting, Trouble, generate
+from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.openai_protocol import tokens_in
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_waits(monkeypatch):
+    sleep = asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda delay: sleep(0))
+
+
+def run(mini, output, behave, *, events=None, trials=1, **options):
+    """A run from a server, asked one request after another."""
+    with serving(behave) as server:
+        options = {"base_url": server.base_url, "backoff": 0.001, "concurrency": 1, **options}
+        engine = open_engine("openai", suite=mini, model="org/m", mode="completion", **options)
+        return generate(mini, engine, Setting("org/m"), trials=trials, output=output, events=events)
+
+
+def first_then_echo(*replies):
+    """A server's behaviour: these replies to the first requests, then answers."""
+    return lambda request: replies[request.number] if request.number < len(replies) else echo(request)
+
+
+BROKEN = Reply(b"{}", n_bytes=0, headers={"X": "1"}, has_head=False, pieces=())
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "is_sent_again"),
+    [
+        (refusing(429, "slow down"), Trouble.RATE_LIMIT, True),
+        (refusing(500, "oops"), Trouble.SERVER_ERROR, True),
+        (refusing(503, "busy"), Trouble.SERVER_ERROR, True),
+        (refusing(425, "too early"), Trouble.SERVER_ERROR, True),
+        (refusing(408, "too slow"), Trouble.TIMEOUT, True),
+        (BROKEN, Trouble.CONNECTION, True),
+        (answering(" \n"), Trouble.EMPTY, False),
+        (Reply(b'{"choices": []}'), Trouble.UNUSABLE, False),
+        (Reply(b"<html>"), Trouble.UNUSABLE, False),
+        (Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE, False),
+    ],
+)
+def test_each_trouble_is_counted_as_what_it_is(mini, tmp_path, reply, kind, is_sent_again):
+    made = run(mini, tmp_path, first_then_echo(reply, reply))
+    assert made.n_new == len(mini)
+    assert made.events.troubles == {kind: 2}
+    assert made.events.n_retries == 2 * is_sent_again
+
+
+def test_a_stall_is_a_timeout(mini, tmp_path):
+    release = threading.Event()
+
+    def behave(request):
+        if request.number == 0:
+            release.wait(60)
+        return echo(request)
+
+    events = Events(on_trouble=lambda trouble, what: release.set())
+    assert run(mini, tmp_path, behave, events=events, timeout=1).n_new == len(mini)
+    assert events.troubles[Trouble.TIMEOUT] >= 1
+    assert set(events.troubles) == {Trouble.TIMEOUT}
+
+
+def test_one_refused_request_and_one_that_is_given_up_are_counted(mini, tmp_path):
+    replies = (answering("Ice."), refusing(400, "not this one"), *[refusing(500, "oops")] * 3)
+    made = run(mini, tmp_path, first_then_echo(*replies), retries=2)
+    assert made.events.troubles == {Trouble.REFUSAL: 1, Trouble.SERVER_ERROR: 3}
+    assert (made.events.n_retries, made.events.n_given_up) == (2, 2)
+
+
+def test_the_pause_that_a_server_asks_for_is_told_and_added_up(mini, tmp_path):
+    told = []
+    events = Events(on_trouble=lambda trouble, what: told.append((trouble, what)))
+    replies = (refusing(429, "slow down", Retry_After="20"), refusing(429, "slow down", Retry_After="500"))
+    run(mini, tmp_path, first_then_echo(*replies), events=events)
+    assert told[0] == (Trouble.RATE_LIMIT, "HTTP 429: slow down; next try in 20 s")
+    assert events.paused_seconds == pytest.approx(500, abs=5)  # the second pause begins before the first has passed
+
+
+def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
+    def behave(request):
+        reply = json.loads(echo(request).body)
+        reply["usage"] = {"prompt_tokens": 100, "completion_tokens": 7}
+        return Reply(json.dumps(reply).encode())
+
+    made = run(mini, tmp_path, behave, trials=2)
+    assert (made.events.n_prompt_tokens, made.events.n_reply_tokens) == (1600, 112)
+    assert str(made.events) == "tokens: 1,600 in prompts, 112 in replies"
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        "many",
+        {"prompt_tokens": -1},
+        {"prompt_tokens": True},
+        {"prompt_tokens": 10**30},
+        {"prompt_tokens": 1e300},
+        {"prompt_tokens": "7"},
+    ],
+)
+def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
+    assert tokens_in({"usage": usage}) == (0, 0)
+    assert tokens_in([usage]) == (0, 0)
+
+
+def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
+    class Talkative:
+        name, parameters, n_asked = "talkative", {"num_examples": None}, 0
+
+        async def answers(self, tasks):
+            for index, task in enumerate(tasks):
+                self.n_asked += 1
+                yield index, "" if self.n_asked < 4 else task.question
+
+        async def close(self):
+            pass
+
+    made = generate(mini, Talkative(), Setting("m"), trials=1, output=tmp_path)
+    assert made.events.troubles == {Trouble.EMPTY: 3}
+
+
+def test_several_calls_may_share_their_counts(mini, tmp_path):
+    events = Events()
+    for name in ("one", "two"):
+        run(mini, tmp_path / name, first_then_echo(refusing(429, "slow down")), events=events)
+    assert events.troubles == {Trouble.RATE_LIMIT: 2}
+    assert events.to_dict()["troubles"]["rate limit"] == 2
+
+
+def test_without_trouble_there_is_nothing_to_say():
+    assert str(Events()) == ""

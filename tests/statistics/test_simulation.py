@@ -1,0 +1,32 @@
+"""Every interval and verdict in simulations with known truth: a small form of `make simulate`."""
+
+from __future__ import annotations
+
+import pytest
+from simulate_statistics import COVERAGE, SCORE, Claim, claims, claims_of_trials
+
+_N_DRAWS = 400
+_CLAIMS = [*claims(), *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000)]
+_PROMISED = [claim for claim in _CLAIMS if claim.bounds is not None]
+
+
+@pytest.mark.parametrize("claim", _PROMISED, ids=lambda claim: f"{claim.table}, {claim.what}")
+def test_a_claim_holds_as_often_as_promised(claim):
+    share, n = claim.share(_N_DRAWS)
+    assert claim.is_held(share, n), f"{share:.3f} of {n} draws"
+
+
+def test_an_interval_that_does_not_hold_is_noticed():
+    """With the normal distribution instead of Student's, the interval of three questions covers 0.82."""
+
+    def too_narrow(generator, n):
+        drawn = generator.standard_normal((n, 3))
+        return abs(drawn.mean(axis=1)) <= 1.96 * drawn.std(axis=1, ddof=1) / 3**0.5
+
+    claim = Claim(SCORE, "too narrow", too_narrow, COVERAGE)
+    assert not claim.is_held(*claim.share(_N_DRAWS))
+
+
+def test_the_same_seed_counts_the_same():
+    claim = _PROMISED[0]
+    assert claim.share(50) == claim.share(50)
