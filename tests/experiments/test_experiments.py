@@ -11,9 +11,10 @@ import pfgen_fast
 import pytest
 from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer
-from pfgen_fast.experiments import score_runs
+from pfgen_fast.experiments import read_figures, score_runs
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.runs.aggregation import evaluate
+from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 
 PACKAGED = Path(pfgen_fast.__file__).parent / "data" / "mini"
@@ -60,6 +61,42 @@ def test_figures_of_a_result_that_is_up_to_date_are_taken_and_others_are_not(tmp
     assert score_runs([tmp_path], suite=mini).question_scores["helpfulness"][:, 0].tolist() == [0.12345, *usual[1:]]
 
 
+def test_runs_with_up_to_date_results_are_not_read_again(tmp_path, mini, monkeypatch):
+    make_varied_runs(tmp_path, mini, n_runs=4, n_trials=2)
+    scored = score_runs([tmp_path], suite=mini)
+    list(RunScorer(suite=mini).score(find_runs([tmp_path])))
+    stale = find_runs([tmp_path])[2].folder / "result.json"
+    stale.write_text(stale.read_text().replace('"num_trials"', '"Num_trials"'))
+    read = []
+    monkeypatch.setattr(
+        RunScorer, "read", lambda _, runs, read_runs=RunScorer.read: read_runs(_, read.extend(runs) or runs)
+    )
+    figures = read_figures([tmp_path], suite=mini)
+    assert [run.folder for run in read] == [stale.parent]
+    assert figures.names == scored.names
+    for metric, means in scored.means.items():
+        assert figures.means[metric].tolist() == means.tolist()
+
+
+def test_some_answers_of_each_run_and_question_are_drawn_whatever_the_batches(varied, mini):
+    batches = []
+    score_runs([varied], suite=mini, on_batch=lambda _, answers: batches.append(answers))
+    (answers,) = batches
+    drawn = answers.drawn(2, seed=5)
+    assert len(drawn.answers) == 6 * 8 * 2
+    assert set(np.unique(drawn.run_numbers * 8 + drawn.question_numbers, return_counts=True)[1]) == {2}
+    rows = zip(answers.run_numbers.tolist(), answers.questions.tolist(), answers.answers.tolist(), strict=True)
+    those = iter(rows)
+    picked = zip(drawn.run_numbers.tolist(), drawn.questions.tolist(), drawn.answers.tolist(), strict=True)
+    assert all(row in those for row in picked)  # in file order
+    assert answers.drawn(3, seed=5) is answers
+    assert answers.drawn(2, seed=6).answers.tolist() != drawn.answers.tolist()
+    second = answers.run_numbers == 1
+    assert answers.of_rows(np.flatnonzero(second)).drawn(2, 5).answers.tolist() == [
+        text for run, text in zip(drawn.run_numbers, drawn.answers.tolist(), strict=True) if run == 1
+    ]
+
+
 def test_a_run_that_cannot_be_read_is_named_and_the_others_are_scored(tmp_path, varied, mini):
     make_run(tmp_path / "bad", ["no JSON"])
     (tmp_path / "loose").mkdir()
@@ -91,8 +128,29 @@ def test_relations_are_those_of_the_means_and_of_the_answers(scored):
     assert row[3] == len(scored.run_numbers)
     columns = [scored.answer_scores[metric] for metric in ("truthfulness", "helpfulness")]
     assert row[4] == pytest.approx(np.corrcoef(*columns)[0, 1])
-    assert row[5] <= row[4] <= row[6]
+    assert row[5:7] == (None, None)  # of six runs
+    assert "the correlations over runs are of 6 values only" in finding.notes[0]
     assert f"fluency and length {table['runs', 'fluency', 'length'][4]:.4f}" in finding.paragraph
+
+
+def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
+    make_varied_runs(tmp_path, mini, n_runs=11, n_trials=1)
+    yardstick = tmp_path / "org" / "model-0" / "abc" / "config.json"
+    yardstick.write_text(yardstick.read_text().replace("org/model-0", "system/ground-truth"))
+    scored = score_runs([tmp_path], suite=mini)
+    finding = relations(scored, n_resamples=50)
+    for row in finding.tables[0].rows:
+        assert row[3] == (10 if row[0] == "runs" else len(scored.run_numbers))
+        assert row[5] <= row[4] <= row[6]
+    assert finding.notes == ()
+    assert "system/ground-truth" not in {row[0] for row in finding.tables[1].rows}
+
+
+def test_means_alone_are_correlated_over_runs(scored):
+    of_means, of_all = relations(scored.run_means), relations(scored)
+    assert of_means.tables[0].rows == of_all.tables[0].rows[:6]
+    assert [picture.name for picture in of_means.pictures] == ["runs"]
+    assert "answers" not in of_means.paragraph
 
 
 def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
@@ -120,7 +178,7 @@ def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path
     code, out, _ = call("experiment", "relations", varied, "-s", "mini", "--resamples", "100", "-o", tmp_path / "out")
     assert code == 0
     assert out.startswith("Over the 6 runs, Pearson's correlation is highest between ")
-    assert "6 runs of 144 answers were scored" in out
+    assert "6 runs of 144 answers" in out
     assert (tmp_path / "out" / "relations.html").exists()
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from makers.runs import make_varied_runs
 from pfgen_fast import ExperimentError
-from pfgen_fast.experiments import score_runs
+from pfgen_fast.experiments import read_figures, score_runs
 from pfgen_fast.experiments.sensitivity import VariedConstants, sensitivity, weighted_scores
 from pfgen_fast.experiments.variants import VariantScorer
 from pfgen_fast.oracle import Oracle
@@ -72,6 +72,24 @@ def test_the_finding_lists_every_variation(scored, varied_constants):
     usual = next(row for row in finding.tables[0].rows if row[:3] == ("limit of length", "150", "usual"))
     assert usual[4:] == (0.0, pytest.approx(1), pytest.approx(1), 0)
     assert len(finding.tables[1].rows) == 6
+
+
+def test_both_the_ranking_and_the_farthest_move_are_said(scored, varied_constants):
+    finding = sensitivity(scored, varied_constants)
+    places = max(row[7] for row in finding.tables[0].rows)
+    assert f"but single runs move by up to {places} place" in finding.answer
+
+
+def test_drawn_answers_are_compared_with_themselves_under_the_usual_constants(varied, mini):
+    few = VariedConstants({"limit": [150, 200]}, trials=1, seed=1)
+    figures = read_figures([varied], suite=mini, on_batch=few)
+    finding = sensitivity(figures, few)
+    assert finding.notes[0].startswith("48 of 144 answers were scored with other constants: 1 to each question")
+    usual = next(row for row in finding.tables[0].rows if row[:3] == ("limit of length", "150", "usual"))
+    assert usual[4:] == (0.0, pytest.approx(1), pytest.approx(1), 0)
+    whole = next(row for row in finding.tables[0].rows if row[:3] == ("weight of set A", "1", "usual"))
+    assert whole[3] == pytest.approx(figures.means["score"].mean(), abs=1e-4) != usual[3]
+    assert whole[4:] == (0.0, pytest.approx(1), pytest.approx(1), 0)
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers import published
 from makers.runs import make_varied_runs
 from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments import score_runs
@@ -17,10 +15,11 @@ from pfgen_fast.experiments.stability import (
     Fewer,
     cut_suite,
     leave_one_out,
-    scores_by_sets,
+    scores_of_trials,
     smallest_with_same_ranking,
     stability,
 )
+from pfgen_fast.statistics.correlation import kendall
 from pfgen_fast.suite.units import PatternTokenizer
 
 
@@ -34,44 +33,6 @@ def scored(varied, mini, cut):
     return score_runs([varied], suite=mini, threads=2, on_batch=cut)
 
 
-def test_one_set_alone_scores_as_a_suite_of_that_set(scored, varied, mini):
-    """With a single set, the value of section 5 times the number of sets."""
-    alone = Suite(
-        "alone",
-        tuple(replace(question, answers={"B": question.answers["B"]}) for question in mini),
-        mini.metadata_hash,
-    )
-    of_b = score_runs([varied], suite=alone)
-    by_sets, indices = scores_by_sets(scored, ("A", "B"))
-    assert indices.tolist() == list(range(len(mini)))
-    assert by_sets["B"] == pytest.approx(of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
-    assert by_sets["A+B"] == pytest.approx(scored.means["score"], abs=2e-5)
-
-
-def test_sets_are_compared_on_the_questions_that_have_them_all(scored, mini):
-    with pytest.raises(ExperimentError, match=r"^the suite has no set 'Z'; it has A, B$"):
-        stability(scored, sets=["A", "Z"])
-    with pytest.raises(ExperimentError, match="expected at least two"):
-        stability(scored, sets=["A", "A"])
-    lacking = Suite(
-        "lacking",
-        tuple(
-            replace(question, answers={"B": question.answers["B"]}) if index < 2 else question
-            for index, question in enumerate(mini)
-        ),
-        mini.metadata_hash,
-    )
-    _, indices = scores_by_sets(replace(scored, suite=lacking), ("A", "B"))
-    assert indices.tolist() == [2, 3, 4, 5, 6, 7]
-
-
-def test_a_suite_with_one_set_each_is_said_to_have_nothing_to_compare(varied, mini):
-    alone = Suite("alone", tuple(replace(q, answers={"A": q.answers["A"]}) for q in mini), mini.metadata_hash)
-    finding = stability(score_runs([varied], suite=alone), n_draws=2)
-    assert any("one reference set each" in note for note in finding.notes)
-    assert [table.name for table in finding.tables] == ["ranks", "fewer"]
-
-
 def test_places_without_a_question_are_those_of_the_other_questions(scored):
     without = leave_one_out(scored)
     for left_out in range(without.shape[1]):
@@ -80,7 +41,7 @@ def test_places_without_a_question_are_those_of_the_other_questions(scored):
 
 
 def test_fewer_reference_answers_are_scored_as_a_suite_that_has_no_more(scored, varied, mini, cut):
-    (size, scores), *_ = cut.scores()
+    (size, scores), *_ = cut.scores
     assert size == 50
     smaller = cut_suite(mini, 50, np.random.default_rng((0, 50, 0)))
     assert scores == pytest.approx(score_runs([varied], suite=smaller).means["score"], abs=1e-5)
@@ -97,10 +58,10 @@ def test_questions_that_count_tokens_are_cut_and_scored_as_others(tmp_path, mini
     make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
     cut = CutReferences((50,), n_draws=1)
     scored = score_runs([tmp_path], suite=in_words, on_batch=cut)
-    ((_, scores),) = cut.scores()
+    ((_, scores),) = cut.scores
     smaller = cut_suite(in_words, 50, np.random.default_rng((0, 50, 0)))
     assert scores == pytest.approx(score_runs([tmp_path], suite=smaller).means["score"], abs=1e-5)
-    assert stability(scored, cut, n_draws=2).tables[0].name == "sets"
+    assert stability(scored, cut, n_draws=2).tables[-1].name == "fewer"
 
 
 def test_more_reference_answers_than_there_are_cannot_be_drawn(tmp_path, mini):
@@ -109,7 +70,7 @@ def test_more_reference_answers_than_there_are_cannot_be_drawn(tmp_path, mini):
         score_runs([tmp_path], suite=mini, on_batch=CutReferences((50, 1000)))
     usual = CutReferences(n_draws=1)
     score_runs([tmp_path], suite=mini, on_batch=usual)
-    assert {size for size, _ in usual.scores()} < set(REFERENCE_ANSWERS)
+    assert {size for size, _ in usual.scores} < set(REFERENCE_ANSWERS)
 
 
 def test_sets_without_enough_answers_to_draw_from_are_counted(tmp_path, mini):
@@ -151,10 +112,9 @@ def test_all_trials_but_none_more_are_drawn(tmp_path, mini):
 
 def test_the_finding_names_its_numbers(scored, cut):
     finding = stability(scored, cut, n_draws=5)
-    assert [table.name for table in finding.tables] == ["sets", "set-pairs", "ranks", "fewer"]
-    assert f"A-B {finding.tables[0].rows[0][2]:.5f}" in finding.paragraph
-    assert {row[0] for row in finding.tables[3].rows} == {"reference answers", "questions", "trials"}
-    assert finding.tables[3].rows == stability(scored, cut, n_draws=5).tables[3].rows
+    assert [table.name for table in finding.tables] == ["ranks", "fewer"]
+    assert {row[0] for row in finding.tables[1].rows} == {"reference answers per set", "questions", "trials"}
+    assert finding.tables[1].rows == stability(scored, cut, n_draws=5).tables[1].rows
 
 
 def test_equal_scores_of_all_runs_are_no_experiment(scored):
@@ -170,34 +130,25 @@ def test_the_command_draws_what_is_asked_for(call, varied, tmp_path):
         "experiment", "stability", varied, "-s", "mini", "--references", "20", "--draws", "3", "-o", tmp_path
     )
     assert code == 0
-    assert "A-B" in out
+    assert "The ranking stays the same with" in out
     assert "20,2," in (tmp_path / "stability-fewer.csv").read_text().replace(",3,", ",2,")
-    code, _, err = call("experiment", "stability", varied, "-s", "mini", "--set", "Z", "-o", tmp_path / "none")
-    assert code == 2
-    assert "no set 'Z'" in err
-    assert not (tmp_path / "none").exists()
 
 
-@published.needs_published_runs
-def test_correlations_between_published_sets_are_those_of_the_recorded_files():
-    """Recomputed independently from result.json files, with NumPy's formula."""
-    scored = score_runs([published.FOLDER / "result"], suite=published.suite())
-    _, indices = scores_by_sets(scored, ("P", "S", "T"))
-    assert len(indices) == 37
-    recorded = {name: [] for name in ("P", "S", "T")}
-    for folder in sorted(published.FOLDER / run.name for run in published.runs()):
-        questions = json.loads((folder / "result.json").read_bytes())["questions"]
-        for name, scores in recorded.items():
-            values = [
-                (3 * q["scores"]["fluency"][name] + 3 * q["scores"]["truthfulness"][name] + q["scores"]["helpfulness"])
-                / 3
-                for q in questions.values()
-                if set(q["scores"]["fluency"]) >= {"P", "S", "T"}
-            ]
-            assert len(values) == 37
-            scores.append(sum(values) / 37)
-    finding = stability(scored, n_draws=1)
-    for row in finding.tables[1].rows:
-        if row[0] in recorded and row[1] in recorded:
-            independent = np.corrcoef(recorded[row[0]], recorded[row[1]])[0, 1]
-            assert row[2] == pytest.approx(independent, abs=1e-9)
+def test_a_trial_is_one_answer_to_each_question_whatever_the_order_of_the_file(scored, mini):
+    by_run = scores_of_trials(scored, np.random.default_rng(0))
+    assert len(by_run) == len(scored.names)
+    for run, trials in enumerate(by_run):
+        assert len(trials) == 3
+        assert trials.mean() == pytest.approx(scored.question_means(scored.answer_scores["score"])[run].mean())
+    again, other = (scores_of_trials(scored, np.random.default_rng(seed)) for seed in (0, 1))
+    assert by_run[0].tolist() == again[0].tolist() != other[0].tolist()
+
+
+def test_drawn_answers_are_compared_with_all_references_and_counted(varied, mini):
+    cut = CutReferences((50,), n_draws=1, trials=2, seed=3)
+    scored = score_runs([varied], suite=mini, on_batch=cut)
+    finding = stability(scored, cut, n_draws=2)
+    assert finding.notes[0].startswith("96 of 144 answers were scored with fewer reference answers: 2 to each question")
+    assert cut.usual.tolist() != pytest.approx(scored.means["score"].tolist(), abs=1e-4)  # of two thirds of the answers
+    (row,) = [row for row in finding.tables[-1].rows if row[0] == "reference answers per set"]
+    assert row[3] == kendall(cut.usual, cut.scores[0][1])

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import json
 import math
+import os
 import sys
+import warnings
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
-from makers.pages import check_policy
+from makers.pages import Outline, check_policy
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.charts import (
@@ -21,17 +25,20 @@ from pfgen_fast.experiments.charts import (
     Curves,
     Density,
     Intervals,
+    Line,
+    Lines,
     Matrix,
     Points,
     Ranges,
     Scatter,
 )
+from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import stored
+from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored, stored_alike
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
-POINTS = Points(UP, UP**2, "across", "up $x$", title="squares", labels={2: "the last"})
+POINTS = Points(UP, UP**2, "across", "up $x$", title="squares", labels=("", "", "the last"))
 
 
 def a_finding(**changes):
@@ -51,7 +58,8 @@ def a_finding(**changes):
 
 def test_a_finding_is_a_page_markdown_tables_and_pictures(tmp_path):
     paths = write_finding(a_finding(), tmp_path)
-    names = {"trial.html", "trial.md", "trial-figures.csv", "trial-line.png", "trial-line.svg"}
+    names = {"trial.html", "trial.md", "trial-figures.csv", "trial-line.png", "trial-line.svg", "trial.finding.json"}
+    names.add("index.html")
     assert {path.name for path in paths} == names == {path.name for path in tmp_path.iterdir()}
     assert paths[0].name == "trial.html"
     assert (tmp_path / "trial-line.png").read_bytes().startswith(b"\x89PNG")
@@ -65,9 +73,11 @@ def test_the_page_needs_no_network_and_foreign_text_is_text(tmp_path):
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "default-src 'none'" in page
     assert "<b>=a|b" not in page
-    assert "<script" not in page
+    assert "<i>" not in page
+    assert r"left out: \u001b[31m&lt;script&gt;" in page
     assert "\x1b" not in page
     check_policy(page)
+    check_policy((tmp_path / "index.html").read_text())
     markdown = (tmp_path / "trial.md").read_text()
     assert "&#60;b&#62;=a&#124;b" in markdown
     assert "\x1b" not in markdown
@@ -92,6 +102,65 @@ def test_a_missing_library_is_named_before_anything_is_written(tmp_path, monkeyp
     with pytest.raises(PfgenError, match=r"an experiment needs matplotlib.*pip install 'pfgen-fast\[experiments\]'"):
         write_finding(a_finding(), tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# --- the page of all experiments
+
+
+def a_named_finding(name, **changes):
+    return dataclasses.replace(a_finding(**changes), name=name)
+
+
+def test_the_index_lists_all_experiments_of_a_folder_with_their_answers_and_files(tmp_path):
+    for answer in ("Yes.", "Perhaps."):
+        write_finding(a_named_finding("first", answer=answer, notes=(f"{answer} Once.",)), tmp_path)
+        write_finding(a_named_finding("second", question="And <b>that</b>?", answer="No."), tmp_path)
+    outline = Outline((tmp_path / "index.html").read_text())
+    texts = [text.strip() for text in outline.texts]
+    expected = ("first", "Perhaps.", "Perhaps. Once.", "And <b>that</b>?", "No.", "Yes.", "Yes. Once.")
+    assert [texts.count(text) for text in expected] == [1, 1, 1, 1, 1, 0, 0]
+    links = {value for name, value in outline.attributes if name == "href"}
+    assert links == {path.name for path in tmp_path.iterdir() if path.suffix != ".json"} - {"index.html"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff",
+        b"[1]",
+        b'{"name": "other", "question": "", "answer": "", "notes": [], "files": ["other.html"]}',
+        b'{"name": "../up", "question": "", "answer": "", "notes": [], "files": ["../up.html"]}',
+        b'{"name": "foreign", "question": 1, "answer": "", "notes": [], "files": ["foreign.html"]}',
+        b'{"name": "foreign", "question": "Gone?", "answer": "", "notes": [], "files": ["foreign.html"]}',
+    ],
+)
+def test_foreign_and_damaged_records_are_passed_over(tmp_path, content):
+    (tmp_path / "foreign.finding.json").write_bytes(content)
+    (tmp_path / "folder.finding.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.finding.json")
+    write_finding(a_finding(), tmp_path)
+    page = (tmp_path / "index.html").read_text()
+    assert page.count('<section class="experiment">') == 1
+    assert "All &lt;i&gt;is&lt;/i&gt; well." in page
+
+
+def test_the_index_links_to_no_files_but_those_of_its_experiments(tmp_path):
+    write_finding(a_finding(), tmp_path)
+    (tmp_path / "secret.csv").touch()
+    record = json.loads((tmp_path / "trial.finding.json").read_text())
+    record["files"] += ["secret.csv", "../trial.md", "javascript:alert(1).csv", "trial-gone.csv"]
+    (tmp_path / "trial.finding.json").write_text(json.dumps(record))
+    write_finding(a_named_finding("other"), tmp_path)
+    content = (tmp_path / "index.html").read_text().partition("<main>")[2].partition("</main>")[0]
+    assert "trial-figures.csv" in content
+    assert not [name for name in ("secret", "../", "javascript", "gone") if name in content]
+
+
+def test_an_index_of_another_origin_stays(tmp_path):
+    (tmp_path / "index.html").write_text("mine")
+    assert tmp_path / "index.html" not in write_finding(a_finding(), tmp_path)
+    assert (tmp_path / "index.html").read_text() == "mine"
 
 
 @pytest.mark.parametrize("cell", [math.nan, math.inf])
@@ -125,13 +194,17 @@ def test_titles_and_names_are_text_in_markdown_and_no_formulas_in_csv(tmp_path):
     assert table.to_csv() == "'=a](javascript:x) <b>\\n# b,value\n'=a](javascript:x) <b>\\n# b,-0.25\n"
 
 
+LINES = (Line("one", UP, UP, UP - 1, UP + 1), Line("two", UP, np.array([0, math.nan, 2.0])))
 CURVE = Curve("A", UP, np.array([0.9, math.nan, 1.0]), np.ones((3, 2)))
 CHARTS = [
     (Scatter((POINTS, Points(UP, UP, "b", "c"))), {"across", r"up $x$", "squares", "the last", "b", "c"}),
     (Density((POINTS,), unit="answers"), {"across", "answers"}),
-    (Matrix(("a", "b"), ("c", "d", "e"), np.eye(3)[:2], "Pearson"), {"a", "b", "c", "d", "e", "1.00000", "Pearson"}),
+    (Matrix(("a", "b"), ("c", "d"), np.eye(2), "r", 0.5), {"a", "d", "1.00000", "r (colours from 0.5 to 1)"}),
     (Ranges(("$a$", "b", "c"), UP, UP - 1, UP + 1, "rank"), {"$a$", "b", "c", "rank"}),
     (Ranges(("a", "b", "c"), UP, None, None, "rank"), {"a", "rank"}),
+    (Ranges(("a", "b", "c"), UP, None, None, "rank", n_all=1516), {"the first 3 of 1,516"}),
+    (Lines(LINES, "trials", "score", threshold=1.0, legend_title="of"), {"trials", "score", "one", "two", "of"}),
+    (Lines(LINES[:1], "trials", "score"), {"trials", "score"}),
     (Intervals(("a", "b", "c"), UP, UP - 1, UP + 1, "score", ((0, 1),), "alike", "all differ"), {"c", "alike"}),
     (Intervals(("a", "b", "c"), UP, UP - 1, UP + 1, "score", (), "alike", "all differ"), {"all differ"}),
     (Bands((Band(np.array([1, 1000]), UP[1:], UP[:2], UP[1:], "questions"),), "tau", 0.9), {"1,000", "tau"}),
@@ -154,6 +227,91 @@ def test_the_bars_of_groups_that_overlap_stand_side_by_side():
     chart = Intervals(tuple("abcd"), np.ones(4), np.zeros(4), np.ones(4), "x", ((0, 1), (1, 2), (2, 3)), "alike", "")
     bars = drawn(chart).axes[1].lines
     assert [tuple(bar.get_xdata()) for bar in bars] == [(0, 0), (1, 1), (0, 0)]
+
+
+def contrast(color, ground):
+    """The contrast of two colours, as WCAG 2 defines it."""
+
+    def luminance(text):
+        shares = [int(text[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(color), luminance(ground)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_every_colour_can_be_seen_on_white_and_those_without_a_theme_on_dark_pages():
+    assert min(contrast(color, "#ffffff") for color in (*COLORS, *LEVELS, QUIET, LIMIT)) >= 3
+    assert min(contrast(color, "#14171c") for color in (*COLORS, QUIET, LIMIT)) >= 3
+
+
+def test_curves_are_told_apart_without_colour():
+    shapes = [(look(number)["marker"], str(look(number)["linestyle"])) for number in range(28)]
+    assert len(set(shapes)) == 28
+
+
+def test_the_extremes_are_the_ends_and_what_lies_off_the_line():
+    x = np.arange(20.0)
+    y = x.copy()
+    y[10] = 14.0
+    assert set(extremes(x, y)[:3]) == {0, 10, 19}
+    assert extremes(np.ones(3), UP) == [0, 2, 1]
+    assert set(extremes(UP, UP)[:2]) == {0, 2}
+
+
+def test_labels_stay_in_their_panel_and_cover_neither_points_nor_each_other():
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(2, 300))
+    labels = tuple(f"organization/a-model-with-a-long-name-{number}" for number in range(300))
+    panel = Points(x, y, "x", "y", labels=labels)
+    figure = drawn(Scatter((panel, panel)))
+    for axes in figure.axes:
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert 3 <= len(boxes) <= 8
+        assert all(not text.get_text().startswith("organization") for text in axes.texts)
+        frame = axes.get_window_extent()
+        for number, box in enumerate(boxes):
+            assert frame.x0 <= box.x0 <= box.x1 <= frame.x1
+            assert frame.y0 <= box.y0 <= box.y1 <= frame.y1
+            assert not any(box.overlaps(other) for other in boxes[:number])
+            assert not box.count_contains(axes.transData.transform(np.column_stack([x, y])))
+
+
+def test_almost_equal_correlations_have_the_same_colour():
+    figure = drawn(Matrix(("a", "b"), ("a", "b"), np.array([[1, 0.9991], [0.9991, 1]]), "Pearson", 0.9))
+    mesh = figure.axes[0].collections[0]
+    assert len({tuple(color) for color in mesh.to_rgba(mesh.get_array()).reshape(-1, 4)}) == 1
+
+
+def test_a_scatter_with_a_diagonal_has_equal_axes():
+    axes = drawn(Scatter((Points(UP, UP + 5, "a", "b", has_diagonal=True),))).axes[0]
+    assert axes.get_xlim() == axes.get_ylim()
+    assert [tuple(line.get_xdata()) for line in axes.lines[1:]] == [axes.get_xlim()]
+
+
+def japanese_chart():
+    return Ranges(("日本語のモデル", "b", "c"), UP, None, None, "rank")
+
+
+def test_japanese_names_are_drawn_in_an_installed_font_or_its_lack_is_said_once(monkeypatch):
+    drawing._cjk_family.cache_clear()
+    monkeypatch.setattr(drawing, "_CJK_FAMILIES", ())
+    try:
+        with pytest.warns(RuntimeWarning, match=r"no font with Japanese characters .* fonts-noto-cjk") as said:
+            first = stored_alike(drawn(japanese_chart()), ("png", "svg"))
+        assert len(said) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert stored_alike(drawn(japanese_chart()), ("png", "svg")) == first
+    finally:
+        drawing._cjk_family.cache_clear()
+
+
+def test_a_font_for_japanese_changes_no_picture_without_japanese(monkeypatch):
+    monkeypatch.setattr(drawing, "_cjk_family", lambda: "Some Font")
+    assert b"Some Font" in stored(drawn(japanese_chart()), "svg")
+    assert b"Some Font" not in stored(drawn(Scatter((POINTS,))), "svg")
 
 
 def test_what_is_no_chart_is_refused():

@@ -6,10 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError
-from pfgen_fast.statistics.correlation import COEFFICIENTS, check_columns, coefficient, correlate, kendall
+from pfgen_fast.statistics.correlation import (
+    COEFFICIENTS,
+    check_columns,
+    coefficient,
+    correlate,
+    few_values,
+    kendall,
+    resampled_coefficients,
+)
 
 
 @st.composite
@@ -37,7 +45,6 @@ def test_correlations_of_a_hand_made_example():
     assert found["Pearson"].value == pytest.approx(0.8)
     assert found["Spearman"].value == pytest.approx(0.8)
     assert found["Kendall"].value == pytest.approx(0.6)  # 8 concordant and 2 discordant pairs
-    assert all(value.low <= value.value <= value.high for value in found.values())
 
 
 @settings(deadline=None)  # the first example imports SciPy
@@ -80,11 +87,61 @@ def test_columns_that_cannot_be_correlated_are_named():
         check_columns({"a": np.array([1.0, 2.0, 3.0]), "b": np.full(3, 0.5)}, "models")
 
 
+@settings(deadline=None)
+@given(columns(), st.data())
+def test_a_resample_has_the_coefficients_of_the_rows_that_it_draws(both, data):
+    x, y = both
+    cluster_of = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x))))
+    counts = data.draw(st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(any))
+    rows = np.repeat(np.arange(len(x)), np.array(counts)[cluster_of])
+    assume(len(rows) != 2)  # of which SciPy knows no p-value, and fails
+    found = resampled_coefficients(x, y, cluster_of, np.array([counts, counts], dtype=float))
+    varies = len(rows) > 0 and np.ptp(x[rows]) > 0 and np.ptp(y[rows]) > 0
+    for name in COEFFICIENTS:
+        expected = coefficient(name, x[rows], y[rows]) if varies else math.nan
+        assert found[name] == pytest.approx([expected, expected], abs=1e-12, nan_ok=True)
+
+
+def test_intervals_are_those_of_the_bootstrap_of_scipy():
+    from scipy import stats
+
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 9, 40).astype(float)
+    y = x + generator.normal(0, 4, 40).round()
+    found = correlate(x, y, n_resamples=300, seed=5)
+    for name in COEFFICIENTS:
+        expected = stats.bootstrap(
+            (np.arange(40),),
+            lambda rows, name=name: coefficient(name, x[rows], y[rows]),
+            n_resamples=300,
+            vectorized=False,
+            method="percentile",
+            random_state=np.random.default_rng(5),
+        ).confidence_interval
+        assert (found[name].low, found[name].high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
 def test_whole_clusters_are_drawn():
-    """Two clusters with opposite trends: a draw takes either one of them twice or both."""
-    x, y = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 3.0, 2.0, 1.0])
-    found = correlate(x, y, n_resamples=200, clusters=np.array([7, 7, 7, 9, 9, 9]))["Pearson"]
-    assert (found.value, found.low, found.high) == (pytest.approx(0), pytest.approx(-1), pytest.approx(1))
+    """Clusters that rise and clusters that fall by the same line: a draw has the balance of those it took."""
+    x = np.tile([1.0, 2.0, 3.0], 12)
+    y = np.where(np.arange(36) < 18, x, 4 - x)
+    of_clusters = correlate(x, y, n_resamples=200, clusters=np.repeat(np.arange(12), 3))["Pearson"]
+    of_values = correlate(x, y, n_resamples=200)["Pearson"]
+    assert of_clusters.high - of_clusters.low > 1.3 * (of_values.high - of_values.low)
+
+
+def test_fewer_than_ten_values_or_clusters_have_no_interval():
+    x = np.arange(20.0)
+    y = x**2 % 11
+    assert correlate(x[:9], y[:9], n_resamples=50)["Pearson"].low is None
+    assert correlate(x[:10], y[:10], n_resamples=50)["Pearson"].low is not None
+    assert correlate(x, y, n_resamples=50, clusters=np.arange(20) % 9)["Kendall"].low is None
+
+
+def test_few_values_are_said_to_be_few():
+    assert few_values(10, "runs") == []
+    (note,) = few_values(3, "runs")
+    assert note.startswith("the correlations over runs are of 3 values only, so that they have no intervals")
 
 
 def test_without_resamples_there_is_no_interval():
@@ -95,12 +152,13 @@ def test_without_resamples_there_is_no_interval():
 
 def test_the_same_seed_gives_the_same_interval():
     generator = np.random.default_rng(0)
-    x, y = generator.normal(size=(2, 9))
+    x, y = generator.normal(size=(2, 12))
     first, again, other = (correlate(x, y, n_resamples=50, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
 
 
-def test_draws_of_one_cluster_alone_are_passed_over():
-    """With three runs, every ninth draw takes one run three times; then the columns are constant."""
-    found = correlate(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 4.0]), n_resamples=200)
+def test_draws_in_which_a_column_is_constant_are_passed_over():
+    """A column with a single other value: every third draw lacks it."""
+    x = np.r_[np.zeros(9), 1.0]
+    found = correlate(x, np.arange(10.0), n_resamples=200)
     assert all(math.isfinite(value.low) and math.isfinite(value.high) for value in found.values())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,9 +16,11 @@ from .commands import LINES, new_group
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..experiments import Finding, ScoredRuns
-    from ..experiments.scored_runs import AnswersOfRuns
-    from ..suite.suite import Suite
+    from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
+    from ..experiments.leaderboard_table import LeaderboardTable
+    from ..experiments.scored_runs import OnBatch
+
+Runs = TypeVar("Runs", bound="RunFigures")
 
 experiment = new_group(LINES["experiment"])
 
@@ -26,17 +28,97 @@ Folder = Annotated[
     Path,
     typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR"),
 ]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
+    ),
+]
 Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
 
-@experiment.command()
-def relations(
+OptionalPaths = Annotated[
+    list[str] | None,
+    typer.Argument(help="Folders of runs, trials files, folders with many runs, or globs.", metavar="[PATH...]"),
+]
+LeaderboardFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--table",
+        help="Instead of runs: a leaderboard as CSV, as 'leaderboard --format csv' writes it.",
+        metavar="FILE.csv",
+    ),
+]
+Trials = Annotated[
+    int | None,
+    typer.Option(
+        "--trials",
+        "-n",
+        min=1,
+        help="Answers per question of a run that are scored many times over, drawn at random. Default: as many as make "
+        "200,000 in all.",
+    ),
+]
+OutsideFiles = typer.Option(
+    "--scores",
+    help="CSV with a header: model names, then columns of scores (empty: unknown). May be repeated.",
+    metavar="FILE.csv",
+)
+
+
+@experiment.command("all")
+def everything(
     paths: options.Paths,
     output: Folder,
+    scores: Annotated[list[Path] | None, OutsideFiles] = None,
+    suite: options.SuiteOption = None,
+    trials: Trials = None,
+    seed: Seed = 0,
+    report: Report = None,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """All experiments but judge, from a single pass over the answers.
+
+    Writes what relations, parts, sets, significance, stability, sensitivity and, with --scores, external write with
+    their default options. An experiment that these runs do not allow is named and left out.
+
+    Example
+
+      pfgen-fast experiment all result -o experiments
+    """
+    from ..experiments.external import read_scores
+    from ..experiments.together import Experiments
+    from ..files.writing import check_folder
+
+    check_folder(output)
+    outside = [read_scores(path) for path in scores or ()]
+    loaded = given_suite(suite)
+    with counting("runs", quiet=quiet) as count:
+        experiments = Experiments(
+            paths, outside, suite=loaded, trials=trials, seed=seed, threads=threads, on_progress=count
+        )
+    _warn_of(experiments.scored)
+    for finding in experiments.findings():
+        _show(finding, output, experiments.scored.problems, report=report, quiet=quiet)
+    for problem in experiments.problems:
+        warn(f"left out: {problem}")
+    if not quiet:
+        print_origin(experiments.scored.suite)
+    if experiments.problems or experiments.scored.problems:
+        raise SystemExit(Exit.PARTIAL)
+
+
+@experiment.command()
+def relations(
+    output: Folder,
+    paths: OptionalPaths = None,
+    table: LeaderboardFile = None,
     suite: options.SuiteOption = None,
     resamples: Resamples = 1_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -44,16 +126,98 @@ def relations(
 
     Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
     bootstrap intervals. Over answers, the bootstrap draws whole runs, because the answers of one run are not
-    independent.
+    independent. A leaderboard (--table) has no answers, so that only runs are compared.
 
-    Example
+    Examples
 
       pfgen-fast experiment relations result -o relations
+
+      pfgen-fast experiment relations --table leaderboard.csv -o relations
     """
     from ..experiments.relations import relations as find
 
-    scored = _scored(paths, suite, threads, output, quiet=quiet)
-    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, quiet=quiet)
+    scored = (
+        _scored(paths, suite, threads, output, quiet=quiet)
+        if paths and table is None
+        else _table(paths, table, output).runs
+    )
+    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, report=report, quiet=quiet)
+
+
+@experiment.command()
+def parts(
+    output: Folder,
+    paths: OptionalPaths = None,
+    table: LeaderboardFile = None,
+    suite: options.SuiteOption = None,
+    report: Report = None,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Which part of a score is hardest, and from where on are answers helpful?
+
+    Compares fluency, truthfulness and helpfulness over runs: their order, how far the best runs and the human and
+    reference answers get, and from which fluency, truthfulness and score on helpfulness rises.
+
+    Examples
+
+      pfgen-fast experiment parts result -o parts
+
+      pfgen-fast experiment parts --table leaderboard.csv -o parts
+    """
+    from ..experiments.parts import parts as find
+
+    runs: RunMeans | RunFigures
+    if paths and table is None:
+        runs = _figures(paths, suite, threads, output, quiet=quiet)
+        finding = find(runs.run_means)
+    else:
+        runs = _table(paths, table, output).runs
+        finding = find(runs)
+    _finish(finding, output, runs, report=report, quiet=quiet)
+
+
+@experiment.command()
+def sets(
+    output: Folder,
+    paths: OptionalPaths = None,
+    table: LeaderboardFile = None,
+    suite: options.SuiteOption = None,
+    chosen: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
+        ),
+    ] = None,
+    resamples: Resamples = 1_000,
+    seed: Seed = 0,
+    report: Report = None,
+    threads: options.Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Does it matter which set of reference answers a run is scored with?
+
+    Computes the score of each run with each reference set alone, and how these scores correlate. A leaderboard
+    (--table) tells this less exactly, because its figures for different sets are means over different questions.
+
+    Examples
+
+      pfgen-fast experiment sets result -o sets
+
+      pfgen-fast experiment sets --table leaderboard.csv --suite data -o sets
+    """
+    from ..experiments.sets import scores_by_set, scores_in_table
+    from ..experiments.sets import sets as find
+
+    if paths and table is None:
+        figures = _figures(paths, suite, threads, output, quiet=quiet)
+        by_set = scores_by_set(figures, chosen)
+    else:
+        from ..runs.checkout import suite_of
+
+        leaderboard = _table(paths, table, output)
+        by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, given_suite(suite)), chosen)
+    _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -61,12 +225,6 @@ def stability(
     paths: options.Paths,
     output: Folder,
     suite: options.SuiteOption = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
-        ),
-    ] = None,
     references: Annotated[
         list[int] | None,
         typer.Option(
@@ -77,21 +235,22 @@ def stability(
         int, typer.Option("--reference-draws", min=0, help="Number of draws of reference answers; 0 skips them.")
     ] = 3,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
+    trials: Trials = None,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
     """Would other reference answers, questions or trials rank the runs in the same way?
 
-    Computes the scores with each reference set alone, with each pair of sets and with all, and their correlations; the
-    ranks without any one question; and the smallest numbers of reference answers, questions and trials that preserve
-    the ranking (Kendall above 0.95).
+    Computes the ranks without any one question, and the smallest numbers of reference answers in each set, questions
+    and trials that preserve the ranking (Kendall above 0.95).
 
     Examples
 
       pfgen-fast experiment stability result -o stability
 
-      pfgen-fast experiment stability result --set P --set T --references 100 --references 30 -o stability
+      pfgen-fast experiment stability result --references 100 --references 30 -o stability
     """
     from ..experiments.stability import CutReferences
     from ..experiments.stability import stability as find
@@ -100,9 +259,9 @@ def stability(
         fail("--references: nothing is drawn with --reference-draws 0; leave one of them out")
     cut = None
     if reference_draws:
-        cut = CutReferences(references or None, n_draws=reference_draws, seed=seed, threads=threads)
+        cut = CutReferences(references or None, n_draws=reference_draws, trials=trials, seed=seed, threads=threads)
     scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
-    _finish(find(scored, cut, sets=sets, n_draws=draws, seed=seed), output, scored, quiet=quiet)
+    _finish(find(scored, cut, n_draws=draws, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 class PickChoice(str, enum.Enum):
@@ -116,20 +275,14 @@ class PickChoice(str, enum.Enum):
 def external(
     paths: options.Paths,
     output: Folder,
-    scores: Annotated[
-        list[Path],
-        typer.Option(
-            "--scores",
-            help="CSV with a header: model names, then columns of scores (empty: unknown). May be repeated.",
-            metavar="FILE.csv",
-        ),
-    ],
+    scores: Annotated[list[Path], OutsideFiles],
     suite: options.SuiteOption = None,
     pick: Annotated[
         PickChoice, typer.Option("--runs", help="If a model has several runs: use the best or the mean.")
     ] = PickChoice.best,
     resamples: Resamples = 2_000,
     seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -146,9 +299,9 @@ def external(
     from ..experiments.external import read_scores
 
     files = [read_scores(path) for path in scores]
-    scored = _scored(paths, suite, threads, output, quiet=quiet)
-    found = find(scored, files, pick=pick.value, n_resamples=resamples, seed=seed)
-    _finish(found, output, scored, quiet=quiet)
+    figures = _figures(paths, suite, threads, output, quiet=quiet)
+    found = find(figures.run_means, files, pick=pick.value, n_resamples=resamples, seed=seed)
+    _finish(found, output, figures, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -193,6 +346,7 @@ def judge(
     timeout: Annotated[float, typer.Option(min=0.001, help="Timeout of a request in seconds.")] = 120.0,
     retries: Annotated[int, typer.Option(min=0, help="How often a failed request is retried.")] = 5,
     seed: Annotated[str, typer.Option(help="Any text; determines the choice of answers and the replies.")] = "",
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -227,7 +381,7 @@ def judge(
     )
     evaluator = wanted.evaluator()
     answers = AnswersToJudge(trials, seed)
-    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=answers)
+    scored = _figures(paths, suite, threads, output, quiet=quiet, on_batch=answers)
     rated = RatedRuns(scored, answers.found, evaluator)
     if dry_run or not quiet:
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
@@ -242,7 +396,7 @@ def judge(
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)
-    _finish(rated.finding(), output, scored, quiet=quiet)
+    _finish(rated.finding(), output, scored, report=report, quiet=quiet)
 
 
 class CorrectionChoice(str, enum.Enum):
@@ -262,6 +416,7 @@ def significance(
         CorrectionChoice,
         typer.Option(help="For multiple comparisons: bh controls the share of false alarms, holm the chance of any."),
     ] = CorrectionChoice.bh,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -276,9 +431,9 @@ def significance(
     """
     from ..experiments.significance import significance as find
 
-    scored = _scored(paths, suite, threads, output, quiet=quiet)
+    scored = _figures(paths, suite, threads, output, quiet=quiet)
     finding = find(scored, alpha=alpha, correction=correction.value)
-    _finish(finding, output, scored, quiet=quiet)
+    _finish(finding, output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -295,6 +450,9 @@ def sensitivity(
             metavar="NAME=VALUES",
         ),
     ] = None,
+    trials: Trials = None,
+    seed: Seed = 0,
+    report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -312,9 +470,10 @@ def sensitivity(
     from ..experiments.sensitivity import VariedConstants
     from ..experiments.sensitivity import sensitivity as find
 
-    varied = VariedConstants(dict(map(_values, vary)) if vary else None, threads=threads)
-    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=varied)
-    _finish(find(scored, varied), output, scored, quiet=quiet)
+    values = dict(map(_values, vary)) if vary else None
+    varied = VariedConstants(values, trials=trials, seed=seed, threads=threads)
+    scored = _figures(paths, suite, threads, output, quiet=quiet, on_batch=varied)
+    _finish(find(scored, varied), output, scored, report=report, quiet=quiet)
 
 
 def _values(text: str) -> tuple[str, list[float]]:
@@ -333,32 +492,85 @@ def _scored(
     output: Path,
     *,
     quiet: bool,
-    on_batch: Callable[[Suite, AnswersOfRuns], None] | None = None,
+    on_batch: OnBatch | None = None,
 ) -> ScoredRuns:
+    """The runs with the scores of every answer."""
     from ..experiments import score_runs
+
+    return _read(score_runs, paths, suite, threads, output, quiet, on_batch)
+
+
+def _figures(
+    paths: list[str],
+    suite: str | None,
+    threads: int | None,
+    output: Path,
+    *,
+    quiet: bool,
+    on_batch: OnBatch | None = None,
+) -> RunFigures:
+    """The runs with the figures of their results."""
+    from ..experiments import read_figures
+
+    return _read(read_figures, paths, suite, threads, output, quiet, on_batch)
+
+
+def _read(
+    read: Callable[..., Runs],
+    paths: list[str],
+    suite: str | None,
+    threads: int | None,
+    output: Path,
+    quiet: bool,
+    on_batch: OnBatch | None,
+) -> Runs:
     from ..files.writing import check_folder
 
     check_folder(output)
     loaded = given_suite(suite)
     with counting("runs", quiet=quiet) as count:
-        scored = score_runs(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
-    for problem in scored.problems:
+        runs = read(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
+    _warn_of(runs)
+    return runs
+
+
+def _table(paths: list[str] | None, table: Path | None, output: Path) -> LeaderboardTable:
+    from ..experiments.leaderboard_table import read_leaderboard
+    from ..files.writing import check_folder
+
+    if paths or table is None:
+        fail(f"{'both runs and' if paths else 'neither runs nor'} a --table: expected one of them")
+    check_folder(output)
+    leaderboard = read_leaderboard(table)
+    _warn_of(leaderboard.runs)
+    return leaderboard
+
+
+def _warn_of(runs: RunMeans | RunFigures) -> None:
+    for problem in runs.problems:
         warn(problem)
-    return scored
 
 
-def _finish(finding: Finding, output: Path, scored: ScoredRuns | None = None, *, quiet: bool = False) -> None:
+def _finish(finding: Finding, output: Path, runs: RunMeans | RunFigures, *, report: Path | None, quiet: bool) -> None:
+    from ..experiments import RunFigures
+
+    _show(finding, output, runs.problems, report=report, quiet=quiet)
+    if isinstance(runs, RunFigures) and not quiet:
+        print_origin(runs.suite)
+    if runs.problems:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _show(finding: Finding, output: Path, warned_of: Sequence[str], *, report: Path | None, quiet: bool) -> None:
     from ..report.findings import write_finding
 
-    page, *others = write_finding(finding, output)
+    page, *others = write_finding(finding, output, report=report)
     if not quiet:
         stdout().print(styled((shown(finding.answer), "bold")))
         for sentence in finding.notes:
-            if scored is None or sentence not in scored.problems:
+            if sentence not in warned_of:
                 note(sentence)
         stdout().print(shown(finding.paragraph))
         stdout().print(f"{shown(str(page))} and {len(others)} other files")
-        if scored is not None:
-            print_origin(scored.suite)
-    if scored is not None and scored.problems:
-        raise SystemExit(Exit.PARTIAL)
+        if not any(path.name == "index.html" for path in others):
+            note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")

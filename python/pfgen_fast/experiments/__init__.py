@@ -4,6 +4,7 @@ A finding is data: `pfgen_fast.report.findings` draws and writes it. Statistics 
 """
 
 from .finding import Finding, Picture, Table
-from .scored_runs import ScoredRuns, score_runs
+from .run_means import RunMeans
+from .scored_runs import RunFigures, ScoredRuns, read_figures, score_runs
 
-__all__ = ["Finding", "Picture", "ScoredRuns", "Table", "score_runs"]
+__all__ = ["Finding", "Picture", "RunFigures", "RunMeans", "ScoredRuns", "Table", "read_figures", "score_runs"]

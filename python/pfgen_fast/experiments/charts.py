@@ -5,16 +5,12 @@ A chart has values and texts, but no sizes, colours or fonts. Texts may be untru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.correlation import Floats
-
-MAX_LABELS = 40
-"""The maximum number of points per panel whose labels are still readable."""
 
 MAX_ROWS = 120
 """The maximum number of rows in a chart with one row per run."""
@@ -30,7 +26,9 @@ class Points:
         x_label: The label of the x axis.
         y_label: The label of the y axis.
         title: The title of the panel.
-        labels: The labels of some points, by index of the point.
+        labels: The label of each point, if points have names; the drawing shows those of the extremes.
+        runs: The run that each point stands for, if it stands for one; pages link to it.
+        has_diagonal: Whether both axes have the same unit: they get the same limits, and the diagonal is drawn.
     """
 
     x: Floats
@@ -38,7 +36,9 @@ class Points:
     x_label: str
     y_label: str
     title: str = ""
-    labels: Mapping[int, str] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    has_diagonal: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,8 @@ class Matrix:
         columns: The names of the columns.
         values: The values, row by row.
         label: The name of the values.
-        highest: The value at the end of the colour scale.
+        lowest: The value at the start of the colour scale, so that almost equal values have equal colours.
+        highest: The value at its end.
         n_digits: Digits after the decimal point.
     """
 
@@ -78,6 +79,7 @@ class Matrix:
     columns: tuple[str, ...]
     values: Floats
     label: str
+    lowest: float
     highest: float = 1.0
     n_digits: int = 5
 
@@ -92,6 +94,8 @@ class Ranges:
         low: Lower ends of the ranges; None if there are none.
         high: Upper ends.
         x_label: The name of the values.
+        runs: The run that each row stands for, if it stands for one; pages link to it.
+        n_all: How many rows there are if only the first are drawn, which the drawing then says.
     """
 
     names: tuple[str, ...]
@@ -99,6 +103,8 @@ class Ranges:
     low: Floats | None
     high: Floats | None
     x_label: str
+    runs: tuple[str, ...] = ()
+    n_all: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +120,8 @@ class Intervals:
         groups: First and last row of each group with at least two rows.
         groups_label: What the rows of a group have in common.
         without_groups: The text to show if there are no groups.
+        runs: The run that each row stands for, if it stands for one; pages link to it.
+        n_all: How many rows there are if only the first are drawn, which the drawing then says.
     """
 
     names: tuple[str, ...]
@@ -124,6 +132,8 @@ class Intervals:
     groups: tuple[tuple[int, int], ...]
     groups_label: str
     without_groups: str
+    runs: tuple[str, ...] = ()
+    n_all: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,4 +223,52 @@ class Curves:
     legend_title: str
 
 
-Chart = Scatter | Density | Matrix | Ranges | Intervals | Bands | Curves
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line, with a band around it if it has bounds.
+
+    Attributes:
+        name: The name in the legend.
+        x: The x values, in ascending order.
+        y: The y values; NaN where it is interrupted.
+        low: Lower edge of the band.
+        high: Upper edge.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines over common axes.
+
+    Attributes:
+        lines: The lines.
+        x_label: The label of the x axis.
+        y_label: The label of the y axis.
+        threshold: A value of the y axis to mark.
+        legend_title: What distinguishes the lines.
+    """
+
+    lines: tuple[Line, ...]
+    x_label: str
+    y_label: str
+    threshold: float | None = None
+    legend_title: str = ""
+
+
+Chart = Scatter | Density | Matrix | Ranges | Intervals | Bands | Curves | Lines
+
+
+def correlation_floor(values: Floats) -> float:
+    """Where the colour scale of correlations starts: a round number that no correlation is below.
+
+    Example:
+        >>> [correlation_floor(np.array([lowest, 1.0])) for lowest in (0.9991, 0.42, -0.1)]
+        [0.9, 0.0, -1.0]
+    """
+    return next(floor for floor in (0.9, 0.5, 0.0, -1.0) if floor <= values.min() or floor == -1.0)

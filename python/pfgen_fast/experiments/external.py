@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -14,18 +11,17 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import ExperimentError, TrialsError
+from ..errors import ExperimentError
 from ..files.foreign_text import from_csv_value, in_one_line
-from ..files.reading import read_stored
 from ..scoring.metrics import SCORES
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate
-from .charts import MAX_LABELS, Points, Scatter
+from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate, few_values
+from .charts import Points, Scatter
+from .csv_table import header_of, number_in, read_rows
 from .finding import Cell, Finding, Picture, Table
-from .scored_runs import ScoredRuns
+from .run_means import RunMeans
 
 Pick = Literal["best", "mean"]
 
-_MAX_BYTES = 1 << 26
 _N_NAMED = 5
 
 
@@ -52,52 +48,24 @@ def read_scores(path: Path) -> OutsideScores:
     Raises:
         ExperimentError: The file is not such a table; the message names the line.
     """
-    rows = _rows(path)
+    rows = read_rows(path)
     if not rows or len(rows[0][1]) < 2:
         raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")
-    header = [from_csv_value(cell.strip()) for cell in rows[0][1]]
-    if len(set(header)) < len(header) or not all(header[1:]):
-        raise ExperimentError(f"{path}, line 1: expected distinct column names")
+    header = header_of(path, rows)
     columns: dict[str, dict[str, float]] = {name: {} for name in header[1:]}
     names: dict[str, None] = {}
     for number, row in rows[1:]:
         where = f"{path}, line {number}"
-        if len(row) != len(header):
-            raise ExperimentError(f"{where}: expected {len(header)} cells, not {len(row)}")
         name = from_csv_value(row[0].strip())
         if not name or name in names:
             raise ExperimentError(f"{where}: {'a model without a name' if not name else f'{name!r} is repeated'}")
         names[name] = None
         for column, cell in zip(header[1:], row[1:], strict=True):
             if cell.strip():
-                columns[column][name] = _number(cell, f"{where}, column {column!r}")
+                columns[column][name] = number_in(cell, f"{where}, column {column!r}")
     if not names:
         raise ExperimentError(f"{path}: holds no scores")
     return OutsideScores(path, columns, tuple(names))
-
-
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    try:
-        text = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ExperimentError(f"{path}: not UTF-8 (byte {error.start})") from None
-    except TrialsError as error:
-        raise ExperimentError(str(error)) from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        return [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise ExperimentError(f"{path}, line {reader.line_num}: not CSV: {error}") from None
-
-
-def _number(cell: str, where: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ExperimentError(f"{where}: expected a number, not {in_one_line(cell, 40)!r}; leave a missing score empty")
-    return value
 
 
 # --- names
@@ -149,24 +117,24 @@ def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, 
 # --- the experiment
 
 
-def models_of(scored: ScoredRuns, pick: Pick) -> dict[str, dict[str, float]]:
+def models_of(runs: RunMeans, pick: Pick) -> dict[str, dict[str, float]]:
     """By model, the value of each metric: that of its run with the highest score, or the mean of its runs."""
     found = {}
-    for model in dict.fromkeys(scored.models):
-        runs = [run for run, other in enumerate(scored.models) if other == model]
+    for model in dict.fromkeys(runs.models):
+        own = [run for run, other in enumerate(runs.models) if other == model]
         if pick == "best":
-            runs = [max(runs, key=lambda run: scored.means["score"][run])]
-        found[model] = {metric: float(scored.means[metric][runs].mean()) for metric in SCORES}
+            own = [max(own, key=lambda run: runs.means["score"][run])]
+        found[model] = {metric: float(runs.means[metric][own].mean()) for metric in SCORES}
     return found
 
 
 def external(
-    scored: ScoredRuns, files: Sequence[OutsideScores], *, pick: Pick = "best", n_resamples: int = 2_000, seed: int = 0
+    runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", n_resamples: int = 2_000, seed: int = 0
 ) -> Finding:
     """Correlates our scores with the scores of others, model by model.
 
     Args:
-        scored: The runs.
+        runs: The means of the runs.
         files: The scores of others.
         pick: Whether the best or the mean of a model's runs counts.
         n_resamples: Number of bootstrap resamples, which are drawn from the models.
@@ -175,9 +143,9 @@ def external(
     Raises:
         ExperimentError: Fewer than three models have a partner, or all scores are equal.
     """
-    models = models_of(scored, pick)
+    models = models_of(runs, pick)
     compared: list[_Compared] = []
-    notes = list(scored.problems)
+    notes = list(runs.problems)
     problems = []
     for file in files:
         partners = match_names(list(models), file.names)
@@ -191,6 +159,7 @@ def external(
     if not compared:
         raise ExperimentError("; ".join(problems))
     notes += [f"left out: {problem}" for problem in problems]
+    notes += few_values(min(len(each.models) for each in compared), "models")
     return Finding(
         "external",
         _answer(compared),
@@ -202,6 +171,8 @@ def external(
         ),
         tuple(_picture(each, models, number) for number, each in enumerate(compared, start=1)),
         tuple(notes),
+        question="Do the scores agree with scores from elsewhere?",
+        runs=runs.names,
     )
 
 
@@ -325,15 +296,12 @@ def _words(compared: Sequence[_Compared], pick: Pick) -> str:
 def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:
     ours = np.array([models[model]["score"] for model in each.models])
     pearson = each.correlations["score"]["Pearson"].value
-    # In a crowded chart, only the points farthest from the regression line are labelled.
-    line = np.polynomial.Polynomial.fit(ours, each.values, 1)
-    named = np.argsort(-np.abs(each.values - line(ours)), kind="stable")[:MAX_LABELS]
     points = Points(
         ours,
         each.values,
         x_label="our score",
         y_label=each.name,
         title=f"{len(ours)} models, Pearson {pearson:.4f}",
-        labels={row: in_one_line(each.models[row].rsplit("/", 1)[-1], 40) for row in named.tolist()},
+        labels=each.models,
     )
     return Picture(f"scatter-{number}", f"{each.name} against our score", Scatter((points,)))

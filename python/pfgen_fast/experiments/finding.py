@@ -85,7 +85,9 @@ class Finding:
         paragraph: More of the result in short sentences, with its numbers.
         tables: One or more tables.
         pictures: One or more pictures.
-        notes: What was left out and why, one sentence each.
+        notes: What limits the result, such as runs that were left out, one sentence each.
+        question: The question that the experiment answers.
+        runs: The names of the runs; pages link to them.
     """
 
     name: str
@@ -94,6 +96,8 @@ class Finding:
     tables: tuple[Table, ...]
     pictures: tuple[Picture, ...]
     notes: tuple[str, ...] = ()
+    question: str = ""
+    runs: tuple[str, ...] = ()
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""

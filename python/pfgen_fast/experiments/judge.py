@@ -23,11 +23,11 @@ from ..judging.budget import Estimate, Prices
 from ..judging.replies import Replies
 from ..judging.requests import Judge
 from ..judging.server import Server
-from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate
+from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate, few_values
 from ..suite.suite import Suite
-from .charts import MAX_LABELS, Points, Scatter
+from .charts import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
-from .scored_runs import AnswersOfRuns, ScoredRuns, score_runs
+from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Answer:
 
 
 class AnswersToJudge:
-    """Chooses the answers to rate; `score_runs` calls it with each batch.
+    """Chooses the answers to rate; `read_figures` calls it with each batch.
 
     Args:
         trials: How many answers per run and question; None for all.
@@ -148,7 +148,7 @@ class RatedRuns:
         SuiteError: The template shows sample answers, but the suite has none.
     """
 
-    def __init__(self, scored: ScoredRuns, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
+    def __init__(self, scored: RunFigures, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
         texts = text_column([answer.text for answer in answers])
         self._ratings = evaluator.ratings(_items(scored.suite, answers, evaluator), texts)
@@ -231,6 +231,8 @@ class RatedRuns:
             ),
             (Picture("scatter", "The judge's ratings against our scores", _chart(scored, of_runs)),),
             (*notes, *more),
+            question="How does a language model rate the same answers?",
+            runs=scored.names,
         )
 
 
@@ -259,7 +261,7 @@ def judge(
     """
     evaluator = options.evaluator()
     answers = AnswersToJudge(options.trials, options.seed)
-    scored = score_runs(paths, suite=suite, threads=threads, on_batch=answers)
+    scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)
     rated = RatedRuns(scored, answers.found, evaluator)
     problem = rated.ask(prices=options.prices, budget=options.budget, on_progress=on_progress)
     if problem:
@@ -279,7 +281,7 @@ def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -
     return items
 
 
-def run_ratings(scored: ScoredRuns, found: Sequence[tuple[int, int, int]]) -> dict[int, float]:
+def run_ratings(scored: RunFigures, found: Sequence[tuple[int, int, int]]) -> dict[int, float]:
     """By run index, the mean over the questions of their mean ratings."""
     by_cell: dict[int, dict[int, list[int]]] = {}
     for run, question, rating in found:
@@ -291,19 +293,19 @@ def run_ratings(scored: ScoredRuns, found: Sequence[tuple[int, int, int]]) -> di
     }
 
 
-def _model_means(scored: ScoredRuns, of_runs: Mapping[int, float]) -> dict[str, float]:
+def _model_means(scored: RunFigures, of_runs: Mapping[int, float]) -> dict[str, float]:
     by_model: dict[str, list[float]] = {}
     for run, rating in of_runs.items():
         by_model.setdefault(scored.models[run], []).append(rating)
     return {model: float(np.mean(ratings)) for model, ratings in by_model.items()}
 
 
-def _columns(scored: ScoredRuns, of_runs: Mapping[int, float]) -> tuple[Floats, Floats]:
+def _columns(scored: RunFigures, of_runs: Mapping[int, float]) -> tuple[Floats, Floats]:
     return np.array([scored.means["score"][run] for run in of_runs]), np.array(list(of_runs.values()))
 
 
 def _words(
-    scored: ScoredRuns, of_runs: Mapping[int, float], n_found: int, judge_name: str, n_resamples: int, seed: int
+    scored: RunFigures, of_runs: Mapping[int, float], n_found: int, judge_name: str, n_resamples: int, seed: int
 ) -> tuple[str, str, list[str]]:
     ours, theirs = _columns(scored, of_runs)
     words = f"The judge gave {n_found:,} ratings to {len(of_runs)} runs, {theirs.mean():.2f} on average over the runs."
@@ -314,7 +316,11 @@ def _words(
     listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
     pearson = f"Pearson {found['Pearson'].value:.3f} over {len(of_runs)} runs"
     answer = f"The ratings of {judge_name} correlate with our scores by {pearson}."
-    return answer, f"{words} Correlations with our scores (95 % bootstrap intervals in brackets): {listed}.", []
+    return (
+        answer,
+        f"{words} Correlations with our scores (95 % bootstrap intervals in brackets): {listed}.",
+        few_values(len(ours), "runs"),
+    )
 
 
 def _models_table(means: Mapping[str, float]) -> Table:
@@ -324,7 +330,7 @@ def _models_table(means: Mapping[str, float]) -> Table:
     )
 
 
-def _runs_table(scored: ScoredRuns, of_runs: Mapping[int, float], found: Sequence[tuple[int, int, int]]) -> Table:
+def _runs_table(scored: RunFigures, of_runs: Mapping[int, float], found: Sequence[tuple[int, int, int]]) -> Table:
     counts = Counter(run for run, _, _ in found)
     rows: list[tuple[Cell, ...]] = [
         (scored.names[run], scored.models[run], float(scored.means["score"][run]), rating, counts[run])
@@ -340,8 +346,7 @@ def _spread_table(found: Sequence[tuple[int, int, int]], scale: Scale) -> Table:
     return Table("ratings", "How often each rating was given", ("rating", "times", "share"), rows)
 
 
-def _chart(scored: ScoredRuns, of_runs: Mapping[int, float]) -> Scatter:
+def _chart(scored: RunFigures, of_runs: Mapping[int, float]) -> Scatter:
     ours, theirs = _columns(scored, of_runs)
-    labels = dict(enumerate(scored.labels[run].rsplit("/", 1)[-1] for run in of_runs))
-    named = labels if len(labels) <= MAX_LABELS else {}
-    return Scatter((Points(ours, theirs, x_label="our score", y_label="mean rating", labels=named),))
+    labels, runs = (tuple(names[run] for run in of_runs) for names in (scored.labels, scored.names))
+    return Scatter((Points(ours, theirs, x_label="our score", y_label="mean rating", labels=labels, runs=runs),))

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..scoring.metrics import PARTS
-from ..statistics.correlation import COEFFICIENTS, Correlation, Floats, check_columns, correlate
-from .charts import MAX_LABELS, Density, Points, Scatter
+from ..statistics.correlation import (
+    COEFFICIENTS,
+    Correlation,
+    Floats,
+    check_columns,
+    coefficient,
+    correlate,
+    few_values,
+    is_constant,
+    scipy_stats,
+)
+from .charts import Density, Points, Scatter
 from .finding import Cell, Finding, Picture, Table
+from .run_means import RunMeans
 from .scored_runs import ScoredRuns
 
 _CORRELATED = (*PARTS, "length")
@@ -20,43 +32,63 @@ _LONGEST_SHOWN = 400.0
 _COLUMNS = ("over", "of", "with", "values", *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")))
 
 _Pair = tuple[str, str]
+_Found = dict[_Pair, dict[str, Correlation]]
 
 
-def relations(scored: ScoredRuns, *, n_resamples: int = 1_000, seed: int = 0) -> Finding:
-    """Correlates the scores with each other, with bootstrap intervals.
+def relations(scored: ScoredRuns | RunMeans, *, n_resamples: int = 1_000, seed: int = 0) -> Finding:
+    """Correlates the scores with each other, with bootstrap intervals, over the runs of models and over answers.
 
     Over answers, the bootstrap draws whole runs from a sample of 5,000 answers, because the answers of one run are not
     independent; the coefficients themselves are computed from all answers.
 
     Args:
-        scored: The runs.
+        scored: The runs; the means of runs alone leave the answers out.
         n_resamples: Number of bootstrap resamples.
         seed: The seed of the bootstrap and of the sample.
 
     Raises:
         ExperimentError: Fewer than two scores vary over the runs.
     """
-    over_runs, notes = _pairs({metric: scored.means[metric] for metric in _CORRELATED}, "runs")
-    over_answers, more = _pairs({metric: scored.answer_scores[metric] for metric in _CORRELATED}, "answers")
+    all_runs = scored if isinstance(scored, RunMeans) else scored.run_means
+    runs = all_runs.chosen(all_runs.rows_of_models())
+    over_runs, notes = _pairs({metric: runs.means[metric] for metric in _CORRELATED}, "runs")
     if not over_runs:
         raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
     of_runs = {
-        (a, b): correlate(scored.means[a], scored.means[b], n_resamples=n_resamples, seed=seed) for a, b in over_runs
+        (a, b): correlate(runs.means[a], runs.means[b], n_resamples=n_resamples, seed=seed) for a, b in over_runs
     }
-    of_answers = {pair: _over_answers(scored, pair, n_resamples, seed) for pair in over_answers}
-    rows = [_row("runs", pair, len(scored.names), found) for pair, found in of_runs.items()]
-    rows += [_row("answers", pair, len(scored.run_numbers), found) for pair, found in of_answers.items()]
+    notes += few_values(len(runs.names), "runs")
+    rows = [_row("runs", pair, len(runs.names), found) for pair, found in of_runs.items()]
+    pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(runs, of_runs))]
+    of_answers: _Found = {}
+    if isinstance(scored, ScoredRuns):
+        over_answers, more = _pairs({metric: scored.answer_scores[metric] for metric in _CORRELATED}, "answers")
+        notes += more
+        of_answers = _over_answers(scored, over_answers, n_resamples, seed)
+        rows += [_row("answers", pair, len(scored.run_numbers), found) for pair, found in of_answers.items()]
+    if isinstance(scored, ScoredRuns) and of_answers:
+        pictures.append(
+            Picture(
+                "answers",
+                "Every answer: the scales say how many a colour stands for",
+                _answers_chart(scored, of_answers),
+            )
+        )
     tables = (
         Table("correlations", "Correlations, with 95 % bootstrap intervals", _COLUMNS, tuple(rows)),
-        _means_table(scored),
+        _means_table(runs),
     )
-    pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(scored, of_runs))]
-    if of_answers:
-        title = "Every answer: darker where there are more"
-        pictures.append(Picture("answers", title, _answers_chart(scored, of_answers)))
-    words = _words(scored, of_runs, of_answers)
-    notes = [*scored.problems, *notes, *more]
-    return Finding("relations", _answer(scored, of_runs), words, tables, tuple(pictures), tuple(notes))
+    words = _words(scored, runs, of_runs, of_answers)
+    return Finding(
+        "relations",
+        _answer(runs, of_runs),
+        words,
+        tables,
+        tuple(pictures),
+        (*runs.problems, *notes),
+        question="How do fluency, truthfulness, helpfulness and length correlate?",
+        runs=runs.names,
+    )
 
 
 def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str]]:
@@ -71,14 +103,26 @@ def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str
     return list(itertools.combinations(varying, 2)), notes
 
 
-def _over_answers(scored: ScoredRuns, pair: _Pair, n_resamples: int, seed: int) -> dict[str, Correlation]:
-    x, y = (scored.answer_scores[metric] for metric in pair)
-    values = correlate(x, y, n_resamples=0)
-    sample = _sample(len(x), seed)
-    if np.ptp(x[sample]) == 0 or np.ptp(y[sample]) == 0:
-        return values
-    around = correlate(x[sample], y[sample], n_resamples=n_resamples, seed=seed, clusters=scored.run_numbers[sample])
-    return {name: _moved(value.value, around[name]) for name, value in values.items()}
+def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], n_resamples: int, seed: int) -> _Found:
+    sample = _sample(len(scored.run_numbers), seed)
+    clusters = scored.run_numbers[sample]
+    columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
+    ranked = {metric: scipy_stats().rankdata(column) for metric, column in columns.items()}
+    found = {}
+    for a, b in pairs:
+        # Ranked once for all pairs: Spearman's coefficient is Pearson's of the ranks.
+        values = {
+            "Pearson": coefficient("Pearson", columns[a], columns[b]),
+            "Spearman": coefficient("Pearson", ranked[a], ranked[b]),
+            "Kendall": coefficient("Kendall", columns[a], columns[b]),
+        }
+        x, y = columns[a][sample], columns[b][sample]
+        if is_constant(x) or is_constant(y):
+            found[a, b] = {name: Correlation(value) for name, value in values.items()}
+            continue
+        around = correlate(x, y, n_resamples=n_resamples, seed=seed, clusters=clusters)
+        found[a, b] = {name: _moved(value, around[name]) for name, value in values.items()}
+    return found
 
 
 def _sample(n: int, seed: int) -> NDArray[np.int_]:
@@ -87,8 +131,8 @@ def _sample(n: int, seed: int) -> NDArray[np.int_]:
 
 def _moved(value: float, around: Correlation) -> Correlation:
     """The interval of a sample, shifted to the value of the whole."""
-    assert around.low is not None
-    assert around.high is not None
+    if around.low is None or around.high is None:
+        return Correlation(value)
     low, high = value + around.low - around.value, value + around.high - around.value
     return Correlation(value, max(low, -1.0), min(high, 1.0))
 
@@ -98,55 +142,54 @@ def _row(over: str, pair: _Pair, n: int, found: dict[str, Correlation]) -> tuple
     return (over, *pair, n, *itertools.chain.from_iterable(figures))
 
 
-def _means_table(scored: ScoredRuns) -> Table:
-    order = np.argsort(-scored.means["score"], kind="stable")
+def _means_table(runs: RunMeans) -> Table:
+    order = np.argsort(-runs.means["score"], kind="stable")
     rows = tuple(
-        (scored.names[run], *(float(scored.means[metric][run]) for metric in ("score", *_CORRELATED))) for run in order
+        (runs.names[run], *(float(runs.means[metric][run]) for metric in ("score", *_CORRELATED))) for run in order
     )
     return Table("runs", "The runs", ("run", "score", *_CORRELATED), rows)
 
 
-def _answer(scored: ScoredRuns, of_runs: dict[_Pair, dict[str, Correlation]]) -> str:
+def _answer(runs: RunMeans, of_runs: _Found) -> str:
     by_value = sorted(of_runs, key=lambda pair: of_runs[pair]["Pearson"].value)
     lowest, highest = (f"{a} and {b} ({of_runs[a, b]['Pearson'].value:.3f})" for a, b in (by_value[0], by_value[-1]))
-    over = f"Over the {len(scored.names)} runs, Pearson's correlation"
+    over = f"Over the {len(runs.names)} runs, Pearson's correlation"
     if len(of_runs) == 1:
         return f"{over} is that of {highest}."
     return f"{over} is highest between {highest} and lowest between {lowest}."
 
 
-def _words(
-    scored: ScoredRuns, of_runs: dict[_Pair, dict[str, Correlation]], of_answers: dict[_Pair, dict[str, Correlation]]
-) -> str:
-    def listed(found: dict[_Pair, dict[str, Correlation]], coefficient: str) -> str:
+def _words(scored: ScoredRuns | RunMeans, runs: RunMeans, of_runs: _Found, of_answers: _Found) -> str:
+    def listed(found: _Found, coefficient: str) -> str:
         return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
 
-    n_answers = f"{len(scored.run_numbers):,}"
-    words = f"{len(scored.names)} runs of {n_answers} answers were scored; 95 % bootstrap intervals are in brackets."
-    words += f" Pearson's correlations between the means of the runs: {listed(of_runs, 'Pearson')}."
+    answers = f" of {len(scored.run_numbers):,} answers" if isinstance(scored, ScoredRuns) else ""
+    words = f"{len(scored.names)} runs{answers}; 95 % bootstrap intervals are in brackets."
+    words += f" Pearson's correlations between the means of the {len(runs.names)} runs of models: "
+    words += f"{listed(of_runs, 'Pearson')}."
     if of_answers:
         words += f" Spearman's correlations over all answers: {listed(of_answers, 'Spearman')}."
     return words
 
 
-def _runs_chart(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Scatter:
-    labels = dict(enumerate(label.split("/")[-1] for label in scored.labels))
+def _runs_chart(runs: RunMeans, found: _Found) -> Scatter:
     return Scatter(
         tuple(
             Points(
-                scored.means[a],
-                scored.means[b],
+                runs.means[a],
+                runs.means[b],
                 x_label=a,
                 y_label=b,
                 title=f"Pearson {values['Pearson'].value:.3f}",
-                labels=labels if len(labels) <= MAX_LABELS else {},
+                labels=runs.labels,
+                runs=runs.names,
             )
             for (a, b), values in found.items()
         )
     )
 
 
-def _answers_chart(scored: ScoredRuns, found: dict[_Pair, dict[str, Correlation]]) -> Density:
+def _answers_chart(scored: ScoredRuns, found: _Found) -> Density:
     return Density(
         tuple(
             Points(

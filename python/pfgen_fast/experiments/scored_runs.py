@@ -1,34 +1,40 @@
-"""Scores runs once for all experiments: the scores of every answer, and the means per run and question.
+"""Scores runs once for all experiments: the means per run and question, and the scores of every answer where needed.
 
-A single pass reads and scores the answers in batches of runs; experiments that need other scores compute them in the
-same pass.
+Means come from each run's result.json where it is up to date, so that `read_figures` scores nothing twice. Whoever
+needs more gets it in a single pass over the answers, in batches of runs: `score_runs` keeps the scores of every answer,
+and experiments that score in other ways are handed each batch.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ExperimentError, TrialsError
-from ..files.foreign_text import in_one_line
+from ..errors import ExperimentError, PfgenError, TrialsError
+from ..files.reading import file_sha1
 from ..native import _core
 from ..runs.aggregation import aggregate
 from ..runs.checkout import run_name, suite_of_all
 from ..runs.result import Scores, is_current, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
-from ..runs.trials import Trials, find_runs
+from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.metrics import METRICS, SCORES, column_of
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.questions import Question
 from ..suite.suite import Suite
+from .run_means import RunMeans
+
+MANY_ANSWERS = 200_000
+"""So many answers are scored by experiments that score them many times over, if nothing else is asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,30 +46,95 @@ class AnswersOfRuns:
         answers: The answers, likewise.
         run_numbers: The index of each answer's run, among all readable runs.
         question_numbers: The index of each answer's question in the suite.
+        n_runs: The number of all runs that were found, of which these are some.
     """
 
     questions: _core.TextColumn
     answers: _core.TextColumn
     run_numbers: NDArray[np.int_]
     question_numbers: NDArray[np.int_]
+    n_runs: int
 
     def question_means(self, values: Floats, n_questions: int) -> Floats:
         """The mean of the answers' values for each run (row) and question (column)."""
         return _question_means(values, self.run_numbers - self.run_numbers[0], self.question_numbers, n_questions)
 
+    def drawn(self, n_trials: int, seed: int) -> AnswersOfRuns:
+        """At most `n_trials` answers of each run to each question, drawn without replacement and kept in order."""
+        # Each run has a generator of its own, so that batches can change nothing.
+        runs, sizes = np.unique(self.run_numbers, return_counts=True)
+        keys = np.concatenate(
+            [np.random.default_rng((seed, run)).random(size) for run, size in zip(runs, sizes, strict=True)]
+        )
+        order = np.lexsort((keys, self.question_numbers, self.run_numbers))
+        cells = np.stack([self.run_numbers[order], self.question_numbers[order]])
+        begins = np.flatnonzero(np.r_[True, (cells[:, 1:] != cells[:, :-1]).any(axis=0)])
+        within = np.arange(len(order)) - np.repeat(begins, np.diff(np.r_[begins, len(order)]))
+        rows = np.sort(order[within < n_trials])
+        return self if len(rows) == len(order) else self.of_rows(rows)
 
-@dataclass(frozen=True, eq=False)
-class ScoredRuns:
-    """Runs of one suite, scored in profile leaderboard.
+    def of_rows(self, rows: NDArray[np.int_]) -> AnswersOfRuns:
+        """Some of the answers."""
+        return replace(
+            self,
+            questions=_core.TextColumn([self.questions[row] for row in rows.tolist()], "questions"),
+            answers=_core.TextColumn([self.answers[row] for row in rows.tolist()], "answers"),
+            run_numbers=self.run_numbers[rows],
+            question_numbers=self.question_numbers[rows],
+        )
+
+
+class DrawnAnswers:
+    """Draws the answers that are scored many times over, and counts them.
+
+    Args:
+        trials: At most how many answers of each run and question; by default as many as make `MANY_ANSWERS` in all.
+        seed: The seed of the draws.
+    """
+
+    def __init__(self, trials: int | None, seed: int) -> None:
+        self._trials, self._seed = trials, seed
+        self._n_drawn = self._n_all = 0
+
+    def of(self, suite: Suite, answers: AnswersOfRuns) -> AnswersOfRuns:
+        """The drawn answers of a batch."""
+        if self._trials is None:
+            self._trials = usual_trials(answers.n_runs, len(suite))
+        drawn = answers.drawn(self._trials, self._seed)
+        self._n_drawn += len(drawn.answers)
+        self._n_all += len(answers.answers)
+        return drawn
+
+    def notes(self, how: str) -> list[str]:
+        """A sentence that says how many answers were scored, if it was not all."""
+        if self._n_drawn == self._n_all:
+            return []
+        return [
+            f"{self._n_drawn:,} of {self._n_all:,} answers were scored {how}: {self._trials:,} to each question from "
+            "each run, drawn at random (--trials takes more)"
+        ]
+
+
+def usual_trials(n_runs: int, n_questions: int) -> int:
+    """How many answers of each run to each question make up to `MANY_ANSWERS` in all, one at least.
+
+    Example:
+        >>> usual_trials(17, 50), usual_trials(516, 50)
+        (235, 7)
+    """
+    return max(1, MANY_ANSWERS // (n_runs * n_questions))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunFigures:
+    """The means of the runs of one suite, in profile leaderboard, rounded as in result.json.
 
     Attributes:
         suite: The suite that the runs were scored with.
         names: The names of the runs, which are their folders within the checkout.
         models: The models of the runs, from their config.json.
-        run_numbers: The index of each answer's run.
-        question_numbers: The index of each answer's question in the suite.
-        answer_scores: By metric, the value of each answer.
-        question_scores: By metric, the mean of each run (row) and question (column), rounded as in result.json.
+        lengths: The mean length of each run's answers.
+        question_scores: By metric, the mean of each run (row) and question (column).
         set_scores: By metric, then set, the same for fluency and truthfulness in each reference set alone. This is the
             value in result.json times the number of sets; NaN if a question lacks the set.
         problems: Why runs were left out, one sentence each.
@@ -72,25 +143,41 @@ class ScoredRuns:
     suite: Suite
     names: tuple[str, ...]
     models: tuple[str, ...]
-    run_numbers: NDArray[np.int_]
-    question_numbers: NDArray[np.int_]
-    answer_scores: dict[str, Floats]
+    lengths: Floats
     question_scores: dict[str, Floats]
     set_scores: dict[str, dict[str, Floats]]
     problems: tuple[str, ...] = ()
 
     @cached_property
-    def labels(self) -> tuple[str, ...]:
-        """The runs' labels in charts: their models, or their own names if a model has several runs."""
-        return tuple(
-            in_one_line(model if self.models.count(model) == 1 else name, 60)
-            for name, model in zip(self.names, self.models, strict=True)
-        )
+    def run_means(self) -> RunMeans:
+        """The mean of each run over the questions, without a suite."""
+        means = {metric: values.mean(axis=1) for metric, values in self.question_scores.items()}
+        return RunMeans(self.names, self.models, {**means, "length": self.lengths}, self.problems)
 
-    @cached_property
+    @property
     def means(self) -> dict[str, Floats]:
         """By metric, the mean of each run over the questions."""
-        return {metric: values.mean(axis=1) for metric, values in self.question_scores.items()}
+        return self.run_means.means
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The runs' labels in charts: their models, or their own names if a model has several runs."""
+        return self.run_means.labels
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoredRuns(RunFigures):
+    """Runs with the scores of every answer.
+
+    Attributes:
+        run_numbers: The index of each answer's run.
+        question_numbers: The index of each answer's question in the suite.
+        answer_scores: By metric, the value of each answer.
+    """
+
+    run_numbers: NDArray[np.int_]
+    question_numbers: NDArray[np.int_]
+    answer_scores: dict[str, Floats]
 
     @property
     def cells(self) -> NDArray[np.int_]:
@@ -110,92 +197,167 @@ def _question_means(
     return means.reshape(-1, n_questions)
 
 
-def score_runs(
+OnBatch = Callable[[Suite, AnswersOfRuns], None]
+OnProgress = Callable[[int, int | None], None]
+
+
+def read_figures(
     paths: Sequence[str | Path],
     *,
     suite: Suite | None = None,
     threads: int | None = None,
-    on_batch: Callable[[Suite, AnswersOfRuns], None] | None = None,
-    on_progress: Callable[[int, int | None], None] | None = None,
-) -> ScoredRuns:
-    """Scores the runs at the given paths.
+    on_batch: OnBatch | None = None,
+    on_progress: OnProgress | None = None,
+) -> RunFigures:
+    """The means of the runs at the given paths; only runs without an up-to-date result.json are scored.
 
     Args:
         paths: Paths as `find_runs` takes them.
         suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads; by default one per core.
-        on_batch: Called with each batch of answers after it is scored, to compute other scores.
+        on_batch: Called with each batch of answers, to compute other scores; all runs are read then.
         on_progress: Called with the number of finished runs and the total.
 
     Raises:
-        ExperimentError: Fewer than three runs can be scored.
+        ExperimentError: There are fewer than three runs.
         SuiteError: There is no suite.
         TrialsError: There are no runs.
     """
+    gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=False)
+    return RunFigures(**gathered.figures())
+
+
+def score_runs(
+    paths: Sequence[str | Path],
+    *,
+    suite: Suite | None = None,
+    threads: int | None = None,
+    on_batch: OnBatch | None = None,
+    on_progress: OnProgress | None = None,
+) -> ScoredRuns:
+    """Scores every answer of the runs at the given paths.
+
+    Takes and raises what `read_figures` does; batches are handed on after they are scored.
+    """
+    gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=True)
+    return ScoredRuns(**gathered.figures(), **gathered.scores())
+
+
+def _gather(
+    paths: Sequence[str | Path],
+    suite: Suite | None,
+    threads: int | None,
+    on_batch: OnBatch | None,
+    on_progress: OnProgress | None,
+    *,
+    keeps_scores: bool,
+) -> _Gathered:
     found = find_runs(paths)
-    of_runs = suite_of_all([run.folder for run in found], suite)
-    scorer = Scorer(of_runs, threads=threads)
-    gathered = _Gathered(of_runs)
-    problems = [
-        f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
-        for run in found
-        if run.trials_path is None
-    ]
-    n_done = len(problems)
-    for batch in RunScorer(suite=of_runs, threads=threads).read([run for run in found if run.trials_path is not None]):
-        problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
-        answers = gathered.add([run for run in batch if isinstance(run, ReadRun)], scorer)
-        if on_batch is not None and len(answers.answers):
-            on_batch(of_runs, answers)
-        n_done += len(batch)
+    gathered = _Gathered(suite_of_all([run.folder for run in found], suite), found, threads, keeps_scores=keeps_scores)
+    unread = []
+    for run in found:
+        if run.trials_path is None:
+            gathered.problems.append(
+                f"{run.folder}: left out, because the trials are not packed yet; 'pfgen-fast score' packs them"
+            )
+        elif keeps_scores or on_batch is not None or not gathered.add_recorded(run):
+            unread.append(run)
         if on_progress is not None:
-            on_progress(n_done, len(found))
-    if len(gathered.names) < MIN_VALUES:
-        why = f"; {problems[0]}" if problems else ""
-        raise ExperimentError(f"{len(gathered.names)} runs to score: an experiment needs at least {MIN_VALUES}{why}")
-    return gathered.finish(tuple(problems))
+            on_progress(gathered.n_done, len(found))
+    for batch in RunScorer(suite=gathered.suite, threads=threads).read(unread):
+        gathered.problems += [f"left out: {run.error}" for run in batch if isinstance(run, Outcome)]
+        answers = gathered.add([run for run in batch if isinstance(run, ReadRun)])
+        if on_batch is not None and len(answers.answers):
+            on_batch(gathered.suite, answers)
+        if on_progress is not None:
+            on_progress(gathered.n_done, len(found))
+    return gathered
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """What experiments take from the result of one run."""
+
+    model: str
+    length: float
+    questions: list[Scores]
 
 
 class _Gathered:
-    """The scores of the runs so far."""
+    """The figures of the runs so far, and the scores of their answers where they are kept."""
 
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: Suite, found: Sequence[RunFolder], threads: int | None, *, keeps_scores: bool) -> None:
         self.suite = suite
-        self.names: list[str] = []
-        self.models: list[str] = []
+        self.problems: list[str] = []
+        self._found, self._threads, self._keeps_scores = found, threads, keeps_scores
         self._numbers = {question.question: number for number, question in enumerate(suite)}
+        self._runs: dict[RunFolder, _Figures] = {}
         self._run_numbers: list[NDArray[np.int_]] = []
         self._question_numbers: list[NDArray[np.int_]] = []
         self._answer_scores: list[dict[str, Floats]] = []
-        self._figures: list[list[Scores]] = []  # by run and question: means as in result.json
 
-    def add(self, runs: Sequence[ReadRun], scorer: Scorer) -> AnswersOfRuns:
+    @property
+    def n_done(self) -> int:
+        """The number of runs that are gathered or left out."""
+        return len(self._runs) + len(self.problems)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer(self.suite, threads=self._threads)
+
+    def add_recorded(self, run: RunFolder) -> bool:
+        """Adds a run without reading its trials; False if it has no up-to-date result."""
+        assert run.trials_path is not None
+        try:
+            config = run.config()
+            recorded = _recorded(self.suite, run, file_sha1(run.trials_path), config)
+        except (PfgenError, OSError):
+            return False  # the reader of trials says what is wrong
+        if recorded is not None:
+            self._add(run, config, *recorded)
+        return recorded is not None
+
+    def add(self, runs: Sequence[ReadRun]) -> AnswersOfRuns:
+        """Adds runs whose trials are read."""
         lines = [run.trials.lines for run in runs]
         answers = AnswersOfRuns(
             questions=_core.TextColumn.joined("questions", [part.questions for part in lines]),
             answers=_core.TextColumn.joined("answers", [part.answers for part in lines]),
-            run_numbers=np.repeat(np.arange(len(runs)) + len(self.names), list(map(len, lines))),
+            run_numbers=np.repeat(np.arange(len(runs)) + len(self._runs), list(map(len, lines))),
             question_numbers=self._question_numbers_of([run.trials for run in runs]),
+            n_runs=len(self._found),
         )
-        if not len(answers.answers):
-            return answers
-        table = scorer.score(answers.questions, answers.answers)
-        scores = {metric: table[column_of(metric)].copy() for metric in SCORES}
-        scores["length"] = np.concatenate([np.array(part.lengths, dtype=np.float64) for part in lines])
-        self._answer_scores.append(scores)
-        self._run_numbers.append(answers.run_numbers)  # the texts are not kept
-        self._question_numbers.append(answers.question_numbers)
+        table = None
+        if self._keeps_scores and len(answers.answers):
+            table = self._scorer.score(answers.questions, answers.answers)
+            self._keep(answers, table, [length for part in lines for length in part.lengths])
         first = 0
         for run in runs:
-            name = run_name(run.run.folder)
-            self.names.append(name)
-            self.models.append(str((run.config or {}).get("model") or name))
-            of_run = table.rows(first, first + len(run.trials))
+            recorded = _recorded(self.suite, run.run, run.trials.input_hash, run.config)
+            if recorded is None:
+                of_run = None if table is None else table.rows(first, first + len(run.trials))
+                recorded = self._aggregated(run.trials, of_run)
+            # Published figures were summed in one of two ways, which differ in the last digit: the recorded ones count.
+            self._add(run.run, run.config, *recorded)
             first += len(run.trials)
-            # Published figures were summed in one of two ways, which differ in the last digit.
-            figures = _recorded(run) or _aggregated(run, of_run)
-            self._figures.append(figures)
         return answers
+
+    def _aggregated(self, trials: Trials, table: ScoreTable | None) -> tuple[float, list[Scores]]:
+        """The length and the scores of the questions that a result.json would hold."""
+        if table is None:
+            table = self._scorer.score(trials.lines.questions, trials.lines.answers)
+        result = aggregate(trials, table, None)
+        return result.length, [result.questions[question.question_id].scores for question in self.suite]
+
+    def _add(self, run: RunFolder, config: Mapping[str, Any] | None, length: float, questions: list[Scores]) -> None:
+        model = str((config or {}).get("model") or run_name(run.folder))
+        self._runs[run] = _Figures(model, length, questions)
+
+    def _keep(self, answers: AnswersOfRuns, table: ScoreTable, lengths: Sequence[int]) -> None:
+        scores = {metric: table[column_of(metric)].copy() for metric in SCORES}
+        self._answer_scores.append({**scores, "length": np.array(lengths, dtype=np.float64)})
+        self._run_numbers.append(answers.run_numbers)  # the texts are not kept
+        self._question_numbers.append(answers.question_numbers)
 
     def _question_numbers_of(self, trials: Sequence[Trials]) -> NDArray[np.int_]:
         numbers = np.empty(sum(map(len, trials)), dtype=np.int_)
@@ -206,54 +368,67 @@ class _Gathered:
             first += len(part)
         return numbers
 
-    def finish(self, problems: tuple[str, ...]) -> ScoredRuns:
-        answer_scores = {metric: np.concatenate([part[metric] for part in self._answer_scores]) for metric in METRICS}
-        run_numbers, question_numbers = np.concatenate(self._run_numbers), np.concatenate(self._question_numbers)
-        lengths = _question_means(answer_scores["length"], run_numbers, question_numbers, len(self.suite))
-        return ScoredRuns(
-            suite=self.suite,
-            names=tuple(self.names),
-            models=tuple(self.models),
-            run_numbers=run_numbers,
-            question_numbers=question_numbers,
-            answer_scores=answer_scores,
-            question_scores={**{metric: self._of_questions(metric) for metric in SCORES}, "length": lengths},
-            set_scores={metric: self._of_sets(metric) for metric in ("fluency", "truthfulness")},
-            problems=problems,
-        )
+    def figures(self) -> dict[str, Any]:
+        """The fields of `RunFigures`.
 
-    def _of_questions(self, metric: str) -> Floats:
-        column = column_of(metric)
-        return np.array([[scores.total(column) for scores in figures] for figures in self._figures], dtype=np.float64)
+        Raises:
+            ExperimentError: There are fewer than three runs.
+        """
+        if len(self._runs) < MIN_VALUES:
+            why = f"; {self.problems[0]}" if self.problems else ""
+            raise ExperimentError(f"{len(self._runs)} runs to score: an experiment needs at least {MIN_VALUES}{why}")
+        runs = [run for run in self._found if run in self._runs]  # recorded ones were gathered first
+        of_runs = [self._runs[run] for run in runs]
+        figures = [of_run.questions for of_run in of_runs]
+        return {
+            "suite": self.suite,
+            "names": tuple(run_name(run.folder) for run in runs),
+            "models": tuple(of_run.model for of_run in of_runs),
+            "lengths": np.array([of_run.length for of_run in of_runs]),
+            "question_scores": {metric: _of_questions(figures, column_of(metric)) for metric in SCORES},
+            "set_scores": {metric: self._of_sets(figures, metric) for metric in ("fluency", "truthfulness")},
+            "problems": tuple(self.problems),
+        }
 
-    def _of_sets(self, metric: str) -> dict[str, Floats]:
-        found = {name: np.full((len(self.names), len(self.suite)), np.nan) for name in self.suite.set_names}
-        for run, figures in enumerate(self._figures):
-            for number, scores in enumerate(figures):
+    def scores(self) -> dict[str, Any]:
+        """The fields that `ScoredRuns` adds."""
+        return {
+            "run_numbers": np.concatenate(self._run_numbers),
+            "question_numbers": np.concatenate(self._question_numbers),
+            # Each column leaves its parts when it is joined, so that not all are in memory twice.
+            "answer_scores": {
+                metric: np.concatenate([part.pop(metric) for part in self._answer_scores]) for metric in METRICS
+            },
+        }
+
+    def _of_sets(self, figures: Sequence[Sequence[Scores]], metric: str) -> dict[str, Floats]:
+        found = {name: np.full((len(figures), len(self.suite)), np.nan) for name in self.suite.set_names}
+        for run, of_run in enumerate(figures):
+            for number, scores in enumerate(of_run):
                 values: Mapping[str, float] = getattr(scores, metric)
                 for name, value in values.items():
                     found[name][run, number] = value * len(values)
         return found
 
 
-def _recorded(run: ReadRun) -> list[Scores] | None:
-    """The scores in the run's result.json; None if there is none that matches these trials and this suite."""
+def _of_questions(figures: Sequence[Sequence[Scores]], column: str) -> Floats:
+    return np.array([[scores.total(column) for scores in of_run] for of_run in figures], dtype=np.float64)
+
+
+def _recorded(
+    suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None
+) -> tuple[float, list[Scores]] | None:
+    """The length and scores in the run's result.json; None if none matches these trials and this suite."""
     try:
-        result, by_question = read_scores(result_path(run.run))
+        result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
-    if not is_current(result, run.trials.input_hash, run.suite.metadata_hash, run.config):
+    if not is_current(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length):
         return None
-    if not all(question.question_id in by_question for question in run.suite):
+    if not all(question.question_id in by_question for question in suite):
         return None
-    scores = [by_question[question.question_id] for question in run.suite]
-    return scores if all(map(_is_whole, scores, run.suite)) else None
-
-
-def _aggregated(run: ReadRun, table: ScoreTable) -> list[Scores]:
-    """The scores that a result.json would hold."""
-    questions = aggregate(run.trials, table, None).questions
-    return [questions[question.question_id].scores for question in run.suite]
+    scores = [by_question[question.question_id] for question in suite]
+    return (result.length, scores) if all(map(_is_whole, scores, suite)) else None
 
 
 def _is_whole(scores: Scores, question: Question) -> bool:

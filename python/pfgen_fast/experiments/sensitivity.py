@@ -16,7 +16,7 @@ from ..suite.rules import MAX_ORDER, Constants
 from ..suite.suite import Suite
 from .charts import Curve, CurvePanel, Curves
 from .finding import Finding, Picture, Table
-from .scored_runs import AnswersOfRuns, ScoredRuns
+from .scored_runs import AnswersOfRuns, DrawnAnswers, RunFigures
 from .variants import COLUMNS, VariantScorer
 
 VARIED: dict[str, tuple[float, ...]] = {
@@ -44,18 +44,28 @@ _AVERAGE = COLUMNS.index("average")
 
 
 class VariedConstants:
-    """Scores every answer with other constants as well; `score_runs` calls it with each batch.
+    """Scores answers with other constants as well; `read_figures` calls it with each batch.
 
     Args:
         varied: The values of each constant, by name; by default those of `VARIED`.
+        trials: How many answers of each run and question are scored; by default as many as make `MANY_ANSWERS` in all.
+        seed: The seed of their choice.
         threads: Number of threads; by default one per core.
 
     Raises:
         ExperimentError: A constant is unknown or has an invalid value.
     """
 
-    def __init__(self, varied: Mapping[str, Sequence[float]] | None = None, *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        varied: Mapping[str, Sequence[float]] | None = None,
+        *,
+        trials: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> None:
         self.constants = (_USUAL, *_variants(VARIED if varied is None else varied))
+        self.drawn = DrawnAnswers(trials, seed)
         self._threads = threads
         self._scorer: VariantScorer | None = None
         self._parts: list[Floats] = []
@@ -64,12 +74,14 @@ class VariedConstants:
         """Scores the answers of a batch with all constants."""
         if self._scorer is None:
             self._scorer = VariantScorer(suite, self.constants, threads=self._threads)
-        averages = self._scorer.score(of_runs.question_numbers, of_runs.answers)[:, _AVERAGE]
-        means = np.stack([of_runs.question_means(scores, len(suite)) for scores in averages])
+        drawn = self.drawn.of(suite, of_runs)
+        averages = self._scorer.score(drawn.question_numbers, drawn.answers)[:, _AVERAGE]
+        means = np.stack([drawn.question_means(scores, len(suite)) for scores in averages])
         self._parts.append(means.mean(axis=2))
 
     def scores(self) -> Floats:
-        """The scores of the runs (columns) with each of `constants` (rows)."""
+        """The scores of the runs (columns) with each of `constants` (rows); all batches are scored then."""
+        self._scorer = None  # takes much memory
         return np.concatenate(self._parts, axis=1)
 
 
@@ -103,15 +115,33 @@ class Variation:
         value: Its value.
         is_usual: Whether this is the default value.
         scores: The scores of the runs.
+        usual: The scores of the same answers with the default value.
     """
 
     what: str
     value: float
     is_usual: bool
     scores: Floats
+    usual: Floats
+
+    @property
+    def kendall(self) -> float | None:
+        """Kendall's correlation with the usual scores."""
+        return kendall(self.usual, self.scores)
+
+    @property
+    def largest_change(self) -> float:
+        """How far a score moves at most."""
+        return float(np.abs(self.scores - self.usual).max())
+
+    @property
+    def most_places(self) -> float:
+        """How many places a run moves at most."""
+        # Rounded, because sums in another order could distinguish equal scores.
+        return float(np.abs(ranks(self.scores.round(9)) - ranks(self.usual.round(9))).max())
 
 
-def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
+def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
     """Measures how far scores and ranking move as each constant and the weight of each reference set varies.
 
     Args:
@@ -122,30 +152,31 @@ def sensitivity(scored: ScoredRuns, varied: VariedConstants) -> Finding:
         ExperimentError: All runs have the same score, or no constant is varied.
     """
     scores = varied.scores()
-    usual = scores[0]
-    check_columns({"score": usual}, "runs")
+    check_columns({"score": scores[0]}, "runs")
     variations = [*_of_constants(varied.constants, scores), *_of_weights(scored)]
     if not variations:
         raise ExperimentError(
             "nothing is varied: expected other values than the usual ones, or questions with several sets"
         )
-    notes = list(scored.problems)
+    notes = [*scored.problems, *varied.drawn.notes("with other constants")]
     alone = [name for name in scored.suite.set_names if name not in _weighable(scored.suite)]
     if alone:
         notes.append(f"not weighted, because no question has them together with another set: {', '.join(alone)}")
     return Finding(
         "sensitivity",
-        _answer(variations, usual),
-        _words(variations, usual),
-        (_table(variations, usual), _scores_table(scored, variations)),
+        _answer(variations),
+        _words(variations),
+        (_table(variations), _scores_table(scored, variations)),
         (
             Picture(
                 "curves",
                 "Ranking (Kendall with the usual one) and scores of the runs",
-                _chart(variations, usual),
+                _chart(variations),
             ),
         ),
         tuple(notes),
+        question="How do the scores depend on the constants of the rules?",
+        runs=scored.names,
     )
 
 
@@ -156,17 +187,17 @@ def _of_constants(constants: Sequence[Constants], scores: Floats) -> list[Variat
         if len(rows) > 1:  # not only the default
             rows.sort(key=lambda row: float(getattr(constants[row], name)))
             found += [
-                Variation(title, float(getattr(constants[row], name)), constants[row] == _USUAL, scores[row])
+                Variation(title, float(getattr(constants[row], name)), constants[row] == _USUAL, scores[row], scores[0])
                 for row in rows
             ]
     return found
 
 
-def _of_weights(scored: ScoredRuns) -> list[Variation]:
-    names = _weighable(scored.suite)
+def _of_weights(scored: RunFigures) -> list[Variation]:
+    usual = weighted_scores(scored, {})
     return [
-        Variation(f"{_WEIGHT}{name}", weight, weight == 1, weighted_scores(scored, {name: weight}))
-        for name in names
+        Variation(f"{_WEIGHT}{name}", weight, weight == 1, weighted_scores(scored, {name: weight}), usual)
+        for name in _weighable(scored.suite)
         for weight in SET_WEIGHTS
     ]
 
@@ -180,7 +211,7 @@ def _weighable(suite: Suite) -> list[str]:
     ]
 
 
-def weighted_scores(scored: ScoredRuns, weights: dict[str, float]) -> Floats:
+def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
     """The scores of the runs with weighted reference sets, computed from the means of the questions.
 
     Fluency and truthfulness of a question are the weighted means of their values for each set alone.
@@ -203,32 +234,28 @@ def weighted_scores(scored: ScoredRuns, weights: dict[str, float]) -> Floats:
     return mean
 
 
-def _kendall(variation: Variation, usual: Floats) -> float | None:
-    return kendall(usual, variation.scores)
-
-
-def _table(variations: Sequence[Variation], usual: Floats) -> Table:
+def _table(variations: Sequence[Variation]) -> Table:
     columns = ("what", "value", "usual", "mean score", "largest change", "Pearson", "Kendall", "most places moved")
     rows = []
     for variation in variations:
         is_constant = np.ptp(variation.scores) == 0
-        moved = _most_moved(variation, usual)
+        moved = variation.most_places
         rows.append(
             (
                 variation.what,
                 f"{variation.value:g}",
                 "usual" if variation.is_usual else "",
                 float(variation.scores.mean()),
-                float(np.abs(variation.scores - usual).max()),
-                None if is_constant else coefficient("Pearson", usual, variation.scores),
-                _kendall(variation, usual),
+                variation.largest_change,
+                None if is_constant else coefficient("Pearson", variation.usual, variation.scores),
+                variation.kendall,
                 int(moved) if moved == int(moved) else moved,
             )
         )
     return Table("variations", "Scores and ranking as each constant is varied", columns, tuple(rows))
 
 
-def _scores_table(scored: ScoredRuns, variations: Sequence[Variation]) -> Table:
+def _scores_table(scored: RunFigures, variations: Sequence[Variation]) -> Table:
     columns = ("run", *(f"{variation.what} {variation.value:g}" for variation in variations))
     order = np.argsort(-scored.means["score"], kind="stable")
     rows = tuple((scored.names[run], *(float(variation.scores[run]) for variation in variations)) for run in order)
@@ -242,37 +269,37 @@ def _by_what(variations: Sequence[Variation]) -> dict[str, list[Variation]]:
     return found
 
 
-def _most_moved(variation: Variation, usual: Floats) -> float:
-    return float(np.abs(ranks(variation.scores.round(9)) - ranks(usual.round(9))).max())
-
-
-def _answer(variations: Sequence[Variation], usual: Floats) -> str:
+def _answer(variations: Sequence[Variation]) -> str:
     others = [variation for variation in variations if not variation.is_usual]
-    alike = sum((_kendall(variation, usual) or 0.0) > SAME_RANKING for variation in others)
-    places = max((_most_moved(variation, usual) for variation in others), default=0.0)
+    n_alike = sum((variation.kendall or 0.0) > SAME_RANKING for variation in others)
+    n_runs = len(others[0].scores)
+    farthest = max(others, key=lambda variation: variation.most_places)
+    places = farthest.most_places
     return (
-        f"In {alike} of {len(others)} variations of one constant the {len(usual)} runs keep their ranking, while a "
-        f"single run moves by up to {places:g} {'place' if places == 1 else 'places'}."
+        f"In {n_alike} of {len(others)} variations of one constant the {n_runs} runs keep their ranking, but single "
+        f"runs move by up to {places:g} {'place' if places == 1 else 'places'} ({farthest.what} {farthest.value:g})."
     )
 
 
-def _words(variations: Sequence[Variation], usual: Floats) -> str:
+def _words(variations: Sequence[Variation]) -> str:
     parts = []
-    others = [variation for variation in variations if not variation.is_usual]
-    for what, steps in _by_what(others).items():
-        known = [(value, step) for step in steps if (value := _kendall(step, usual)) is not None]
-        change = max(float(np.abs(step.scores - usual).max()) for step in steps)
+    for what, steps in _by_what([variation for variation in variations if not variation.is_usual]).items():
+        known = [(value, step) for step in steps if (value := step.kendall) is not None]
         if known:
             low, step = min(known, key=lambda found: found[0])
             span = f"{min(each.value for each in steps):g} to {max(each.value for each in steps):g}"
-            parts.append(f"{what} {span}: {low:.4f} at {step.value:g} (a score moves by {change:.4f} at most)")
+            change, places = (max(getattr(each, most) for each in steps) for most in ("largest_change", "most_places"))
+            parts.append(
+                f"{what} {span}: {low:.4f} at {step.value:g} (at most, a score moves by {change:.4f} and a run by "
+                f"{places:g} {'place' if places == 1 else 'places'})"
+            )
     return (
         f"A ranking is kept if Kendall's correlation with the usual one is above {SAME_RANKING}. "
         f"The lowest Kendall of each constant: {'; '.join(parts)}."
     )
 
 
-def _chart(variations: Sequence[Variation], usual: Floats) -> Curves:
+def _chart(variations: Sequence[Variation]) -> Curves:
     grouped = _by_what(variations)
     weights = [what for what in grouped if what.startswith(_WEIGHT)]
     titles = {what: [what] for what in grouped if what not in weights}
@@ -280,7 +307,7 @@ def _chart(variations: Sequence[Variation], usual: Floats) -> Curves:
         titles["weight of one set, the others 1"] = weights
     panels = []
     for title, members in titles.items():
-        curves = tuple(_curve(what.removeprefix(_WEIGHT), grouped[what], usual) for what in members)
+        curves = tuple(_curve(what.removeprefix(_WEIGHT), grouped[what]) for what in members)
         usual_x = next(step.value for step in grouped[members[-1]] if step.is_usual)
         panels.append(CurvePanel(title, curves, usual_x, is_logarithmic=title == _TITLES["threshold"]))
     return Curves(
@@ -292,10 +319,10 @@ def _chart(variations: Sequence[Variation], usual: Floats) -> Curves:
     )
 
 
-def _curve(name: str, steps: Sequence[Variation], usual: Floats) -> Curve:
+def _curve(name: str, steps: Sequence[Variation]) -> Curve:
     return Curve(
         name,
         x=np.array([step.value for step in steps]),
-        summary=np.array([math.nan if (value := _kendall(step, usual)) is None else value for step in steps]),
+        summary=np.array([math.nan if (value := step.kendall) is None else value for step in steps]),
         lines=np.stack([step.scores for step in steps]),
     )

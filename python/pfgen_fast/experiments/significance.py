@@ -14,7 +14,7 @@ from ..statistics.p_values import CORRECTIONS, Correction
 from ..statistics.paired import MIN_QUESTIONS, MeanInterval, Pairs, all_pairs, mean_interval
 from .charts import MAX_ROWS, Intervals
 from .finding import Cell, Finding, Picture, Table
-from .scored_runs import ScoredRuns
+from .scored_runs import RunFigures
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Compared:
         return np.diagonal(self.pairs.differs, 1)
 
 
-def significance(scored: ScoredRuns, *, alpha: float = 0.05, correction: Correction = "bh") -> Finding:
+def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correction = "bh") -> Finding:
     """Compares every pair of runs by the paired t-test over questions, as `compare` does.
 
     Args:
@@ -68,10 +68,12 @@ def significance(scored: ScoredRuns, *, alpha: float = 0.05, correction: Correct
             ),
         ),
         scored.problems,
+        question="Which neighbours on the leaderboard really differ?",
+        runs=scored.names,
     )
 
 
-def compare_all(scored: ScoredRuns, alpha: float, correction: Correction) -> Compared:
+def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Compared:
     """The leaderboard with all pairs compared, and the groups of runs that cannot be distinguished."""
     scores = scored.question_scores["score"]
     order = np.argsort(-scores.mean(axis=1), kind="stable")
@@ -106,7 +108,7 @@ def _groups_by_rank(compared: Compared) -> list[list[str]]:
     return found
 
 
-def _table(scored: ScoredRuns, compared: Compared) -> Table:
+def _table(scored: RunFigures, compared: Compared) -> Table:
     columns = (
         *("place", "run", "score", "low", "high", "questions", "groups"),
         *("ahead of the next by", "p", "corrected p", "differs"),
@@ -124,7 +126,7 @@ def _table(scored: ScoredRuns, compared: Compared) -> Table:
     return Table("leaderboard", "The leaderboard: does a run differ from the next?", columns, tuple(rows))
 
 
-def _groups_table(scored: ScoredRuns, compared: Compared) -> Table:
+def _groups_table(scored: RunFigures, compared: Compared) -> Table:
     rows = tuple(
         (
             _letters(number),
@@ -147,7 +149,7 @@ def _answer(compared: Compared, alpha: float) -> str:
     )
 
 
-def _words(scored: ScoredRuns, compared: Compared, alpha: float, correction: Correction) -> str:
+def _words(scored: RunFigures, compared: Compared, alpha: float, correction: Correction) -> str:
     pairs = compared.pairs
     n_runs, n_questions = len(compared.order), len(scored.suite)
     n_pairs = n_runs * (n_runs - 1) // 2
@@ -173,7 +175,7 @@ def _words(scored: ScoredRuns, compared: Compared, alpha: float, correction: Cor
     return words
 
 
-def _chart(scored: ScoredRuns, compared: Compared) -> Intervals:
+def _chart(scored: RunFigures, compared: Compared) -> Intervals:
     n = min(len(compared.order), MAX_ROWS)
     means = compared.means[:n]
     return Intervals(
@@ -185,4 +187,6 @@ def _chart(scored: ScoredRuns, compared: Compared) -> Intervals:
         groups=tuple((first, min(last, n - 1)) for first, last in compared.pairs.groups if first < n and last > first),
         groups_label="not told apart",
         without_groups="all differ",
+        runs=tuple(scored.names[run] for run in compared.order[:n]),
+        n_all=len(compared.order),
     )

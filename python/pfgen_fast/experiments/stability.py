@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..scoring.scorer import Scorer
-from ..statistics.correlation import COEFFICIENTS, Floats, check_columns, coefficient, kendall
+from ..statistics.correlation import Floats, check_columns, kendall
 from ..statistics.ranking import SAME_RANKING, ranks
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .charts import MAX_ROWS, Band, Bands, Matrix, Ranges
+from .charts import MAX_ROWS, Band, Bands, Ranges
 from .finding import Cell, Finding, Picture, Table
-from .scored_runs import AnswersOfRuns, ScoredRuns
+from .scored_runs import AnswersOfRuns, DrawnAnswers, ScoredRuns
 
 REFERENCE_ANSWERS = (500, 200, 100, 50, 20, 10, 5)
 """Numbers of answers per set to try, besides all."""
@@ -29,15 +27,13 @@ _TAIL = 5
 
 
 class CutReferences:
-    """Scores every answer with fewer reference answers as well; `score_runs` calls it with each batch.
-
-    Attributes:
-        notes: Which numbers of answers some sets do not exceed, one sentence each; known after the first batch.
+    """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch.
 
     Args:
         sizes: The numbers of answers to draw from each set, below the size of the largest set; by default some
             numbers from 500 to 5.
         n_draws: The number of draws per size.
+        trials: How many answers of each run and question are scored; by default as many as make `MANY_ANSWERS` in all.
         seed: The seed of the draws.
         threads: Number of threads; by default one per core.
     """
@@ -47,6 +43,7 @@ class CutReferences:
         sizes: Sequence[int] | None = None,
         *,
         n_draws: int = 3,
+        trials: int | None = None,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
@@ -55,45 +52,72 @@ class CutReferences:
         if any(size < 1 for size in self._wanted) or n_draws < 1:
             raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 of each")
         self._n_draws, self._seed, self._threads = n_draws, seed, threads
-        self.notes: list[str] = []
-        self._scorers: dict[tuple[int, int], Scorer] = {}
-        self._parts: dict[tuple[int, int], list[Floats]] = {}
+        self._drawn = DrawnAnswers(trials, seed)
+        self._suite: Suite | None = None
+        self._batches: list[AnswersOfRuns] = []
 
     def __call__(self, suite: Suite, of_runs: AnswersOfRuns) -> None:
-        """Scores the answers of a batch with all drawn references."""
-        if not self._parts:
-            self._open(suite)
-        for key, scorer in self._scorers.items():
-            scores = scorer.reward(of_runs.questions, of_runs.answers)
-            self._parts[key].append(of_runs.question_means(scores, len(suite)))
+        """Keeps the drawn answers of a batch, so that one index after the other scores them all."""
+        if self._suite is None:
+            self._suite = suite
+            self._check_sizes(_largest_set(suite))
+        self._batches.append(self._drawn.of(suite, of_runs))
 
-    def _open(self, suite: Suite) -> None:
-        largest = max(len(answers) for question in suite for answers in question.answers.values())
+    def _check_sizes(self, largest: int) -> None:
         if self._wanted[0] >= largest and not self._is_usual:
             raise ExperimentError(
                 f"{self._wanted[0]} reference answers: expected fewer than {largest}, as many as the largest set has"
             )
-        for size in self._wanted:
-            if size < largest:
-                self._note_small_sets(suite, size)
-                for draw in range(self._n_draws):
-                    cut = cut_suite(suite, size, np.random.default_rng((self._seed, size, draw)))
-                    self._scorers[size, draw] = Scorer(cut, threads=self._threads)
-                    self._parts[size, draw] = []
+        self._wanted = [size for size in self._wanted if size < largest]
 
-    def _note_small_sets(self, suite: Suite, size: int) -> None:
-        sizes = [len(answers) for question in suite for answers in question.answers.values()]
-        n_whole = sum(n <= size for n in sizes)
-        if n_whole:
-            self.notes.append(
-                f"{n_whole:,} of {len(sizes):,} reference sets have no more than {size:,} answers and keep them all "
-                f"where {size:,} are drawn; the smallest has {min(sizes):,}"
-            )
+    @property
+    def notes(self) -> list[str]:
+        """How many answers were scored if not all, and which numbers some sets do not exceed, one sentence each."""
+        assert self._suite is not None
+        sizes = [len(answers) for question in self._suite for answers in question.answers.values()]
+        return [
+            *self._drawn.notes("with fewer reference answers"),
+            *(
+                f"{sum(n <= size for n in sizes):,} of {len(sizes):,} reference sets have no more than {size:,} "
+                f"answers and keep them all where {size:,} are drawn; the smallest has {min(sizes):,}"
+                for size in self._wanted
+                if min(sizes) <= size
+            ),
+        ]
 
-    def scores(self) -> Iterator[tuple[int, Floats]]:
-        """By number of answers and draw, the scores of the runs."""
-        for (size, _), parts in self._parts.items():
-            yield size, np.concatenate(parts).mean(axis=1)
+    @property
+    def usual(self) -> Floats:
+        """The scores of the runs with all reference answers, over the drawn answers."""
+        return self._all_scores[0]
+
+    @property
+    def scores(self) -> tuple[tuple[int, Floats], ...]:
+        """By number of answers and draw, the scores of the runs over the drawn answers."""
+        return self._all_scores[1]
+
+    @cached_property
+    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Floats], ...]]:
+        assert self._suite is not None
+        usual = self._scores(self._suite)
+        of_cut = tuple(
+            (size, self._scores(cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))))
+            for size in self._wanted
+            for draw in range(self._n_draws)
+        )
+        self._batches.clear()  # the texts are not needed again
+        return usual, of_cut
+
+    def _scores(self, suite: Suite) -> Floats:
+        scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
+        means = [
+            batch.question_means(scorer.reward(batch.questions, batch.answers), len(suite)) for batch in self._batches
+        ]
+        scores: Floats = np.concatenate(means).mean(axis=1)
+        return scores
+
+
+def _largest_set(suite: Suite) -> int:
+    return max(len(answers) for question in suite for answers in question.answers.values())
 
 
 def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> Suite:
@@ -145,44 +169,24 @@ class Fewer:
         return (self.what, self.n, len(self.values), self.mean, float(np.percentile(self.values, _TAIL)), above)
 
 
-def stability(
-    scored: ScoredRuns,
-    cut: CutReferences | None = None,
-    *,
-    sets: Sequence[str] | None = None,
-    n_draws: int = 100,
-    seed: int = 0,
-) -> Finding:
-    """Measures how the ranking depends on the reference sets, the questions, and the number of answers and trials.
+def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
+    """Measures how the ranking depends on the questions, and on the number of reference answers and trials.
 
     Args:
         scored: The runs.
-        cut: Has scored the same batches with fewer reference answers; None leaves this part out.
-        sets: The reference sets to compare; by default those that most questions have together.
+        cut: Has got the same batches, to score them with fewer reference answers; None leaves this part out.
         n_draws: The number of draws of questions and of trials.
         seed: The seed of these draws.
 
     Raises:
-        ExperimentError: All runs have the same score, or the suite lacks a set.
+        ExperimentError: All runs have the same score.
     """
     check_columns({"score": scored.means["score"]}, "runs")
-    notes = [*scored.problems, *(cut.notes if cut else ())]
-    tables, pictures, words = [], [], []
-    answer = "Nothing could be left out to see whether the ranking stays the same."
-    chosen = _chosen_sets(scored.suite, sets)
-    if chosen:
-        by_sets, question_numbers = scores_by_sets(scored, chosen)
-        check_columns({f"the score with set {name}": column for name, column in by_sets.items()}, "runs")
-        tables += [_matrix(by_sets), _set_pairs(by_sets)]
-        pictures.append(Picture("sets", "Pearson's correlations between sets", _sets_chart(by_sets)))
-        words.append(_words_on_sets(by_sets, chosen, len(question_numbers), len(scored.names)))
-    else:
-        notes.append("the questions have one reference set each, so that sets cannot be compared")
     without = leave_one_out(scored)
-    tables.append(_ranges(scored, without))
     title = "Ranks of the runs when any one question is left out"
-    pictures.append(Picture("ranks", title, _ranks_chart(scored, without)))
-    words.append(_words_on_ranks(scored, without))
+    tables, words = [_ranges(scored, without)], [_words_on_ranks(scored, without)]
+    pictures = [Picture("ranks", title, _ranks_chart(scored, without))]
+    answer = words[0]
     fewer = [
         *_fewer_answers(scored, cut),
         *_fewer_questions(scored, n_draws, seed),
@@ -194,83 +198,16 @@ def stability(
         pictures.append(Picture("fewer", title, _fewer_chart(fewer)))
         words.append(_words_on_fewer(fewer))
         answer = _answer(fewer)
-    return Finding("stability", answer, " ".join(words), tuple(tables), tuple(pictures), tuple(notes))
-
-
-# --- reference sets
-
-
-def _chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """The sets to compare: the given ones, or those that most questions have together; none if all have one set."""
-    if wanted is None:
-        together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
-        if not together:
-            return ()
-        most = max(together, key=lambda names: (together[names], len(names), sorted(names)))
-        return tuple(name for name in sorted(most))
-    for name in wanted:
-        if name not in suite.set_names:
-            raise ExperimentError(f"the suite has no set {name!r}; it has {', '.join(suite.set_names)}")
-    if len(set(wanted)) < 2:
-        raise ExperimentError(f"sets {', '.join(wanted)}: expected at least two to compare")
-    return tuple(dict.fromkeys(wanted))
-
-
-def scores_by_sets(scored: ScoredRuns, sets: Sequence[str]) -> tuple[dict[str, Floats], NDArray[np.int_]]:
-    """The scores of the runs with each set alone, with each combination of sets, and with all sets.
-
-    A score is the mean, over the questions that have all sets, of (fluency + truthfulness + helpfulness) / 3, where
-    fluency and truthfulness are the means of their values for each set.
-
-    Returns:
-        scores: By the names of the sets, joined with `+`.
-        question_numbers: The questions that have all sets.
-
-    Raises:
-        ExperimentError: No question has all sets.
-    """
-    have_all = [number for number, question in enumerate(scored.suite) if set(sets) <= set(question.answers)]
-    if not have_all:
-        raise ExperimentError(f"no question has all of the sets {', '.join(sets)}")
-    question_numbers = np.array(have_all)
-    helpfulness = scored.question_scores["helpfulness"][:, question_numbers]
-
-    def score(names: Sequence[str]) -> Floats:
-        fluency, truthfulness = (
-            np.mean([scored.set_scores[metric][name][:, question_numbers] for name in names], axis=0)
-            for metric in ("fluency", "truthfulness")
-        )
-        mean: Floats = ((fluency + truthfulness + helpfulness) / 3).mean(axis=1)
-        return mean
-
-    combinations = itertools.chain.from_iterable(itertools.combinations(sets, n) for n in range(1, len(sets) + 1))
-    by_sets = {"+".join(names): score(names) for names in combinations if len(names) in (1, 2, len(sets))}
-    return by_sets, question_numbers
-
-
-def _matrix(by_sets: dict[str, Floats]) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *(coefficient("Pearson", column, other) for other in by_sets.values()))
-        for name, column in by_sets.items()
-    )
-    return Table("sets", "Pearson's correlations between the scores with these sets", ("sets", *by_sets), rows, 5)
-
-
-def _set_pairs(by_sets: dict[str, Floats]) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (a, b, *(coefficient(name, by_sets[a], by_sets[b]) for name in COEFFICIENTS))
-        for a, b in itertools.combinations(by_sets, 2)
-    )
-    return Table("set-pairs", "The same by Pearson, Spearman and Kendall", ("sets", "and", *COEFFICIENTS), rows, 5)
-
-
-def _words_on_sets(by_sets: dict[str, Floats], sets: Sequence[str], n_questions: int, n_runs: int) -> str:
-    pairs = ", ".join(
-        f"{a}-{b} {coefficient('Pearson', by_sets[a], by_sets[b]):.5f}" for a, b in itertools.combinations(sets, 2)
-    )
-    return (
-        f"With one reference set alone, the scores of the {n_runs} runs correlate by {pairs} (Pearson). "
-        f"This is over the {n_questions} questions that have the sets {', '.join(sets)}."
+    notes = (*scored.problems, *(cut.notes if cut else ()))
+    return Finding(
+        "stability",
+        answer,
+        " ".join(words),
+        tuple(tables),
+        tuple(pictures),
+        notes,
+        question="Would other reference answers, questions or trials rank the runs in the same way?",
+        runs=scored.names,
     )
 
 
@@ -325,11 +262,12 @@ def _words_on_ranks(scored: ScoredRuns, without: Floats) -> str:
 def _fewer_answers(scored: ScoredRuns, cut: CutReferences | None) -> list[Fewer]:
     if cut is None:
         return []
-    n_all = max(len(answers) for question in scored.suite for answers in question.answers.values())
     by_size: dict[int, list[float]] = {}
-    for size, scores in cut.scores():
-        by_size.setdefault(size, []).append(kendall(scored.means["score"], scores) or 0.0)
-    return [Fewer("reference answers", size, n_all, tuple(values)) for size, values in by_size.items()]
+    for size, scores in cut.scores:
+        # The same answers scored in both ways, so that nothing but the references differs.
+        by_size.setdefault(size, []).append(kendall(cut.usual, scores) or 0.0)
+    n_all = _largest_set(scored.suite)
+    return [Fewer("reference answers per set", size, n_all, tuple(values)) for size, values in by_size.items()]
 
 
 def _fewer_questions(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
@@ -346,22 +284,32 @@ def _fewer_questions(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]
 
 def _fewer_trials(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
     """Correlations with fewer trials; a run that has fewer trials keeps all of them."""
-    cells, scores = scored.cells, scored.answer_scores["score"]
-    counts = np.bincount(cells, minlength=len(scored.names) * len(scored.suite))
-    begins = np.cumsum(counts) - counts
     generator = np.random.default_rng((seed, 2))
-    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < counts.max()}
+    by_run = scores_of_trials(scored, generator)
+    n_all = max(map(len, by_run))
+    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < n_all}
     for _ in range(n_draws if by_n else 0):
-        # Shuffles the answers within each cell: the first n of a cell are n trials drawn without replacement.
-        order = np.argsort(cells + generator.random(len(cells)))
-        sorted_cells, sorted_scores = cells[order], scores[order]
-        number = np.arange(len(cells)) - begins[sorted_cells]
+        sums = [np.cumsum(generator.permutation(trials)) for trials in by_run]
         for n, values in by_n.items():
-            taken = number < n
-            sums = np.bincount(sorted_cells[taken], sorted_scores[taken], len(counts))
-            means = (sums / np.minimum(counts, n)).reshape(len(scored.names), -1).mean(axis=1)
+            means = np.array([of_run[min(n, len(of_run)) - 1] / min(n, len(of_run)) for of_run in sums])
             values.append(kendall(scored.means["score"], means) or 0.0)
-    return [Fewer("trials", n, int(counts.max()), tuple(values)) for n, values in by_n.items()]
+    return [Fewer("trials", n, n_all, tuple(values)) for n, values in by_n.items()]
+
+
+def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list[Floats]:
+    """The scores of each run's trials: the means over the questions of one answer to each.
+
+    Files may be sorted by text, so the answers of each question are shuffled first: a trial is one random answer to
+    each question. Where a question has more answers than another, the run has as many trials as the fewest.
+    """
+    order = np.lexsort((generator.random(len(scored.run_numbers)), scored.cells))
+    shuffled = scored.answer_scores["score"][order]
+    counts = np.bincount(scored.cells).reshape(len(scored.names), -1)
+    begins = np.cumsum(counts).reshape(counts.shape) - counts
+    return [
+        shuffled[of_run + np.arange(n_trials)[:, np.newaxis]].mean(axis=1)
+        for of_run, n_trials in zip(begins, counts.min(axis=1), strict=True)
+    ]
 
 
 def smallest_with_same_ranking(fewer: Sequence[Fewer]) -> int | None:
@@ -410,11 +358,6 @@ def _words_on_fewer(fewer: Sequence[Fewer]) -> str:
 # --- charts
 
 
-def _sets_chart(by_sets: dict[str, Floats]) -> Matrix:
-    values = np.array([[coefficient("Pearson", a, b) for b in by_sets.values()] for a in by_sets.values()])
-    return Matrix(tuple(by_sets), tuple(by_sets), values, label="Pearson")
-
-
 def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
     usual = ranks(scored.means["score"].round(12))
     shown = np.argsort(usual, kind="stable")[:MAX_ROWS]
@@ -424,6 +367,8 @@ def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
         low=without[shown].min(axis=1) if without.size else None,
         high=without[shown].max(axis=1) if without.size else None,
         x_label="rank (bar: best to worst without any one question)",
+        runs=tuple(scored.names[run] for run in shown),
+        n_all=len(usual),
     )
 
 

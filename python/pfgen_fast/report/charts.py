@@ -1,4 +1,8 @@
-"""Draws charts: one function for each kind of chart, which returns a matplotlib figure."""
+"""Draws charts: one function for each kind of chart, which returns a matplotlib figure.
+
+What stands for something that a page names or links to is marked by an id: the points of a panel by `POINTS` and its
+number, the name of a row by `NAME` and its number, a text on a colour of a scale by `ON_LEVEL` and that of the colour.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.charts import Bands, Curve, Curves, Density, Intervals, Matrix, Points, Ranges, Scatter
-from .drawing import colors, label_points, new_figure, plain
+from ..experiments.charts import Bands, Curve, Curves, Density, Intervals, Lines, Matrix, Points, Ranges, Scatter
+from .drawing import COLORS, LEVELS, LIMIT, QUIET, label_extremes, levels, look, new_figure, plain
+
+POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
 
 _PANELS_SIDE_BY_SIDE = 3
+_N_LABELS, _N_LABELS_ALONE = 8, 24
 
 
 @singledispatch
@@ -24,25 +31,36 @@ def drawn(chart: object) -> Any:
 def _scatter(chart: Scatter) -> Any:
     is_alone = len(chart.panels) == 1
     figure, panels = _grid(len(chart.panels), *((8, 6) if is_alone else (5.8, 5)))
-    for axes, points in zip(panels, chart.panels, strict=True):
-        axes.plot(points.x, points.y, "o", markersize=5 if is_alone else 4, alpha=0.8)
-        axes.margins(0.08 if is_alone else 0.1)
+    for number, (axes, points) in enumerate(zip(panels, chart.panels, strict=True)):
+        # The thin white edge keeps points apart where there are many.
+        look_of_points = {"markersize": 5 if is_alone else 4, "markeredgecolor": "white", "markeredgewidth": 0.4}
+        axes.plot(points.x, points.y, "o", gid=f"{POINTS}{number}", **look_of_points)
+        axes.margins(0.12)
+        if points.has_diagonal:
+            _draw_diagonal(axes)
         _name(axes, points)
     for axes, points in zip(panels, chart.panels, strict=True):
         if points.labels:
-            named = np.array(list(points.labels))
-            label_points(axes, points.x[named], points.y[named], list(points.labels.values()))
+            at_most = _N_LABELS_ALONE if is_alone else _N_LABELS
+            label_extremes(axes, points.x, points.y, points.labels, at_most=at_most)
     return figure
+
+
+def _draw_diagonal(axes: Any) -> None:
+    ends = (*axes.get_xlim(), *axes.get_ylim())
+    limits = (min(ends), max(ends))
+    axes.plot(limits, limits, "-", color=QUIET, linewidth=0.8, zorder=1)
+    axes.set(xlim=limits, ylim=limits, aspect="equal")
 
 
 @drawn.register
 def _density(chart: Density) -> Any:
     figure, panels = _grid(len(chart.panels), 4.6, 3.8)
     for axes, points in zip(panels, chart.panels, strict=True):
-        cells = axes.hexbin(points.x, points.y, gridsize=40, bins="log", cmap="viridis", mincnt=1, linewidths=0.1)
+        cells = axes.hexbin(points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1)
         _name(axes, points)
         axes.grid(False)
-        figure.colorbar(cells, ax=axes, label=plain(chart.unit))
+        figure.colorbar(cells, ax=axes, label=plain(chart.unit), format="{x:,.0f}")
     return figure
 
 
@@ -51,27 +69,29 @@ def _matrix(chart: Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
     width_of_scale = 1
     figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
-    cells = axes.imshow(chart.values, cmap="viridis", vmax=chart.highest)
+    cells = axes.pcolormesh(chart.values, cmap=levels(), vmin=chart.lowest, vmax=chart.highest)
     axes.grid(False)
-    axes.set_xticks(range(n_columns), list(map(plain, chart.columns)))
-    axes.set_yticks(range(n_rows), list(map(plain, chart.rows)))
-    middle = (chart.values.min() + chart.highest) / 2
+    axes.set(aspect="equal", ylim=(n_rows, 0))
+    axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)))
+    axes.set_yticks(np.arange(n_rows) + 0.5, list(map(plain, chart.rows)))
     for (row, column), value in np.ndenumerate(chart.values):
-        color = "black" if value > middle else "white"
+        level = int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))
         text = f"{value:.{chart.n_digits}f}"
-        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=color)
-    figure.colorbar(cells, ax=axes, label=plain(chart.label), shrink=0.8)
+        look_of_text = {"ha": "center", "va": "center", "fontsize": 8, "color": "black" if level < 2 else "white"}
+        axes.text(column + 0.5, row + 0.5, text, gid=f"{ON_LEVEL}{level}", **look_of_text)
+    label = f"{chart.label} (colours from {chart.lowest:g} to {chart.highest:g})"
+    figure.colorbar(cells, ax=axes, label=plain(label), shrink=0.8)
     return figure
 
 
 @drawn.register
 def _ranges(chart: Ranges) -> Any:
     figure, ((axes,),) = new_figure(8, 1.2 + 0.19 * len(chart.names))
-    for row, value in enumerate(chart.values):
-        if chart.low is not None and chart.high is not None:
-            axes.plot([chart.low[row], chart.high[row]], [row, row], "-", color="C0", linewidth=3, alpha=0.4)
-        axes.plot(value, row, "o", color="C0", markersize=4)
-    _name_rows(axes, chart.names, chart.x_label)
+    rows = np.arange(len(chart.names))
+    if chart.low is not None and chart.high is not None:
+        axes.hlines(rows, chart.low, chart.high, color=QUIET, linewidth=2.5)
+    axes.plot(chart.values, rows, "o", markersize=4, gid=f"{POINTS}0")
+    _name_rows(axes, chart)
     return figure
 
 
@@ -80,8 +100,10 @@ def _intervals(chart: Intervals) -> Any:
     n = len(chart.names)
     figure, ((axes, beside),) = new_figure(9, 1.3 + 0.2 * n, 1, 2, sharey=True, width_ratios=(4, 1))
     errors = np.abs(np.stack([chart.values - chart.low, chart.high - chart.values]))
-    axes.errorbar(chart.values, np.arange(n), xerr=errors, fmt="o", markersize=3.5, capsize=2, linewidth=1)
-    _name_rows(axes, chart.names, chart.x_label)
+    bars = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1}
+    points, *_ = axes.errorbar(chart.values, np.arange(n), xerr=errors, **bars)
+    points.set_gid(f"{POINTS}0")
+    _name_rows(axes, chart)
     columns = _columns_of_bars(chart.groups)
     for (first, last), column in zip(chart.groups, columns, strict=True):
         beside.plot([column, column], [first - 0.3, last + 0.3], "-", linewidth=4, solid_capstyle="butt")
@@ -97,9 +119,9 @@ def _intervals(chart: Intervals) -> Any:
 def _bands(chart: Bands) -> Any:
     n = len(chart.panels)
     figure, axes_of_all = new_figure(4.6 * n, 3.6, 1, n, sharey=True)
-    for axes, band, color in zip(axes_of_all.flat, chart.panels, colors(n), strict=True):
-        axes.fill_between(band.x, band.low, band.high, color=color, alpha=0.2, linewidth=0)
-        axes.plot(band.x, band.middle, "o-", color=color, markersize=4)
+    for axes, band in zip(axes_of_all.flat, chart.panels, strict=True):
+        _draw_band(axes, band.x, band.low, band.high, COLORS[0])
+        axes.plot(band.x, band.middle, "o-", color=COLORS[0], markersize=4)
         _mark_threshold(axes, chart.threshold)
         axes.set(xlabel=plain(band.x_label), xscale="log")
         axes.set_xticks(band.x, [f"{x:,}" for x in band.x], minor=False)
@@ -121,7 +143,7 @@ def _curves(chart: Curves) -> Any:
         _draw_curves(above, below, panel.curves, chart.legend_title)
         for axes in (above, below):
             axes.set_visible(True)
-            axes.axvline(panel.usual_x, color="0.5", linestyle=":", linewidth=1)
+            axes.axvline(panel.usual_x, color=QUIET, linestyle=":", linewidth=1)
             if panel.is_logarithmic:
                 axes.set_xscale("log")
         _mark_threshold(above, chart.threshold)
@@ -133,12 +155,34 @@ def _curves(chart: Curves) -> Any:
 
 
 def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: str) -> None:
-    for color, curve in zip(colors(len(curves)), curves, strict=True):
+    for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
-        above.plot(curve.x[known], curve.summary[known], "o-", color=color, markersize=4, label=plain(curve.name))
-        below.plot(curve.x, curve.lines, "-", color=color, linewidth=0.8, alpha=0.6)
+        above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
+        below.plot(curve.x, curve.lines, **{**look(number), "marker": "", "linewidth": 0.6})
     if len(curves) > 1:
         above.legend(title=plain(legend_title), fontsize=7)
+
+
+@drawn.register
+def _lines(chart: Lines) -> Any:
+    figure, ((axes,),) = new_figure(8, 5)
+    for number, line in enumerate(chart.lines):
+        if line.low is not None and line.high is not None:
+            _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
+        axes.plot(line.x, line.y, label=plain(line.name), **look(number))
+    if chart.threshold is not None:
+        _mark_threshold(axes, chart.threshold)
+    axes.set(xlabel=plain(chart.x_label), ylabel=plain(chart.y_label))
+    if len(chart.lines) > 1:
+        figure.legend(title=plain(chart.legend_title) or None, fontsize=8, loc="outside right upper")
+    return figure
+
+
+def _draw_band(axes: Any, x: Any, low: Any, high: Any, color: str) -> None:
+    """A light band whose edges can be seen."""
+    axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+    for edge in (low, high):
+        axes.plot(x, edge, "-", color=color, linewidth=0.5)
 
 
 def _grid(n: int, width: float, height: float) -> tuple[Any, list[Any]]:
@@ -155,14 +199,19 @@ def _name(axes: Any, points: Points) -> None:
     axes.set(xlabel=plain(points.x_label), ylabel=plain(points.y_label), title=plain(points.title))
 
 
-def _name_rows(axes: Any, names: Sequence[str], x_label: str) -> None:
-    """Labels each row with a name, the first at the top."""
-    axes.set_yticks(range(len(names)), list(map(plain, names)), fontsize=7)
-    axes.set(xlabel=plain(x_label), ylim=(len(names) - 0.5, -0.5))
+def _name_rows(axes: Any, chart: Ranges | Intervals) -> None:
+    """Labels each row with a name, the first at the top, and says if there are more rows than are drawn."""
+    n = len(chart.names)
+    axes.set_yticks(range(n), list(map(plain, chart.names)), fontsize=7)
+    for row, label in enumerate(axes.get_yticklabels()):
+        label.set_gid(f"{NAME}{row}")
+    axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
+    if chart.n_all is not None and chart.n_all > n:
+        axes.set_title(f"the first {n:,} of {chart.n_all:,}")
 
 
 def _mark_threshold(axes: Any, threshold: float) -> None:
-    axes.axhline(threshold, color="crimson", linestyle="--", linewidth=1)
+    axes.axhline(threshold, color=LIMIT, linestyle="--", linewidth=1)
 
 
 def _columns_of_bars(groups: Sequence[tuple[int, int]]) -> list[int]:

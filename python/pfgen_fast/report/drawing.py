@@ -1,29 +1,66 @@
-"""Drawing with matplotlib: figures without a window, their PNG and SVG, and labels that do not overlap.
+"""Drawing with matplotlib: figures without a window, their PNG and SVG, colours, fonts, and labels that stay readable.
 
-The same figure always produces the same bytes.
+The same figure always produces the same bytes. Every colour has a contrast of at least 3 to its ground, white or dark,
+and whatever a colour tells apart, a marker or a dash tells apart too.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import io
-from collections.abc import Sequence
+import itertools
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..files.foreign_text import terminal_text
 from ..statistics.correlation import Floats
 from .templating import library
 
+COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
+"""The colours of what is told apart; those of `LOOKS` in page.js."""
+
+QUIET = "#808080"
+"""The colour of lines that only help to read a chart."""
+
+LIMIT = "#dc143c"
+"""The colour of a threshold."""
+
+LEVELS = ("#1e9c89", "#23898e", "#2a768e", "#33638d", "#3d4e8a", "#453781", "#481d6f", "#440154")
+"""The colours of a scale, from little to much; pages show others on a dark ground (experiment.css)."""
+
+_MARKERS = "osD^vXP"
+_DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 _STYLE = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
+_FAMILY = "DejaVu Sans"  # comes with matplotlib
+_CJK_FAMILIES = (
+    "Noto Sans CJK JP", "Noto Sans JP", "Source Han Sans JP", "Source Han Sans", "IPAexGothic", "IPAGothic",
+    "TakaoPGothic", "TakaoGothic", "VL Gothic", "Hiragino Sans", "Hiragino Maru Gothic Pro", "Yu Gothic", "Meiryo",
+    "MS Gothic", "Noto Serif CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
+    "Droid Sans Fallback", "Arial Unicode MS",
+)  # fmt: skip
+_CJK = re.compile("[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_DPI = 110
+_LABEL_SIZE = 7
+_LONGEST_LABEL = 28
+# Where a label may stand around its point: to the sides, above, below, at the corners; then farther off, with a line.
+_DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_DISTANCES = (4, 14)
 
 
 def style() -> Any:
     """A context for creating and saving the figures of this package."""
-    return _matplotlib().rc_context(_STYLE)
+    colors = library("cycler", extra="plots").cycler(color=COLORS)
+    return _matplotlib().rc_context({**_STYLE, "axes.prop_cycle": colors})
 
 
 def empty_figure(width: float, height: float) -> Any:
     """A figure of the given size in inches."""
-    return _matplotlib("figure").Figure(figsize=(width, height), layout="constrained")
+    return _matplotlib("figure").Figure(figsize=(width, height), dpi=_DPI, layout="constrained")
 
 
 def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **options: Any) -> tuple[Any, Any]:
@@ -37,29 +74,25 @@ def stored(figure: Any, form: str) -> bytes:
     """The bytes of a figure as `png` or `svg`."""
     content = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
-    with style():
-        figure.savefig(content, format=form, dpi=110, metadata=metadata)
+    _choose_fonts(figure.findobj(_matplotlib("text").Text))
+    with style(), _quietly():
+        figure.savefig(content, format=form, dpi=_DPI, metadata=metadata)
     return content.getvalue()
 
 
 def stored_alike(figure: Any, forms: Sequence[str]) -> list[bytes]:
     """The bytes of a figure in several formats, with the same layout in each."""
-    with style():
-        fix_layout(figure)
+    fix_layout(figure)
     return [stored(figure, form) for form in forms]
 
 
 def fix_layout(figure: Any) -> None:
     """Computes the layout of a figure once and keeps it, because layout takes longer than drawing."""
     if figure.get_layout_engine() is not None:
-        figure.draw_without_rendering()
+        _choose_fonts(figure.findobj(_matplotlib("text").Text))
+        with style(), _quietly():
+            figure.draw_without_rendering()
         figure.set_layout_engine("none")
-
-
-def colors(n: int) -> list[Any]:
-    """`n` colours that can be distinguished."""
-    maps = _matplotlib().colormaps
-    return [maps["tab10"](i) if n <= 10 else maps["viridis"](0.95 * i / (n - 1)) for i in range(n)]
 
 
 def plain(text: str) -> str:
@@ -67,21 +100,139 @@ def plain(text: str) -> str:
     return terminal_text(text).replace("$", r"\$")
 
 
-def label_points(axes: Any, x: Floats, y: Floats, names: Sequence[str]) -> None:
-    """Labels points with names, and moves the labels apart (adjustText) so that they can be read."""
-    texts = [axes.text(px, py, plain(name), fontsize=7) for px, py, name in zip(x, y, names, strict=True)]
-    # adjustText measures the labels, so the figure must have its final layout.
-    fix_layout(axes.figure)
-    library("adjustText", extra="experiments").adjust_text(
-        texts,
-        x=list(x),
-        y=list(y),
-        ax=axes,
-        expand=(1.1, 1.3),
-        max_move=30,
-        iter_lim=100,
-        arrowprops={"arrowstyle": "-", "color": "0.6", "lw": 0.5},
-    )
+# --- colours
+
+
+def look(number: int) -> dict[str, Any]:
+    """Colour, marker and dash of the curve of this number; 84 curves look different, and neighbours very much so."""
+    return {
+        "color": COLORS[number % len(COLORS)],
+        "marker": _MARKERS[number % len(_MARKERS)],
+        "linestyle": _DASHES[number % len(_DASHES)],
+        "markersize": 4,
+    }
+
+
+def levels() -> Any:
+    """The colour map of `LEVELS`."""
+    return _matplotlib("colors").ListedColormap(LEVELS)
+
+
+# --- fonts
+
+
+def _choose_fonts(texts: Iterable[Any]) -> None:
+    """Gives texts with characters that the usual font lacks a second font, if one is installed."""
+    for text in texts:
+        if _CJK.search(text.get_text()) and (family := _cjk_family()):
+            text.set_family([_FAMILY, family])
+
+
+@functools.cache
+def _cjk_family() -> str | None:
+    """An installed font with Chinese, Japanese and Korean characters; warns once where there is none."""
+    manager = _matplotlib("font_manager")
+    if not _known(manager):
+        # Matplotlib keeps a list of fonts, which lacks those that were installed since.
+        for path in sorted(manager.findSystemFonts()):
+            if "cjk" in path.lower() or "gothic" in path.lower() or "ipa" in path.lower():
+                manager.fontManager.addfont(path)
+    family = _known(manager)
+    if family is None:
+        warnings.warn(
+            "no font with Japanese characters is installed, so pictures show boxes in their place: install one, for "
+            "instance the package fonts-noto-cjk",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return family
+
+
+def _known(manager: Any) -> str | None:
+    there = {font.name for font in manager.fontManager.ttflist}
+    return next((family for family in _CJK_FAMILIES if family in there), None)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Without matplotlib's own warning for each missing character."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+# --- labels
+
+
+def label_extremes(axes: Any, x: Floats, y: Floats, labels: Sequence[str], *, at_most: int) -> None:
+    """Labels the points farthest from the middle of all, as far as there is room within the panel.
+
+    A label stands beside its point, where it covers neither a point nor another label, or farther off with a line to
+    its point; otherwise it is left out.
+    """
+    fix_layout(axes.figure)  # labels are measured, so the figure must have its final layout
+    points = axes.transData.transform(np.column_stack([x, y]))
+    panel = axes.get_window_extent()
+    pixels = axes.figure.dpi / 72  # per point of type
+    taken: list[tuple[float, float, float, float]] = []
+    for number in extremes(x, y)[:at_most]:
+        name = plain(_short(labels[number]))
+        width, height = _size(axes, name)
+        for distance, (right, up) in itertools.product(_DISTANCES, _DIRECTIONS):
+            left = points[number, 0] + right * distance * pixels + (right - 1) / 2 * width
+            bottom = points[number, 1] + up * distance * pixels + (up - 1) / 2 * height
+            box = (left, bottom, left + width, bottom + height)
+            if _is_free(box, points, panel, taken):
+                taken.append(box)
+                line = {"arrowstyle": "-", "color": QUIET, "linewidth": 0.6, "relpos": ((1 - right) / 2, (1 - up) / 2)}
+                axes.annotate(
+                    name,
+                    (x[number], y[number]),
+                    xytext=((left - points[number, 0]) / pixels, (bottom - points[number, 1]) / pixels),
+                    textcoords="offset points",
+                    va="bottom",
+                    fontsize=_LABEL_SIZE,
+                    arrowprops=line if distance > _DISTANCES[0] else None,
+                )
+                break
+
+
+def extremes(x: Floats, y: Floats) -> list[int]:
+    """The points by their distance from the middle, farthest first, measured in the spread of all in that direction."""
+    across, up = ((values - values.mean()) / (values.std() or 1.0) for values in (x, y))
+    r = float((across * up).mean())
+    distance = across**2 if abs(r) > 1 - 1e-9 else (across**2 + up**2 - 2 * r * across * up) / (1 - r * r)
+    in_order: list[int] = np.argsort(-distance.round(9), kind="stable").tolist()
+    return in_order
+
+
+def _short(label: str) -> str:
+    """A label without what comes before the first slash, which is the organization of most models."""
+    name = label.split("/", 1)[-1]
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+
+
+def _size(axes: Any, name: str) -> tuple[float, float]:
+    """Width and height of a label in pixels."""
+    text = axes.text(0, 0, name, fontsize=_LABEL_SIZE)
+    _choose_fonts([text])
+    with style(), _quietly():
+        box = text.get_window_extent()
+    text.remove()
+    return box.width, box.height
+
+
+def _is_free(
+    box: tuple[float, float, float, float], points: Floats, panel: Any, taken: Sequence[tuple[float, ...]]
+) -> bool:
+    left, bottom, right, top = box
+    if left < panel.x0 + 2 or right > panel.x1 - 2 or bottom < panel.y0 + 2 or top > panel.y1 - 2:
+        return False
+    if any(left < other[2] and other[0] < right and bottom < other[3] and other[1] < top for other in taken):
+        return False
+    near = 3.0  # pixels around the middle of a point
+    inside = (points > (left - near, bottom - near)) & (points < (right + near, top + near))
+    return not inside.all(axis=1).any()
 
 
 def _matplotlib(module: str = "") -> Any:

@@ -1,21 +1,35 @@
-"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture."""
+"""Writes the files of a finding: a page, Markdown, CSV for each table, PNG and SVG for each picture.
+
+Beside them come a record, which says what was found and which files there are, and the page of all experiments in the
+folder, which is made of such records.
+"""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from .. import __version__
 from ..experiments.finding import Finding, Table
-from ..files.foreign_text import in_one_line, utf8
+from ..files.foreign_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike
+from .experiments_index import record_of, write_index
+from .inline_svg import Link, inline_svg
 from .templating import library, own_code, source, template
 
 
-def write_finding(finding: Finding, folder: Path) -> list[Path]:
-    """Writes the files of a finding, each atomically.
+def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
+    """Writes the files of a finding, each atomically, and the page of all experiments in the folder.
+
+    Args:
+        finding: What was found.
+        folder: Where the files go.
+        report: The report of the same runs (`write_report`), to which the names of runs link.
 
     Returns:
         The paths of the files, the page first.
@@ -25,34 +39,67 @@ def write_finding(finding: Finding, folder: Path) -> list[Path]:
     """
     library("matplotlib", extra="experiments")
     contents: dict[str, bytes] = {}
-    vectors: list[str] = []
     for picture in finding.pictures:
         name = finding.file_name(picture)
         png, svg = stored_alike(drawn(picture.chart), ("png", "svg"))
         contents |= {f"{name}.png": png, f"{name}.svg": svg}
-        vectors.append(base64.b64encode(svg).decode())
     for table in finding.tables:
         contents[f"{finding.file_name(table)}.csv"] = utf8(table.to_csv())
     contents[f"{finding.name}.md"] = utf8(finding.to_markdown())
+    address = None if report is None else link_target(report, folder)
+    contents = {f"{finding.name}.html": _page(finding, contents, address).encode(), **contents}
+    record = record_of(finding, list(contents))
     written = []
-    for name, content in {f"{finding.name}.html": _page(finding, vectors).encode(), **contents}.items():
+    for name, content in {**contents, record.file_name: record.to_json()}.items():
         write_whole(folder / name, content)
         written.append(folder / name)
-    return written
+    index = write_index(folder)
+    return written if index is None else [*written, index]
 
 
-def _page(finding: Finding, vectors: list[str]) -> str:
+def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
+    def link(run: str) -> str | None:
+        return None if report is None or run not in runs else f"{report}#run={_for_fragment(run)}"
+
+    runs, markup = frozenset(finding.runs), library("markupsafe").Markup
+    drawings = [
+        markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link))
+        for number, picture in enumerate(finding.pictures)
+    ]
     page: str = template("experiment.html.jinja").render(
         finding=finding,
+        report=report,
         notes=[in_one_line(note, 400) for note in finding.notes],
-        pictures=list(zip(finding.pictures, vectors, strict=True)),
-        tables=[(table, _columns(table)) for table in finding.tables],
-        **own_code(source("report.css") + source("experiment.css")),
+        pictures=[(picture.title, drawing) for picture, drawing in zip(finding.pictures, drawings, strict=True)],
+        tables=[_shown(finding, table, link) for table in finding.tables],
+        **own_code(
+            style=source("report.css") + source("experiment.css"),
+            early_script=source("theme.js"),
+            script=source("page.js") + source("sorting.js") + source("experiment.js"),
+        ),
         version=__version__,
     )
     return page
 
 
-def _columns(table: Table) -> list[tuple[str, bool]]:
-    """The name of each column, and whether it contains only numbers."""
-    return [(name, not table.is_text(column)) for column, name in enumerate(table.columns)]
+def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
+    """A table for the template: each cell with its text, and the name and address of a run if it is one."""
+    runs = frozenset(finding.runs)
+
+    def shown(cell: object, text: str) -> Sequence[str | None]:
+        if not isinstance(cell, str) or cell not in runs:
+            return text, None, None
+        return text, in_one_line(cell, 200), link(cell)
+
+    return {
+        "title": table.title,
+        "file": f"{finding.file_name(table)}.csv",
+        "csv": base64.b64encode(utf8(table.to_csv())).decode(),
+        "columns": [(name, not table.is_text(column)) for column, name in enumerate(table.columns)],
+        "rows": [list(map(shown, cells, texts)) for cells, texts in zip(table.rows, table.texts(), strict=True)],
+    }
+
+
+def _for_fragment(run: str) -> str:
+    """A run's name as the report has it in its address (state.js)."""
+    return quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PfgenError
 from ..files.writing import write_whole
 from ..scoring.metrics import SCORES
-from .drawing import empty_figure, plain, stored, style
+from .drawing import LIMIT, empty_figure, look, plain, stored, style
 from .sweeps import axis, lines, plain_values, point_name
 from .templating import library
 
@@ -71,7 +71,7 @@ def _draw_parameter(part: Any, shown: Sequence[Measured], parameter: str) -> Non
                 [interval.value for interval in intervals],
                 yerr=[interval.half_width or 0 for interval in intervals],
                 label=plain(line.name),
-                **_look(number, len(drawn)),
+                **_look(number),
             )
         if not in_numbers:
             axes.set_xticks(range(len(values)), [plain(point_name({"": value}).strip()) for value in values])
@@ -86,15 +86,15 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
     curves = [(point, [step for step in point.curve if step.half_width is not None]) for point in shown]
     drawn = [(point, known) for point, known in curves if known]
     for number, (point, known) in enumerate(drawn):
-        trials, look = [step.n_trials for step in known], _look(number, len(drawn))
+        trials, looks = [step.n_trials for step in known], {**look(number), "marker": ""}
         means, halves = [step.value for step in known], [step.half_width or 0 for step in known]
-        of_score.plot(trials, means, color=look["color"])
+        of_score.plot(trials, means, **looks)
         low = [mean - half for mean, half in zip(means, halves, strict=True)]
         high = [mean + half for mean, half in zip(means, halves, strict=True)]
-        of_score.fill_between(trials, low, high, color=look["color"], alpha=0.2, linewidth=0)
-        of_interval.plot(trials, halves, color=look["color"], label=plain(point.point.name))
+        of_score.fill_between(trials, low, high, color=looks["color"], alpha=0.2, linewidth=0)
+        of_interval.plot(trials, halves, label=plain(point.point.name), **looks)
     if until_interval is not None:
-        of_interval.axhline(until_interval, color="crimson", linestyle="--", linewidth=1)
+        of_interval.axhline(until_interval, color=LIMIT, linestyle="--", linewidth=1)
     of_score.set(title="score with its 95 % interval over trials", xlabel="trials", xscale="log" if drawn else "linear")
     logarithmic = any(step.half_width for _, known in drawn for step in known)
     scale = "log" if logarithmic else "linear"
@@ -116,10 +116,8 @@ def _name_plainly(scaled: Any) -> None:
     scaled.set_minor_formatter(ticker.NullFormatter())
 
 
-def _look(number: int, count: int) -> dict[str, Any]:
-    colors = library("matplotlib", extra="plots").colormaps["viridis"]
-    color = colors(0.9 * number / max(1, count - 1))
-    return {"color": color, "marker": "osD^vX"[number % 6], "markersize": 4, "capsize": 3, "linewidth": 1.2}
+def _look(number: int) -> dict[str, Any]:
+    return {**look(number), "capsize": 3, "linewidth": 1.2}
 
 
 def _name(part: Any, wanted: bool) -> None:

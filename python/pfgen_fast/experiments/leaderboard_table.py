@@ -1,0 +1,80 @@
+"""Reads a leaderboard as CSV, for experiments that need nothing but the means of the runs.
+
+The published leaderboard.csv is such a file, and so is what `pfgen-fast leaderboard --format csv` writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ExperimentError
+from ..files.foreign_text import from_csv_value, in_one_line
+from ..scoring.metrics import PARTS
+from ..statistics.correlation import MIN_VALUES, Floats
+from .csv_table import header_of, number_in, read_rows
+from .run_means import RunMeans
+
+_NEEDED = ("run", "model", "score", "length", "helpfulness")
+_BY_SET = PARTS[:2]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderboardTable:
+    """The runs of a leaderboard.
+
+    Attributes:
+        path: The file.
+        runs: Its runs. Fluency and truthfulness are the sums over the sets.
+        set_columns: By metric, then set, what the set contributes to the run's fluency and truthfulness.
+    """
+
+    path: Path
+    runs: RunMeans
+    set_columns: dict[str, dict[str, Floats]]
+
+
+def read_leaderboard(path: Path) -> LeaderboardTable:
+    """Reads a leaderboard from a CSV file.
+
+    It needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
+    `truthfulness_<set>` of each set; others are passed over. Rows that lack a number are left out and named.
+
+    Raises:
+        ExperimentError: The file is not such a table, or has fewer than three whole rows.
+    """
+    rows = read_rows(path)
+    header = header_of(path, rows)
+    sets = [name.removeprefix("fluency_") for name in header if name.startswith("fluency_")]
+    columns = (*_NEEDED[2:], *(f"{metric}_{name}" for metric in _BY_SET for name in sets))
+    missing = [name for name in (*_NEEDED, *columns) if name not in header] or ([] if sets else ["fluency_<set>"])
+    if missing:
+        raise ExperimentError(
+            f"{path}: no column {missing[0]!r}; expected a leaderboard, as 'pfgen-fast leaderboard --format csv' "
+            "writes it"
+        )
+    names, models, values, problems = [], [], [], []
+    for line, row in rows[1:]:
+        cells = dict(zip(header, row, strict=True))
+        name = from_csv_value(cells["run"]).removeprefix("result/")  # as runs are named elsewhere
+        lacking = next((column for column in columns if not cells[column].strip()), None)
+        if lacking is not None:
+            problems.append(f"left out: {path}, line {line} ({in_one_line(name, 80)}): no {lacking}")
+            continue
+        values.append([number_in(cells[column], f"{path}, line {line}, column {column!r}") for column in columns])
+        names.append(name)
+        models.append(from_csv_value(cells["model"]))
+    if len(names) < MIN_VALUES:
+        why = f"; {problems[0]}" if problems else ""
+        raise ExperimentError(f"{path}: {len(names)} runs: an experiment needs at least {MIN_VALUES}{why}")
+    found = dict(zip(columns, np.array(values).T, strict=True))
+    by_set = {metric: {name: found[f"{metric}_{name}"] for name in sets} for metric in _BY_SET}
+    means = {
+        "score": found["score"],
+        **{metric: np.sum(list(of_sets.values()), axis=0) for metric, of_sets in by_set.items()},
+        "helpfulness": found["helpfulness"],
+        "length": found["length"],
+    }
+    return LeaderboardTable(path, RunMeans(tuple(names), tuple(models), means, tuple(problems)), by_set)

@@ -1,0 +1,218 @@
+"""`parts`: which part of a score is hardest, how far do runs get in each, and from where on are answers helpful?"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ExperimentError
+from ..scoring.metrics import PARTS, SCORES
+from ..statistics.correlation import MIN_VALUES, Floats
+from .charts import Points, Scatter
+from .finding import Cell, Finding, Picture, Table
+from .run_means import RunMeans
+
+_RISES = (0.01, 0.05, 0.1, 0.25, 0.5)
+_NAMED_RISE = 0.1
+_BEFORE = ("fluency", "truthfulness", "score")
+_QUANTILES = (0, 25, 50, 75, 100)
+
+
+@dataclass(frozen=True)
+class Rise:
+    """From which value of one metric on another metric is above a level.
+
+    Attributes:
+        value: The value that separates the runs best: half-way between two runs.
+        n_misplaced: How many runs are on its wrong side.
+        n_above: How many runs are above the level.
+    """
+
+    value: float
+    n_misplaced: int
+    n_above: int
+
+
+def rise(x: Floats, y: Floats, level: float) -> Rise | None:
+    """The value of `x` that separates best the runs whose `y` is above a level from the others; None if it is no use.
+
+    That is where all runs are on one side of the level, or no value separates them better than none.
+
+    Example:
+        >>> import numpy as np
+        >>> rise(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.array([0.0, 0.0, 0.2, 0.0, 0.4]), 0.1)
+        Rise(value=0.25, n_misplaced=1, n_above=2)
+    """
+    order = np.argsort(x, kind="stable")
+    sorted_x, above = x[order], y[order] > level
+    # Cut k has k runs below it: those above the level are misplaced, and so are those behind it that are not.
+    misplaced = np.r_[0, np.cumsum(above)] + np.r_[np.cumsum(~above[::-1])[::-1], 0]
+    between = np.flatnonzero(sorted_x[1:] > sorted_x[:-1]) + 1
+    if not len(between) or misplaced[between].min() >= min(misplaced[0], misplaced[-1]):
+        return None
+    cut = between[int(np.argmin(misplaced[between]))]
+    value = float(sorted_x[cut - 1] + sorted_x[cut]) / 2
+    return Rise(round(value, 6), int(misplaced[cut]), int(above.sum()))
+
+
+def parts(runs: RunMeans) -> Finding:
+    """Compares fluency, truthfulness and helpfulness over the runs of models.
+
+    The runs of `system/...` (the human answers, the reference answers) are what these are measured by.
+
+    Args:
+        runs: The means of the runs.
+
+    Raises:
+        ExperimentError: There are fewer than three runs of models.
+    """
+    models, systems = runs.chosen(runs.rows_of_models()), runs.chosen(runs.rows_of_systems())
+    if len(models.names) < MIN_VALUES:
+        raise ExperimentError(f"{len(models.names)} runs of models: expected at least {MIN_VALUES}")
+    rises = {
+        (level, metric): rise(models.means[metric], models.means["helpfulness"], level)
+        for level in _RISES
+        for metric in _BEFORE
+    }
+    orders = Counter(map(_order, *(models.means[part].tolist() for part in PARTS)))
+    return Finding(
+        "parts",
+        _answer(models, rises),
+        _words(models, systems, orders, rises),
+        (
+            _difficulty_table(models),
+            _orders_table(orders),
+            _ceiling_table(models, systems),
+            _rise_table(rises),
+            _runs_table(runs),
+        ),
+        (
+            Picture("parts", "Every run: each part against the score", _parts_chart(models)),
+            Picture("rise", "Every run: helpfulness against the other parts", _rise_chart(models)),
+        ),
+        runs.problems,
+        question="Which part of a score is hardest, and from where on are answers helpful?",
+        runs=runs.names,
+    )
+
+
+_Rises = dict[tuple[float, str], Rise | None]
+
+
+def _order(*values: float) -> str:
+    """The parts from the highest to the lowest value.
+
+    Example:
+        >>> _order(0.5, 0.7, 0.5)
+        'truthfulness > fluency = helpfulness'
+    """
+    ranked = sorted(zip(values, PARTS, strict=True), key=lambda pair: -pair[0])
+    words = ranked[0][1]
+    for (above, _), (value, part) in itertools.pairwise(ranked):
+        words += f" {'=' if value == above else '>'} {part}"
+    return words
+
+
+def _answer(models: RunMeans, rises: _Rises) -> str:
+    *easier, (hardest, lowest) = sorted(
+        ((part, float(models.means[part].mean())) for part in PARTS), key=lambda pair: -pair[1]
+    )
+    others = " and ".join(f"{part} ({mean:.3f})" for part, mean in easier)
+    words = (
+        f"{hardest.capitalize()} is the hardest part: {lowest:.3f} on average over {len(models.names)} runs, below "
+        f"{others}"
+    )
+    found = rises[_NAMED_RISE, "fluency"]
+    return words + (f"; helpfulness rises above {_NAMED_RISE} from fluency {found.value:.2f} on." if found else ".")
+
+
+def _words(models: RunMeans, systems: RunMeans, orders: Counter[str], rises: _Rises) -> str:
+    (order, count), *_ = orders.most_common()
+    sentences = [f"{count} of {len(models.names)} runs have {order}."]
+    best = int(np.argmax(models.means["score"]))
+    sentences.append(f"The best run, {models.names[best]}, reaches {_figures(models, best)}.")
+    sentences += [f"{name} reaches {_figures(systems, run)}." for run, name in enumerate(systems.models)]
+    for metric in _BEFORE:
+        found = rises[_NAMED_RISE, metric]
+        if found:
+            sentences.append(
+                f"Helpfulness is above {_NAMED_RISE} from {metric} {found.value:.3f} on ({found.n_misplaced} of "
+                f"{len(models.names)} runs are on the wrong side)."
+            )
+    return " ".join(sentences)
+
+
+def _figures(runs: RunMeans, run: int) -> str:
+    return ", ".join(f"{metric} {runs.means[metric][run]:.3f}" for metric in SCORES)
+
+
+def _difficulty_table(models: RunMeans) -> Table:
+    columns = ("part", "mean", "lowest", "first quartile", "median", "third quartile", "highest")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (part, float(models.means[part].mean()), *map(float, np.percentile(models.means[part], _QUANTILES)))
+        for part in sorted(PARTS, key=lambda part: -float(models.means[part].mean()))
+    )
+    return Table("difficulty", "The parts from the easiest to the hardest, over the runs of models", columns, rows)
+
+
+def _orders_table(orders: Counter[str]) -> Table:
+    n = orders.total()
+    rows = tuple((order, count, count / n) for order, count in orders.most_common())
+    return Table("orders", "The order of the parts in a run", ("order", "runs", "share"), rows)
+
+
+def _ceiling_table(models: RunMeans, systems: RunMeans) -> Table:
+    columns = ["part", "best run", "it reaches"]
+    for name in systems.models:
+        columns += [name, f"best run / {name}"]
+    rows: list[tuple[Cell, ...]] = []
+    for metric in SCORES:
+        best = int(np.argmax(models.means[metric]))
+        value = float(models.means[metric][best])
+        row: list[Cell] = [metric, models.names[best], value]
+        for yardstick in systems.means[metric].tolist():
+            row += [yardstick, value / yardstick if yardstick else None]
+        rows.append(tuple(row))
+    return Table(
+        "ceiling",
+        "The ceiling: the best run of each part beside human and reference answers",
+        tuple(columns),
+        tuple(rows),
+    )
+
+
+def _rise_table(rises: _Rises) -> Table:
+    columns = ["helpfulness above", "runs"]
+    for metric in _BEFORE:
+        columns += [f"from {metric}", "on the wrong side"]
+    rows: list[tuple[Cell, ...]] = []
+    for level in _RISES:
+        found = [rises[level, metric] for metric in _BEFORE]
+        n_above = next((each.n_above for each in found if each), None)
+        if n_above is not None:
+            figures = [(each.value, each.n_misplaced) if each else (None, None) for each in found]
+            rows.append((f"{level:g}", n_above, *(cell for figure in figures for cell in figure)))
+    return Table("rise", "From where on helpfulness rises", tuple(columns), tuple(rows))
+
+
+def _runs_table(runs: RunMeans) -> Table:
+    order = np.argsort(-runs.means["score"], kind="stable").tolist()
+    rows = tuple(
+        (runs.names[run], runs.models[run], *(float(runs.means[metric][run]) for metric in SCORES)) for run in order
+    )
+    return Table("runs", "The runs", ("run", "model", *SCORES), rows)
+
+
+def _parts_chart(models: RunMeans) -> Scatter:
+    return Scatter(tuple(_panel(models, "score", part) for part in PARTS))
+
+
+def _rise_chart(models: RunMeans) -> Scatter:
+    return Scatter(tuple(_panel(models, part, "helpfulness") for part in _BEFORE[:2]))
+
+
+def _panel(models: RunMeans, x: str, y: str) -> Points:
+    return Points(models.means[x], models.means[y], x_label=x, y_label=y, labels=models.labels, runs=models.names)

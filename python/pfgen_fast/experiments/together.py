@@ -1,0 +1,85 @@
+"""All experiments that need nothing but runs, from a single pass over the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..errors import ExperimentError
+from ..suite.suite import Suite
+from .external import OutsideScores, external
+from .finding import Finding
+from .parts import parts
+from .relations import relations
+from .scored_runs import AnswersOfRuns, OnProgress, ScoredRuns, score_runs
+from .sensitivity import VariedConstants, sensitivity
+from .sets import scores_by_set, sets
+from .significance import significance
+from .stability import CutReferences, stability
+
+
+class Experiments:
+    """All experiments on the same runs, which are read and scored once.
+
+    Attributes:
+        scored: The runs.
+        problems: Why experiments were left out, one sentence each; known when `findings` has ended.
+
+    Args:
+        paths: Paths as `find_runs` takes them.
+        outside: Scores from elsewhere, for `external`.
+        suite: The suite of all runs; by default that of the checkout that contains the first run.
+        trials: How many answers of each run and question are scored with other constants and fewer reference answers;
+            by default as many as make `MANY_ANSWERS` in all.
+        seed: The seed of everything that is drawn.
+        threads: Number of threads; by default one per core.
+        on_progress: Called with the number of finished runs and the total.
+
+    Raises:
+        PfgenError: What `score_runs` raises.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | Path],
+        outside: Sequence[OutsideScores] = (),
+        *,
+        suite: Suite | None = None,
+        trials: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.problems: list[str] = []
+        self._outside, self._seed = outside, seed
+        self._cut = CutReferences(trials=trials, seed=seed, threads=threads)
+        self._varied = VariedConstants(trials=trials, seed=seed, threads=threads)
+        self.scored: ScoredRuns = score_runs(
+            paths, suite=suite, threads=threads, on_batch=self._hand_on, on_progress=on_progress
+        )
+
+    def _hand_on(self, suite: Suite, answers: AnswersOfRuns) -> None:
+        self._cut(suite, answers)
+        self._varied(suite, answers)
+
+    def findings(self) -> Iterator[Finding]:
+        """The findings, as each is ready; an experiment that these runs do not allow is left out and named."""
+        scored, seed = self.scored, self._seed
+        experiments: dict[str, Callable[[], Finding]] = {
+            # First those that hold texts and scorers, which they give up.
+            "sensitivity": lambda: sensitivity(scored, self._varied),
+            "stability": lambda: stability(scored, self._cut, seed=seed),
+            "relations": lambda: relations(scored, seed=seed),
+            "parts": lambda: parts(scored.run_means),
+            "sets": lambda: sets(scores_by_set(scored), seed=seed),
+            "significance": lambda: significance(scored),
+        }
+        if self._outside:
+            experiments["external"] = lambda: external(scored.run_means, self._outside, seed=seed)
+        for name, find in experiments.items():
+            try:
+                finding = find()
+            except ExperimentError as error:
+                self.problems.append(f"{name}: {error}")
+            else:
+                yield finding

@@ -1,0 +1,144 @@
+"""The page of all experiments in a folder, made anew from their records whenever one of them is written there.
+
+A record is a small file `NAME.finding.json`. Whatever else the folder has, records of strangers and damaged ones
+included, is passed over; an `index.html` that is not ours stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import PfgenError
+from ..experiments.finding import Finding
+from ..files.foreign_json import checked, items, member, read_json, text
+from ..files.foreign_text import in_one_line, utf8
+from ..files.lock import held
+from ..files.reading import open_regular
+from ..files.writing import write_whole
+from .templating import library, own_code, source, template
+
+MARK = '<meta name="generator" content="pfgen-fast: experiments">'
+"""What a page of all experiments has near its beginning; others are not replaced."""
+
+_NAME = "index.html"
+_ENDING = ".finding.json"
+_MARK_WITHIN = 4096
+_MAX_BYTES = 1 << 20
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_PATIENCE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the page of all experiments shows of one.
+
+    Attributes:
+        name: The name of the experiment.
+        question: The question that it answers.
+        answer: The answer in one sentence.
+        notes: What limits the answer.
+        files: The names of its files, the page first.
+    """
+
+    name: str
+    question: str
+    answer: str
+    notes: tuple[str, ...]
+    files: tuple[str, ...]
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file that holds the record."""
+        return self.name + _ENDING
+
+    def to_json(self) -> bytes:
+        """The record as its file holds it."""
+        return utf8(json.dumps(vars(self), ensure_ascii=False, indent=1) + "\n")
+
+
+def record_of(finding: Finding, files: Sequence[str]) -> Record:
+    """The record of a finding."""
+    notes = tuple(in_one_line(note, 400) for note in finding.notes)
+    return Record(finding.name, finding.question, finding.answer, notes, tuple(files))
+
+
+def write_index(folder: Path) -> Path | None:
+    """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin.
+
+    Raises:
+        PfgenError: Jinja is not installed, or the page cannot be written.
+    """
+    path = folder / _NAME
+    # Of two experiments that end at the same time, the second sees the record of the first.
+    with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):
+        if not _is_ours(path):
+            return None
+        page: str = template("experiments.html.jinja").render(
+            records=list(_records(folder)),
+            mark=library("markupsafe").Markup(MARK),
+            version=__version__,
+            **own_code(
+                style=source("report.css") + source("experiment.css"),
+                early_script=source("theme.js"),
+                script=source("page.js") + "followTheme(() => {})();\n",
+            ),
+        )
+        write_whole(path, page.encode())
+    return path
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether the page is one of these, or is not there."""
+    if not path.exists():
+        return True
+    try:
+        with open_regular(path) as file:
+            return MARK.encode() in file.read(_MARK_WITHIN)
+    except OSError:
+        return False
+
+
+def _records(folder: Path) -> Iterator[Record]:
+    for path in sorted(folder.glob(f"*{_ENDING}")):
+        try:
+            record = _read(path)
+        except PfgenError:
+            continue
+        there = tuple(name for name in record.files if (folder / name).is_file())
+        if f"{record.name}.html" in there:
+            yield Record(record.name, record.question, record.answer, record.notes, there)
+
+
+def _read(path: Path) -> Record:
+    """A record whose name is that of its file, and whose files are named after it."""
+    found = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
+    if found.file_name != path.name or not _PLAIN.fullmatch(found.name):
+        raise PfgenError(f"{path}: expected the record of {path.name.removesuffix(_ENDING)}")
+    files = tuple(name for name in found.files if _belongs(name, found.name))
+    return Record(found.name, found.question, found.answer, found.notes, files)
+
+
+def _checked(value: Any) -> Record:
+    return Record(
+        name=member(value, "name", text),
+        question=member(value, "question", _sentence),
+        answer=member(value, "answer", _sentence),
+        notes=member(value, "notes", lambda notes: items(notes, _sentence)),
+        files=member(value, "files", lambda files: items(files, text)),
+    )
+
+
+def _sentence(value: Any) -> str:
+    return in_one_line(text(value), 1000)
+
+
+def _belongs(file: str, experiment: str) -> bool:
+    stem, _, ending = file.rpartition(".")
+    is_part = stem == experiment or stem.startswith(f"{experiment}-")
+    return is_part and bool(_PLAIN.fullmatch(stem)) and ending in ("html", "md", "csv", "png", "svg")

@@ -1,0 +1,211 @@
+"""A picture as a page embeds it: SVG in the colours of the page, whose points have names, values and links.
+
+The page's policy allows no styles in attributes, so they become presentation attributes. Colours of black, white and of
+scales become variables of the page's style, which knows light and dark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import singledispatch
+from xml.etree import ElementTree
+
+from ..experiments.charts import Intervals, Points, Ranges, Scatter
+from ..experiments.finding import Picture
+from ..files.foreign_text import in_one_line
+from .charts import NAME, ON_LEVEL, POINTS
+from .drawing import LEVELS
+
+Link = Callable[[str], str | None]
+"""The address of a run in a report; None if there is none."""
+
+_SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
+_COLORS = {
+    "#000000": "currentColor",
+    "#ffffff": "var(--ground)",
+    "#cccccc": "var(--line)",
+    **{color: f"var(--level-{number})" for number, color in enumerate(LEVELS)},
+}
+_FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
+_REFERENCE = re.compile(r"url\(#([^)]*)\)")
+_WIDE = 700.0  # points of type
+
+ElementTree.register_namespace("", _SVG)
+ElementTree.register_namespace("xlink", _XLINK[1:-5])
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What stands behind a point: a line of text, and the run that it stands for, if it stands for one."""
+
+    text: str
+    run: str | None
+
+
+def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
+    """An SVG of matplotlib as an element of a page.
+
+    Args:
+        svg: The file.
+        name: Distinguishes the ids of this picture from those of others.
+        picture: What it shows.
+        link: The addresses of runs.
+    """
+    root = ElementTree.fromstring(svg)
+    _remove(root, "metadata", "style")
+    for element in root.iter():
+        _use_attributes(element)
+    for number, marks in enumerate(marks_of(picture.chart)):
+        _mark_points(_group(root, f"{POINTS}{number}"), marks, link)
+        if not isinstance(picture.chart, Scatter):
+            _link_names(root, marks, link)
+    for element in root.iter():
+        _own_ids(element, name)
+    is_marked = any(marks_of(picture.chart))
+    is_wide = float(root.get("viewBox", "0 0 0 0").split()[2]) > _WIDE
+    root.attrib |= {
+        "class": "drawing wide" if is_wide else "drawing",
+        "role": "group" if is_marked else "img",
+        "aria-label": in_one_line(picture.title, 400),
+        "fill": "currentColor",
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+# --- what points stand for
+
+
+@singledispatch
+def marks_of(chart: object) -> list[list[Mark]]:
+    """The marks of the points of each panel; none for charts whose points have no names."""
+    return []
+
+
+@marks_of.register
+def _of_scatter(chart: Scatter) -> list[list[Mark]]:
+    return [_of_points(points) for points in chart.panels]
+
+
+def _of_points(points: Points) -> list[Mark]:
+    names = points.labels or points.runs
+    runs = points.runs or (None,) * len(names)
+    return (
+        [
+            Mark(f"{in_one_line(name)}: {points.x_label} {x:.4g}, {points.y_label} {y:.4g}", run)
+            for name, run, x, y in zip(names, runs, points.x, points.y, strict=True)
+        ]
+        if names
+        else []
+    )
+
+
+@marks_of.register
+def _of_ranges(chart: Ranges) -> list[list[Mark]]:
+    return [_of_rows(chart)]
+
+
+@marks_of.register
+def _of_intervals(chart: Intervals) -> list[list[Mark]]:
+    return [_of_rows(chart)]
+
+
+def _of_rows(chart: Ranges | Intervals) -> list[Mark]:
+    runs = chart.runs or (None,) * len(chart.names)
+    marks = []
+    for row, (name, run) in enumerate(zip(chart.names, runs, strict=True)):
+        text = f"{in_one_line(name)}: {chart.values[row]:.4g}"
+        if chart.low is not None and chart.high is not None:
+            text += f" ({chart.low[row]:.4g} to {chart.high[row]:.4g})"
+        marks.append(Mark(text, run))
+    return marks
+
+
+# --- the elements
+
+
+def _tag(name: str) -> str:
+    return f"{{{_SVG}}}{name}"
+
+
+def _remove(root: ElementTree.Element, *names: str) -> None:
+    tags = [_tag(name) for name in names]
+    for parent in root.iter():
+        for child in [child for child in parent if child.tag in tags]:
+            parent.remove(child)
+
+
+def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | None:
+    return next((element for element in root.iter(_tag("g")) if element.get("id") == identity), None)
+
+
+def _use_attributes(element: ElementTree.Element) -> None:
+    """Replaces the style attribute; the font becomes that of the page."""
+    for declaration in element.attrib.pop("style", "").split(";"):
+        name, _, value = map(str.strip, declaration.partition(":"))
+        if name == "font":
+            name, value = "font-size", _size(value)
+        if name and not name.startswith("-"):
+            element.set(name, _COLORS.get(value, value))
+
+
+def _size(font: str) -> str:
+    found = _FONT.match(font)
+    return found["size"] if found else "9px"
+
+
+def _own_ids(element: ElementTree.Element, prefix: str) -> None:
+    """Makes the ids of a picture differ from those of the others on its page."""
+    if identity := element.get("id"):
+        if identity.startswith(ON_LEVEL):  # several elements have it
+            element.set("class", identity)
+            del element.attrib["id"]
+        else:
+            element.set("id", f"{prefix}-{identity}")
+    if (target := element.get(_XLINK, "")).startswith("#"):
+        element.set(_XLINK, f"#{prefix}-{target[1:]}")
+    for name, value in element.attrib.items():
+        if "url(#" in value:
+            element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
+
+
+def _places(group: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, int]]:
+    for parent in group.iter():
+        yield from ((parent, index) for index, child in enumerate(parent) if child.tag == _tag("use"))
+
+
+def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Link) -> None:
+    places = [] if group is None else list(_places(group))
+    if len(places) != len(marks):  # a point lies outside of its panel, so that nobody knows which is which
+        return
+    for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
+        # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
+        point = _linked(mark, link, "0" if number == 0 else "-1")
+        point.set("class", "point")
+        point.append(parent[index])
+        parent[index] = point
+
+
+def _link_names(root: ElementTree.Element, marks: list[Mark], link: Link) -> None:
+    for number, mark in enumerate(marks):
+        group = _group(root, f"{NAME}{number}")
+        if group is not None and mark.run is not None and link(mark.run):
+            name = _linked(mark, link, "-1")
+            name.extend(list(group))
+            group[:] = [name]
+
+
+def _linked(mark: Mark, link: Link, tab: str) -> ElementTree.Element:
+    """An element with the text of a mark: a link to its run, if there is one."""
+    address = None if mark.run is None else link(mark.run)
+    element = ElementTree.Element(_tag("a"), {"href": address}) if address else ElementTree.Element(_tag("g"))
+    element.set("tabindex", tab)
+    if not address:
+        element.set("role", "img")
+    if mark.run is not None:
+        element.set("data-run", in_one_line(mark.run, 200))
+    ElementTree.SubElement(element, _tag("title")).text = mark.text
+    return element

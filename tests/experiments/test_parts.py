@@ -1,0 +1,102 @@
+"""The experiment `parts`: the order of the parts, the ceiling, and from where on helpfulness rises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from makers.leaderboards import write_leaderboard
+from pfgen_fast import ExperimentError
+from pfgen_fast.experiments import RunMeans
+from pfgen_fast.experiments.leaderboard_table import read_leaderboard
+from pfgen_fast.experiments.parts import Rise, parts, rise
+
+
+def means(n=20):
+    """Runs of growing fluency, whose helpfulness leaves 0 in the middle, and the two yardsticks."""
+    fluency = np.r_[np.linspace(0.1, 0.9, n), 1.1, 0.9]
+    helpfulness = np.r_[np.where(fluency[:n] > 0.5, fluency[:n] - 0.3, 0), 1.0, 0.5]
+    truthfulness = fluency + 0.05
+    return RunMeans(
+        tuple(f"run{number}" for number in range(n + 2)),
+        (*(f"org/model{number}" for number in range(n)), "system/ground-truth", "system/criteria"),
+        {
+            "fluency": fluency,
+            "truthfulness": truthfulness,
+            "helpfulness": helpfulness,
+            "score": (fluency + truthfulness + helpfulness) / 3,
+            "length": np.full(n + 2, 100.0),
+        },
+    )
+
+
+def table(finding, name):
+    (found,) = (table for table in finding.tables if table.name == name)
+    return found
+
+
+def test_the_hardest_part_comes_last():
+    rows = table(parts(means()), "difficulty").rows
+    assert [row[0] for row in rows] == ["truthfulness", "fluency", "helpfulness"]
+    assert rows[1][1] == pytest.approx(0.5)  # without the yardsticks
+    finding = parts(means())
+    assert finding.answer.startswith("Helpfulness is the hardest part")
+    assert table(finding, "orders").rows == (("truthfulness > fluency > helpfulness", 20, 1.0),)
+
+
+def test_the_ceiling_is_the_best_run_beside_the_yardsticks():
+    ceiling = table(parts(means()), "ceiling")
+    assert ceiling.columns[3:] == (
+        "system/ground-truth",
+        "best run / system/ground-truth",
+        "system/criteria",
+        "best run / system/criteria",
+    )
+    row = next(row for row in ceiling.rows if row[0] == "fluency")
+    assert row == ("fluency", "run19", pytest.approx(0.9), 1.1, pytest.approx(0.9 / 1.1), 0.9, pytest.approx(1.0))
+
+
+def test_helpfulness_rises_where_it_leaves_zero():
+    rows = {row[0]: row for row in table(parts(means()), "rise").rows}
+    assert rows["0.1"][1] == 10
+    assert rows["0.1"][2:4] == (pytest.approx(0.5, abs=0.03), 0)
+    assert "from fluency 0.50 on" in parts(means()).answer
+
+
+def test_equal_parts_of_a_run_are_said_to_be_equal():
+    runs = means()
+    for part in ("fluency", "truthfulness", "helpfulness"):
+        runs.means[part][0] = 0.0
+    orders = dict(row[:2] for row in table(parts(runs), "orders").rows)
+    assert orders["fluency = truthfulness = helpfulness"] == 1
+
+
+def test_where_helpfulness_is_all_on_one_side_nothing_rises():
+    flat = means()
+    flat.means["helpfulness"][:] = 0.0
+    finding = parts(flat)
+    assert table(finding, "rise").rows == ()
+    assert "rises" not in finding.answer
+
+
+def test_the_value_that_separates_best_is_found_whatever_the_order():
+    x, y = np.array([5.0, 1.0, 4.0, 2.0, 3.0, 6.0]), np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
+    assert rise(x, y, 0.5) == Rise(4.5, 1, 3)
+    assert rise(np.ones(4), np.array([0.0, 0.0, 1.0, 1.0]), 0.5) is None  # equal values cannot separate
+    assert rise(np.arange(4.0), np.array([1.0, 1.0, 0.0, 0.0]), 0.5) is None  # falls
+
+
+def test_fewer_than_three_models_are_no_experiment():
+    runs = means()
+    with pytest.raises(ExperimentError, match=r"^2 runs of models: expected at least 3$"):
+        parts(runs.chosen([0, 1, 20, 21]))
+
+
+def test_the_command_takes_a_leaderboard(call, tmp_path, varied, mini):
+    path = write_leaderboard(tmp_path, varied, mini)
+    code, out, _ = call("experiment", "parts", "--table", path, "-o", tmp_path / "table")
+    assert code == 0
+    assert "is the hardest part" in out
+    runs = read_leaderboard(path).runs
+    assert runs.means["score"] == pytest.approx(
+        sum(runs.means[part] for part in ("fluency", "truthfulness", "helpfulness")) / 3, abs=1e-4
+    )

@@ -1,0 +1,132 @@
+"""The experiment `sets`, from runs and from a leaderboard."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers import published
+from makers.leaderboards import write_leaderboard
+from pfgen_fast import ExperimentError, Suite
+from pfgen_fast.experiments import read_figures
+from pfgen_fast.experiments.leaderboard_table import read_leaderboard
+from pfgen_fast.experiments.sets import scores_by_set, scores_in_table, sets
+
+
+@pytest.fixture(scope="module")
+def figures(varied, mini):
+    return read_figures([varied], suite=mini, threads=2)
+
+
+def test_one_set_alone_scores_as_a_suite_of_that_set(figures, varied, mini):
+    """With a single set, the value of section 5 times the number of sets."""
+    alone = Suite(
+        "alone",
+        tuple(replace(question, answers={"B": question.answers["B"]}) for question in mini),
+        mini.metadata_hash,
+    )
+    of_b = read_figures([varied], suite=alone)
+    by_set = scores_by_set(figures)
+    assert by_set.questions == "the 8 questions that have the sets A, B"
+    assert by_set.scores["B"] == pytest.approx(of_b.means["score"], abs=2e-5)  # rounded before it is multiplied
+    assert by_set.with_sets(["A", "B"]) == pytest.approx(figures.means["score"], abs=2e-5)
+
+
+def test_sets_are_compared_on_the_questions_that_have_them_all(figures, mini):
+    with pytest.raises(ExperimentError, match=r"^the suite has no set 'Z'; it has A, B$"):
+        scores_by_set(figures, ["A", "Z"])
+    with pytest.raises(ExperimentError, match="expected at least two"):
+        scores_by_set(figures, ["A", "A"])
+    lacking = Suite(
+        "lacking",
+        tuple(
+            replace(question, answers={"B": question.answers["B"]}) if index < 2 else question
+            for index, question in enumerate(mini)
+        ),
+        mini.metadata_hash,
+    )
+    by_set = scores_by_set(replace(figures, suite=lacking))
+    assert by_set.questions == "the 6 questions that have the sets A, B"
+    fluency, truthfulness = (figures.set_scores[metric]["A"][:, 2:] for metric in ("fluency", "truthfulness"))
+    helpfulness = figures.question_scores["helpfulness"][:, 2:]
+    assert by_set.scores["A"] == pytest.approx(((fluency + truthfulness + helpfulness) / 3).mean(axis=1))
+
+
+def test_a_suite_with_one_set_each_has_nothing_to_compare(varied, mini):
+    alone = Suite("alone", tuple(replace(q, answers={"A": q.answers["A"]}) for q in mini), mini.metadata_hash)
+    with pytest.raises(ExperimentError, match="one reference set each"):
+        scores_by_set(read_figures([varied], suite=alone))
+
+
+def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
+    by_set = scores_by_set(figures)
+    finding = sets(by_set, n_resamples=50)
+    assert [table.name for table in finding.tables] == ["pairs", "matrix", "scores"]
+    (pair,) = finding.tables[0].rows
+    assert pair[:3] == ("A", "B", 6)
+    assert pair[3] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
+    assert f"A-B {pair[3]:.5f}" in finding.paragraph
+    scores = {row[0]: row[2:] for row in finding.tables[2].rows}
+    for run, name in enumerate(figures.names):
+        assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
+
+
+def test_few_runs_have_no_intervals_and_a_warning(figures):
+    finding = sets(scores_by_set(figures))
+    assert finding.tables[0].rows[0][4:6] == (None, None)
+    assert any("of 6 values only" in note for note in finding.notes)
+
+
+def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, figures, mini):
+    table = read_leaderboard(write_leaderboard(tmp_path, varied, mini))
+    of_table, of_runs = scores_in_table(table, mini), scores_by_set(figures)
+    rows = [of_table.runs.models.index(model) for model in of_runs.runs.models]
+    for name, scores in of_runs.scores.items():
+        assert of_table.scores[name][rows] == pytest.approx(scores, abs=1e-4)  # rounded to five digits, twice
+    assert "A 8, B 8" in of_table.notes[0]
+
+
+def test_a_leaderboard_needs_the_sets_of_the_suite(tmp_path, varied, mini):
+    table = read_leaderboard(write_leaderboard(tmp_path, varied, mini))
+    other = Suite("other", tuple(replace(q, answers={"A": q.answers["A"], "C": q.answers["B"]}) for q in mini))
+    with pytest.raises(ExperimentError, match="no column 'fluency_C', though the suite has this set"):
+        scores_in_table(table, other)
+
+
+def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini):
+    code, out, _ = call("experiment", "sets", varied, "-s", "mini", "--resamples", "100", "-o", tmp_path / "runs")
+    assert code == 0
+    assert "A-B" in out
+    table = write_leaderboard(tmp_path, varied, mini)
+    code, out, _ = call("experiment", "sets", "--table", table, "-s", "mini", "-o", tmp_path / "table")
+    assert code == 0
+    assert (tmp_path / "table" / "sets-scores.csv").read_text().count("\n") == 7
+    for arguments in ((varied, "--table", table), ()):
+        code, _, err = call("experiment", "sets", *arguments, "-s", "mini", "-o", tmp_path / "none")
+        assert (code, "expected one of them" in err) == (2, True)
+    code, _, err = call("experiment", "sets", varied, "-s", "mini", "--set", "Z", "-o", tmp_path / "none")
+    assert (code, "no set 'Z'" in err) == (2, True)
+    assert not (tmp_path / "none").exists()
+
+
+@published.needs_published_runs
+def test_correlations_between_published_sets_are_those_of_the_recorded_files():
+    """Recomputed independently from result.json files, with NumPy's formula."""
+    figures = read_figures([published.FOLDER / "result"], suite=published.suite())
+    recorded = {name: [] for name in ("P", "S", "T")}
+    for folder in sorted(published.FOLDER / run.name for run in published.runs() if "system" not in run.name):
+        questions = json.loads((folder / "result.json").read_bytes())["questions"]
+        for name, scores in recorded.items():
+            values = [
+                (3 * q["scores"]["fluency"][name] + 3 * q["scores"]["truthfulness"][name] + q["scores"]["helpfulness"])
+                / 3
+                for q in questions.values()
+                if set(q["scores"]["fluency"]) >= {"P", "S", "T"}
+            ]
+            assert len(values) == 37
+            scores.append(sum(values) / 37)
+    for row in sets(scores_by_set(figures), n_resamples=10).tables[0].rows:
+        assert row[2] == 16
+        assert row[3] == pytest.approx(np.corrcoef(recorded[row[0]], recorded[row[1]])[0, 1], abs=1e-9)

@@ -1,0 +1,155 @@
+"""The page of an experiment in a browser: tables that are sorted, points that are named and linked, both themes."""
+
+from __future__ import annotations
+
+import base64
+import re
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from makers.reported import reported_run
+from pfgen_fast.experiments import Finding, Picture, Table
+from pfgen_fast.experiments.charts import Density, Intervals, Matrix, Points, Ranges, Scatter
+from pfgen_fast.report import write_report
+from pfgen_fast.report.findings import write_finding
+
+RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
+X, Y = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.1, 0.2])
+POINTS = Points(X, Y, "fluency", "length", labels=RUNS, runs=RUNS)
+TABLE = Table(
+    "runs",
+    "The runs",
+    ("run", "score", "answers", "note"),
+    ((RUNS[0], 0.95811, 1200, "Q2"), (RUNS[1], None, 999, "Q10"), (RUNS[2], 0.5, 57100, "Q1")),
+)
+
+
+def a_finding(*more_pictures):
+    pictures = (
+        Picture("points", "Points", Scatter((POINTS, POINTS))),
+        Picture("rows", "Rows", Intervals(RUNS, X, X - 0.1, X + 0.1, "score", ((0, 1),), "alike", "", runs=RUNS)),
+        *more_pictures,
+    )
+    notes = ("Only three runs: the interval says little.",)
+    return Finding("trial", "Yes.", "It is 0.5.", (TABLE,), pictures, notes, question="Is it?", runs=RUNS)
+
+
+@pytest.fixture
+def open_finding(open_tab, tmp_path):
+    def opened(finding=None, report=None, **options):
+        page, *_ = write_finding(finding or a_finding(), tmp_path, report=report)
+        return open_tab(page, **options)
+
+    return opened
+
+
+def column(tab, number):
+    return tab.page.locator(f"tbody td:nth-child({number})").all_inner_texts()
+
+
+def test_tables_are_sorted_by_mouse_and_keyboard_and_missing_values_come_last(open_finding):
+    tab = open_finding()
+    tab.page.get_by_role("button", name="score").click()
+    assert column(tab, 2) == ["0.9581", "0.5000", "–"]
+    assert tab.page.get_by_role("columnheader", name="score").get_attribute("aria-sort") == "descending"
+    tab.page.get_by_role("button", name="score").press("Enter")
+    assert column(tab, 2) == ["0.5000", "0.9581", "–"]
+    tab.page.get_by_role("button", name="answers").press("Enter")
+    assert column(tab, 3) == ["57,100", "1,200", "999"]
+    assert tab.page.locator("th[aria-sort]").count() == 1
+    tab.page.get_by_role("button", name="note").press("Enter")
+    assert column(tab, 4) == ["Q1", "Q2", "Q10"]
+
+
+def test_a_table_can_be_downloaded_with_all_its_digits(open_finding, tmp_path):
+    tab = open_finding()
+    link = tab.page.get_by_role("link", name="CSV: The runs")
+    assert link.get_attribute("download") == "trial-runs.csv"
+    content = base64.b64decode(link.get_attribute("href").partition(",")[2])
+    assert content == (tmp_path / "trial-runs.csv").read_bytes()
+    with tab.page.expect_download() as download:
+        link.click()
+    assert download.value.suggested_filename == "trial-runs.csv"
+
+
+def test_a_point_says_what_it_stands_for_and_its_run_is_marked_everywhere(open_finding):
+    tab = open_finding()
+    tab.page.locator(".point").nth(2).hover()
+    assert tab.page.locator("#tip").inner_text() == "org/c (x)/3: fluency 0.3, length 0.2"
+    assert tab.page.locator(".point.same").count() == 3  # two panels and a row
+    assert tab.page.locator("td .same").inner_text() == RUNS[2]
+    tab.page.mouse.move(5, 5)
+    assert tab.page.locator("#tip").is_hidden()
+    assert tab.page.locator(".same").count() == 0
+
+
+def test_the_arrow_keys_go_from_point_to_point(open_finding):
+    tab = open_finding()
+    panels = tab.page.locator('.point[tabindex="0"]')
+    assert panels.count() == 3  # one for each panel, so that Tab passes them by
+    panels.first.focus()
+    tab.page.keyboard.press("ArrowRight")
+    assert tab.page.locator("#tip").inner_text().startswith("org/日本語/2: fluency 0.2")
+    tab.page.keyboard.press("ArrowDown")  # the vertical axis of SVG points down
+    assert tab.page.locator("#tip").is_visible()
+    tab.page.keyboard.press("Escape")
+    assert tab.page.locator("#tip").is_hidden()
+    assert panels.count() == 3
+
+
+def test_names_and_points_lead_to_the_run_in_the_report(open_finding, mini, tmp_path):
+    report = tmp_path / "a report.html"
+    write_report([reported_run(mini, name) for name in RUNS], mini, report)
+    tab = open_finding(report=report)
+    addresses = tab.page.locator("tbody a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    assert [unquote(address) for address in addresses] == [f"a report.html#run={run}" for run in RUNS]
+    assert tab.page.locator("a.point").count() == 9
+    tab.page.locator("tbody a").nth(1).click()
+    tab.page.wait_for_function("name => document.title.includes(name)", arg=RUNS[1])
+
+
+def test_without_a_report_nothing_is_a_link(open_finding):
+    tab = open_finding()
+    assert tab.page.locator("tbody a, a.point").count() == 0
+    assert tab.page.locator("tbody [data-run]").count() == 3
+
+
+MORE = (
+    Picture("density", "Density", Density((Points(np.arange(50.0) % 7, np.arange(50.0) % 5, "x", "y"),), "answers")),
+    Picture("matrix", "Matrix", Matrix(RUNS, RUNS, np.eye(3), "Pearson", 0.0)),
+    Picture("ranges", "Ranges", Ranges(RUNS, X, X - 0.1, X + 0.1, "rank", runs=RUNS)),
+)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, tmp_path, scheme, width):
+    pages = [path for path in write_finding(a_finding(*MORE), tmp_path) if path.suffix == ".html"]
+    assert [path.name for path in pages] == ["trial.html", "index.html"]
+    for path in pages:
+        tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+        assert tab.faults() == []
+
+
+def test_a_dark_page_has_nothing_white(open_finding):
+    tab = open_finding(a_finding(*MORE), color_scheme="dark")
+    white = """() => [...document.querySelectorAll("body, body *")].filter(element => {
+        const { backgroundColor, fill } = getComputedStyle(element);
+        const isShape = element instanceof SVGGeometryElement && !element.closest("defs, clipPath");
+        return backgroundColor === "rgb(255, 255, 255)" || (isShape && fill === "rgb(255, 255, 255)");
+    }).map(element => element.outerHTML)"""
+    assert tab.page.evaluate(white) == []
+
+
+def test_no_number_and_no_name_in_a_table_is_broken(open_finding):
+    tab = open_finding(viewport={"width": 390, "height": 800})
+    heights = tab.page.locator("tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+    assert max(heights) < 50
+
+
+def test_ids_of_pictures_do_not_meet(tmp_path):
+    page, *_ = write_finding(a_finding(*MORE), tmp_path)
+    ids = re.findall(r' id="([^"]*)"', page.read_text())
+    assert len(ids) == len(set(ids))
