@@ -9,9 +9,11 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,54 @@ def test_report_writes_a_page_or_readmes(call, runs, tmp_path):
     assert call("report", "--suite", "mini", runs)[0] == 2
 
 
+def test_report_writes_a_folder_where_the_name_is_not_that_of_a_page(call, runs, tmp_path):
+    call("score", "--suite", "mini", runs)
+    (tmp_path / "there.html").mkdir()
+    for folder in (tmp_path / "new/report", tmp_path / "there.html"):
+        code, out, _ = call("report", "--suite", "mini", runs, "-o", folder)
+        assert code == 0
+        assert f"2 runs: {folder} (" in out
+        assert (folder / "index.html").is_file()
+        assert len(list((folder / "data").iterdir())) == 8
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/index.html").write_text("mine")
+    code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / "mine")
+    assert code == 2
+    assert "not from a report" in err
+
+
+def test_view_serves_the_results_until_ctrl_c(call, runs):
+    call("score", "--suite", "mini", runs)
+    command = [sys.executable, "-m", "pfgen_fast", "view", "--suite", "mini", str(runs)]
+    served = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = served.stdout.readline()
+        address, rest = line.split(" ", 1)
+        assert rest == "shows 2 runs; Ctrl-C ends it\n"
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", address)
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            assert b"report: 2 runs" in reply.read()
+        served.send_signal(signal.SIGINT)
+        assert served.communicate(timeout=60) == ("", "")
+        assert served.returncode == 0
+    finally:
+        served.kill()
+        served.wait()
+
+
+def test_view_says_what_it_cannot_serve(call, runs, tmp_path):
+    code, _, err = call("view", "--suite", "mini", runs)
+    assert code == 2
+    assert "no result.json found" in err
+    call("score", "--suite", "mini", runs)
+    for path in runs.rglob("result.json"):
+        path.write_text("{}")
+    code, _, err = call("view", "--suite", "mini", runs)
+    assert code == 2
+    assert err.count("not a result") == 2
+    assert err.endswith("a report needs at least one run\n")
+
+
 @pytest.mark.parametrize("content", ["{}", '{"a": ' + "9" * 5000 + "}", "another suite"])
 def test_one_foreign_result_does_not_stop_the_others(call, runs, tmp_path, content):
     call("score", "--suite", "mini", runs)
@@ -384,7 +434,7 @@ def test_suite_commands(call, make_suite):
 
 
 @pytest.mark.parametrize(
-    "command", ["score", "leaderboard", "report", "compare", "explain", "verify", "suite info", "suite check"]
+    "command", ["score", "leaderboard", "report", "view", "compare", "explain", "verify", "suite info", "suite check"]
 )
 def test_every_command_explains_itself_with_an_example(call, command):
     _, out, _ = call(*command.split(), "--help")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,3 +37,42 @@ def made_result(suite: Suite, answers: Sequence[str] = ("An answer.",), score: f
 def reported_run(suite: Suite, name: str = "org/model/abc", link: str | None = None, **changes: Any) -> ReportRun:
     """A run to report."""
     return ReportRun(name, link, parse_result(made_result(suite, **changes), name))
+
+
+def unpacked(line: str) -> Any:
+    """What a line of compressed data in a page holds."""
+    return json.loads(gzip.decompress(base64.b64decode(line)))
+
+
+HOSTILE = 'a&b=c..d%2F"><img src=x onerror="document.title=\'pwned\'">'
+FORMULA = "=cmd|'/c calc'!A1, \"x\""
+
+
+def unlike_runs(suite: Suite) -> list[ReportRun]:
+    """Seven runs that differ in all that the page sorts and filters by, from the best to the worst.
+
+    `org/alpha` has two runs; no answer of `org/beta/1` lacks a keyword, and all of it are fluent but not helpful.
+    """
+    described: list[tuple[str, float, dict[str, Any]]] = [
+        ("system/ground-truth", 1.0, {"mode": "system", "engine": "system"}),
+        ("org/alpha/1", 0.81, {"model": "org/alpha", "mode": "qa", "engine": "vllm", "top_p": 0.98}),
+        ("org/alpha/2", 0.8, {"model": "org/alpha", "mode": "chat", "engine": "vllm", "top_p": 0.9}),
+        ("org/beta/1", 0.6, {"model": "org/beta", "mode": "qa", "engine": "openai"}),
+        ("other/gamma/1", 0.4, {"model": "other/gamma", "mode": "completion", "engine": "hf", "top_p": 0.98}),
+        (FORMULA, 0.2, {"model": "+1", "mode": "qa", "engine": HOSTILE}),
+        (HOSTILE, 0.1, {"model": "x", "mode": "qa", "engine": "hf"}),
+    ]
+    return [_unlike(suite, number, *of_run) for number, of_run in enumerate(described)]
+
+
+def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str, Any]) -> ReportRun:
+    made = made_result(suite, [f"An answer of run {number}."], score, config=config)
+    made["length"] = 100.0 - 10 * (number % 3)
+    made["scores"] |= {"fluency": {"A": score}, "truthfulness": {"A": score**0.5}, "helpfulness": score**2}
+    for place, question in enumerate(made["questions"].values()):
+        question["score"] = round(score + 0.01 * ((place * 3 + number * 5) % 7 - 3), 4)
+        for sample in question["samples"]:
+            sample["scores"] |= {"helpfulness": 0.2 if number == 3 else 0.9, "fluency": {"A": 0.9}}
+            if number == 3:
+                sample["scores"]["helpfulness_results"] = [["20字超過", 0.6]]
+    return ReportRun(name, None, parse_result(made, name))

@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import PfgenError, TrialsError
+from ..errors import TrialsError
 from ..files.foreign_text import link_target
 from . import options
 from .app import Exit, Quiet, fail, shown, stdout, track, warn
 
 if TYPE_CHECKING:
     from ..report import ReportRun
-    from ..suite.suite import Suite
 
 
 def report(
     paths: options.Paths,
     suite: options.SuiteOption = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page to write, such as report.html.", metavar="FILE.html")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page to write, such as report.html; or a folder for a page with its data beside it.",
+            metavar="FILE.html|FOLDER",
+        ),
     ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Write a README.md beside each result instead, like the published ones.")
@@ -31,26 +36,30 @@ def report(
 ) -> None:
     """Creates a page of runs: leaderboard, plots, and sample answers to every question.
 
-    The page is a single file and needs no network. Reads the result.json files that 'pfgen-fast score' wrote. Runs that
-    differ in a few parameters, such as those of a sweep, are plotted over each parameter. Results that cannot be
-    reported are listed and left out; the exit code is then 3.
+    The page is a single file of at most 30 MB and needs no network. If many runs would exceed that, long answers are
+    cut; a folder holds everything, opens from disk too, and replaces nothing but an earlier report. Reads the
+    result.json files that 'pfgen-fast score' wrote. Runs that differ in a few parameters, such as those of a sweep, are
+    plotted over each parameter. Results that cannot be reported are listed and left out; the exit code is then 3.
 
     Examples
 
       pfgen-fast report result -o report.html
 
+      pfgen-fast report result -o report
+
       pfgen-fast report result/openai --markdown
     """
     from ..files.reading import file_sha1
-    from ..report import ReportRun, write_readme, write_report
+    from ..report import ReportRun, write_readme, write_report, write_report_folder
     from ..report.checked import check_run
+    from ..report.sweeps import with_intervals
     from ..runs.checkout import run_name, suite_of
     from ..runs.leaderboard import find_results
     from ..runs.result import read_result
     from ..suite.suite import Suite
 
     if (output is None) != markdown:
-        fail("give --output FILE.html for a page, or --markdown for a README.md beside each result")
+        fail("give --output FILE.html (or a folder) for a page, or --markdown for a README.md beside each result")
     of_runs = Suite.load(suite) if suite else None
     runs: list[tuple[Path, ReportRun]] = []
     results = find_results(paths)
@@ -75,39 +84,28 @@ def report(
         for path, run in track(runs, len(runs), "runs", quiet=quiet):
             write_readme(run, of_runs, path.with_name("README.md"))
     else:
-        write_report(_with_intervals(runs, of_runs), of_runs, output)
+        write = write_report if _is_page(output) else write_report_folder
+        write(with_intervals(runs, of_runs), of_runs, output)
     if not quiet:
-        written = "a README.md beside each" if output is None else f"{output} ({output.stat().st_size / 1e6:.1f} MB)"
+        written = "a README.md beside each" if output is None else f"{output} ({_size(output) / 1e6:.1f} MB)"
         stdout().print(f"{len(runs)} runs: {shown(written)}")
     if len(runs) < len(results):
         raise SystemExit(Exit.PARTIAL)
 
 
-def _with_intervals(runs: list[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
-    """The runs; runs of a sweep get intervals and curves from their trials."""
-    from dataclasses import replace
-
-    from ..report.sweeps import swept_values
-
-    if swept_values([run.result.config for _, run in runs]) is None:
-        return [run for _, run in runs]
-    from ..runs.precision import TrialScores
-    from ..runs.trials import RunFolder
-    from ..scoring.scorer import Scorer
-
-    scorer = Scorer(suite)
-    found = []
-    for path, run in runs:
-        try:
-            scores = TrialScores.of(RunFolder(path.parent, None), scorer)
-        except PfgenError:  # a result can be reported without its trials
-            scores = TrialScores(scorer)
-        known = scores.n_trials > 0
-        found.append(replace(run, intervals=scores.intervals() if known else {}, curve=scores.curve()))
-    return found
-
-
 def _link(result: Path, output: Path | None) -> str | None:
     if output is None:
         return None
-    return link_target(result.parent, output.resolve().parent)
+    page = output.resolve()
+    return link_target(result.parent, page.parent if _is_page(output) else page)
+
+
+def _is_page(output: Path) -> bool:
+    """Whether the output is one file: a name with .html, unless it is a folder."""
+    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
+
+
+def _size(output: Path) -> int:
+    """The size of the report."""
+    data = output.glob("data/answers-*.js") if output.is_dir() else []
+    return sum(path.stat().st_size for path in (output / "index.html" if output.is_dir() else output, *data))

@@ -11,6 +11,7 @@ import base64
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -181,16 +182,14 @@ def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
     """Finds all other patterns in what the keyword rules read of an answer."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
-    found = [
-        (re.compile(pattern), f"question {question.question_id}: the pattern {shown_value(pattern)}")
-        for pattern in patterns
-    ]
+    where = f"question {question.question_id}: the pattern "
+    found = [(re.compile(pattern), where + shown_value(pattern)) for pattern in patterns]
 
     def matches(text: str) -> list[tuple[int, int]]:
         if not found:
             return []
         read = text[:_N_SEARCHED] if spelling is None else spelling.read(text).cut(_N_SEARCHED)
-        return sorted({span for pattern, where in found for span in searched(_all_spans(pattern), read, where)})
+        return sorted({span for pattern, named in found for span in _spans(pattern, read, named)})
 
     return matches
 
@@ -199,8 +198,14 @@ def _leaves(question: Question) -> list[Rule]:
     return [leaf for rule in question.keywords for leaf in rule.leaves()]
 
 
-def _all_spans(pattern: re.Pattern[str]) -> Callable[[str], list[tuple[int, int]]]:
-    """A search for the first matches that are not empty."""
-    return lambda text: [
-        match.span() for match in islice(pattern.finditer(text), _MAX_MATCHES) if match.end() > match.start()
-    ]
+def _spans(pattern: re.Pattern[str], text: str, where: str) -> Iterator[tuple[int, int]]:
+    """The first matches that are not empty, each found within the time limit of patterns."""
+    at = n_found = 0
+    while at <= len(text) and n_found < _MAX_MATCHES:
+        match = searched(partial(pattern.search, pos=at), text, where)
+        if match is None:
+            return
+        if match.end() > match.start():
+            n_found += 1
+            yield match.span()
+        at = max(match.end(), match.start() + 1)

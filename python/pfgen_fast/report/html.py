@@ -27,13 +27,15 @@ MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
 _OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
-_ANSWERS = ("answers", "run_view", "question_view", "pair_view")
+_ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
 _SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
-_SHORTER = (N_SHOWN, 4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
+_SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
-_PAGE = "index.html"
+PAGE = "index.html"
+"""The name of the page in a folder."""
+
 _DATA = "data"
 _DATA_MARK = b"// Data of a pfgen-fast report.\n"
 _PAGE_MARK = b'<meta name="generator" content="pfgen-fast report">'
@@ -75,16 +77,16 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
             from a report.
         TrialsError: There is no run, or a run is not a result of this suite.
     """
-    page = _Page(entries, suite, is_live=is_live)
-    if (folder / _PAGE).exists() and _PAGE_MARK not in _begin(folder / _PAGE):
-        raise PfgenError(f"{folder / _PAGE}: not from a report; choose another folder, or remove the file")
+    page = _Page(entries, suite, is_folder=True, is_live=is_live)
+    if (folder / PAGE).exists() and _PAGE_MARK not in _begin(folder / PAGE):
+        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     files = []
     for answers in page.answers(N_SHOWN):
         content = _DATA_MARK + f"register({page_json(answers)});\n".encode()
         files.append(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.js")
         if not (folder / _DATA / files[-1]).exists():
             write_whole(folder / _DATA / files[-1], content)
-    write_whole(folder / _PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
+    write_whole(folder / PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
     for path in (folder / _DATA).glob("answers-*.js"):
         if path.name not in files and _begin(path).startswith(_DATA_MARK):
             path.unlink(missing_ok=True)
@@ -101,7 +103,9 @@ def _begin(path: Path) -> bytes:
 class _Page:
     """A page before it is known how much of the answers fits into it."""
 
-    def __init__(self, entries: Sequence[ReportRun], suite: Suite, *, is_live: bool = False) -> None:
+    def __init__(
+        self, entries: Sequence[ReportRun], suite: Suite, *, is_folder: bool = False, is_live: bool = False
+    ) -> None:
         if not entries:
             raise TrialsError("a report needs at least one run")
         self._template = template("report.html.jinja", figure=_figure)
@@ -111,6 +115,8 @@ class _Page:
             style=source("report.css") + source("report/answers.css"),
             early_script=source("theme.js"),
             script="".join(map(source, (*_SCRIPTS, *(["report/live.js"] if is_live else [])))),
+            loads_scripts=is_folder,
+            asks_server=is_live,
         )
         self._overview = overview_of(self._runs, suite)
         self._by_question = _by_question(self._runs, suite)
@@ -125,7 +131,7 @@ class _Page:
             files: The addresses of the files that hold them instead.
         """
         markup = library("markupsafe").Markup
-        overview = {**self._overview, "n_shown": n_shown, "is_cut": n_shown < N_SHOWN, "files": files}
+        overview = {**self._overview, "n_shown": n_shown, "files": files}
         pieces: Iterator[str] = self._template.generate(
             version=__version__,
             suite=Path(self._suite.name).name,
@@ -136,6 +142,8 @@ class _Page:
             unhelpful=UNHELPFUL,
             levels=list(enumerate(LEVELS)),
             n_shown=n_shown,
+            is_cut=n_shown < N_SHOWN,
+            max_megabytes=MAX_BYTES // 1_000_000,
             overview=markup(page_json(overview)),
             figures=markup(self._figures),
             sweep=overview["sweep"],
@@ -152,7 +160,9 @@ class _Page:
 
     def answers_that_fit(self, n_bytes: int) -> tuple[int, list[list[str]]]:
         """The lines of all questions, with answers as long as the space allows, and that length."""
-        for n_shown in _SHORTER:
+        of_runs = (found for of_question in self._by_question for found in of_question if found)
+        longest = max((len(sample.answer) for found in of_runs for sample in found.samples), default=0)
+        for n_shown in (N_SHOWN, *(n for n in _SHORTER if n < longest)):
             answers = list(_while_they_fit(self.answers(n_shown), n_bytes))
             if len(answers) == len(self._suite):
                 return n_shown, answers
@@ -189,8 +199,8 @@ def _figures(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[st
 
 
 def _while_they_fit(answers: Iterable[list[str]], n_bytes: int) -> Iterator[list[str]]:
-    for lines in answers:
-        n_bytes -= sum(len(line) + 1 for line in lines)
+    for of_question in answers:
+        n_bytes -= sum(len(line) + 1 for line in of_question)
         if n_bytes < 0:
             return
-        yield lines
+        yield of_question

@@ -52,6 +52,8 @@ def tied_ranks(
     """
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)
+    if not ranked:
+        return tied
     pairs = all_pairs([[math.nan if score is None else score for score in scores[place]] for place in ranked])
     for index, place in enumerate(ranked):
         if pairs.n[index, index] >= MIN_QUESTIONS:
@@ -68,8 +70,10 @@ def _scores_by_question(run: CheckedRun, suite: Suite) -> list[float | None]:
 def _interval(scores: Sequence[float | None]) -> dict[str, float | None]:
     """The 95 % interval of the mean over questions."""
     known = [score for score in scores if score is not None]
-    interval = mean_interval(known) if known else None
-    return {"low": interval and interval.low, "high": interval and interval.high}
+    if not known:
+        return {"low": None, "high": None}
+    interval = mean_interval(known)
+    return {"low": interval.low, "high": interval.high}
 
 
 def _figures(run: CheckedRun) -> dict[str, Any]:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from ..errors import PfgenError
 from ..files.foreign_text import in_one_line
+from ..runs.precision import TrialScores
+from ..runs.trials import RunFolder
+from ..scoring.scorer import Scorer
+from ..suite.suite import Suite
+from .checked import ReportRun
 
 MAX_PARAMETERS = 4
 MAX_VALUES = 30
@@ -109,3 +116,19 @@ def axis(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[fl
 def point_name(values: Mapping[str, float | str]) -> str:
     """Parameters in one line."""
     return ", ".join(f"{key} {f'{value:.12g}' if isinstance(value, float) else value}" for key, value in values.items())
+
+
+def with_intervals(runs: Sequence[tuple[Path, ReportRun]], suite: Suite) -> list[ReportRun]:
+    """The runs, each given with its result.json; runs of a sweep get intervals and curves from their trials."""
+    if swept_values([run.result.config for _, run in runs]) is None:
+        return [run for _, run in runs]
+    scorer = Scorer(suite)
+    found = []
+    for path, run in runs:
+        try:
+            scores = TrialScores.of(RunFolder(path.parent, None), scorer)
+        except PfgenError:  # a result can be reported without its trials
+            scores = TrialScores(scorer)
+        known = scores.n_trials > 0
+        found.append(replace(run, intervals=scores.intervals() if known else {}, curve=scores.curve()))
+    return found

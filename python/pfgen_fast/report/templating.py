@@ -16,10 +16,18 @@ from typing import Any
 from ..files.foreign_text import harmless
 from ..files.optional import optional
 
+_STRICT = " 'strict-dynamic'"
+_CONNECT = "; connect-src 'self'"
+
 FOLDER = Path(__file__).parent / "templates"
 
 
-_NEEDED_FOR = {"report": "a report", "experiments": "an experiment", "plots": "a picture"}
+_NEEDED_FOR = {
+    "report": "a report",
+    "build": "the report of a build",
+    "experiments": "an experiment",
+    "plots": "a picture",
+}
 
 
 def library(name: str, *, extra: str = "report") -> Any:
@@ -48,18 +56,26 @@ def source(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def own_code(style: str, **scripts: str) -> dict[str, Any]:
+def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
     """Our style and scripts as a template embeds them, and a Content-Security-Policy that allows no others: `policy`.
 
     The page must contain each of them whole, as an element of its own.
+
+    Args:
+        style: The style of the page.
+        loads_scripts: Whether our scripts may load files of data, which are scripts too. Markup still cannot: this is
+            the only way to load files that a page on disk has, and needs neither their hashes nor an origin.
+        asks_server: Whether our scripts may ask the server that the page is from.
+        **scripts: The scripts.
     """
     markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}
     # Plotly adds a style element without text, which it fills by a way that the policy does not restrict.
-    styles = [style, ""] if scripts else [style]
+    styles = [style, ""] if "plotly" in scripts else [style]
     policy = (
-        f"default-src 'none'; script-src {_hashes(code.values())}; style-src {_hashes(styles)}; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "
+        f"style-src {_hashes(styles)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"{_CONNECT if asks_server else ''}"
     )
     return {name: markup(text) for name, text in {"style": style, "policy": policy, **code}.items()}
 

@@ -179,7 +179,8 @@ def _three_grams(points: NDArray[np.uint32], owners: _Ints) -> tuple[_Keys, _Int
 def _spelled(keys: _Keys) -> str:
     """The 3-grams of some keys, one behind another."""
     points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
-    return points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    content: bytes = points.astype("<u4").tobytes()
+    return content.decode("utf-32-le", "surrogatepass")
 
 
 def _cover(shares: _Floats, starts: _Ints, n_code_points: int) -> _Floats:

@@ -213,7 +213,7 @@ function partsText({ fluency, truthfulness, helpfulness }) {
 
 /** An answer below its head (nodes), with what it lacks. */
 function sampleElement(sample, answers, head, label) {
-  const element = make("div", { className: "sample" },
+  const element = make("div", { className: "scored" },
     make("p", { className: "sample-head" }, ...head, make("span", { className: "quiet" }, ` ${partsText(sample)} · ${counted(sample.length)} characters`)),
     answerText(sample, answers, label));
   if (sample.missing.length) {
@@ -227,4 +227,44 @@ function sampleElement(sample, answers, head, label) {
 
 function legend() {
   return document.getElementById("legend").content.cloneNode(true);
+}
+
+function problem(error) {
+  return make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`);
+}
+
+/** Fills a part of a details element when it is opened first; `element.opened()` opens it and promises that it is full. */
+function fillWhenOpened(element, part, content) {
+  let filled = null;
+  const fill = async () => {
+    part.append(make("p", { className: "quiet" }, "Loading …"));
+    try {
+      part.replaceChildren(...await content());
+    } catch (error) {
+      part.replaceChildren(problem(error));
+    }
+  };
+  element.opened = () => {
+    element.open = true;
+    return filled ??= fill();
+  };
+  element.addEventListener("toggle", () => { if (element.open) element.opened(); });
+}
+
+/** Opens the question, and goes to the sample, that the state asks for; both are in the dialog. */
+async function reachQuestion() {
+  const { question, sample } = state;
+  const element = question !== null && dialogBody.querySelector(`details[data-question="${question}"]`);
+  if (!element) return;
+  element.querySelector("summary").focus({ preventScroll: true });
+  element.scrollIntoView();
+  await element.opened();
+  (element.querySelector(`[data-sample="${sample}"]`) ?? element).scrollIntoView();
+}
+
+/** A table of figures, which may be wider than the screen. */
+function figuresTable(heads, lines, label) {
+  const table = smallTable(heads, lines);
+  table.classList.add("figures");
+  return Object.assign(table, { tabIndex: 0, role: "region", ariaLabel: label });
 }

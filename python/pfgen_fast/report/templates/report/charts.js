@@ -75,11 +75,11 @@ function axisLines(across, up, width, height) {
   const bottom = height - 48;
   for (const { value, name } of across.ticks) {
     const left = across.at(value);
-    parts.push(svg("path", { class: "grid", d: `M${left} 12V${bottom}` }), svg("text", { class: "tick", x: left, y: bottom + 18, "text-anchor": "middle" }, name));
+    parts.push(svg("path", { class: "grid", d: `M${left} 12V${bottom}` }), svg("text", { class: "value", x: left, y: bottom + 18, "text-anchor": "middle" }, name));
   }
   for (const { value, name } of up.ticks) {
     const top = up.at(value);
-    parts.push(svg("path", { class: "grid", d: `M60 ${top}H${width - 16}` }), svg("text", { class: "tick", x: 54, y: top + 5, "text-anchor": "end" }, name));
+    parts.push(svg("path", { class: "grid", d: `M60 ${top}H${width - 16}` }), svg("text", { class: "value", x: 54, y: top + 5, "text-anchor": "end" }, name));
   }
   parts.push(
     svg("text", { class: "title", x: (60 + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, across.title),

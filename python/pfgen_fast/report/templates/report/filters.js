@@ -48,8 +48,7 @@ function filterRuns() {
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
   document.getElementById("none").hidden = n > 0;
   table.parentElement.hidden = n === 0;
-  for (const sentence of document.querySelectorAll("section > .none")) sentence.hidden = n > 0;
-  for (const drawn of document.querySelectorAll(".plots, .heat")) drawn.hidden = n === 0;
+  for (const drawn of document.querySelectorAll("#sweep, #plots, #heat-map")) drawn.classList.toggle("empty", n === 0);
 }
 
 // ---- The form
@@ -128,6 +127,8 @@ function showOffers() {
     const filters = new Map(state.filters).set("answers", state.search.trim());
     go({ search: "", filters });
   });
+  document.getElementById("none").firstElementChild.textContent = questions.length
+    ? "No run matches the search and the filters, but questions do: see above." : "No run matches the search and the filters.";
   offers.replaceChildren(...(links.length ? [links.length === 2 ? "Question:" : "Questions:", ...links, " "] : []), ...(words.length ? [inAnswers] : []));
   offers.hidden = !words.length;
 }

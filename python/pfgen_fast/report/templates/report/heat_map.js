@@ -84,7 +84,7 @@ function drawHeatMap(element, shown) {
   const field = make("div", { className: "heat-field" });
   const scroller = make("div", { className: "heat-scroller" }, field);
   element.replaceChildren(labels, scroller);
-  const cell = Math.max(2, Math.min(24, Math.floor((scroller.clientWidth - 2) / shown.length)));
+  const cell = Math.max(2, Math.min(36, Math.floor((scroller.clientWidth - 2) / shown.length)));
   const size = { width: shown.length * cell, height: questions.length * ROW };
   const canvas = make("canvas", { ariaHidden: "true" });
   const map = { shown, questions, cell, field, size };

@@ -14,12 +14,6 @@ const difficulties = (() => {
   return means.map((value) => ({ mean: value, rank: value === null ? null : sorted.indexOf(value) + 1 }));
 })();
 
-/** The mean of the numbers among some values; null if there is none. */
-function mean(values) {
-  const numbers = values.filter((value) => value !== null && value !== undefined);
-  return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : null;
-}
-
 function questionContent(question, answers) {
   const { mean: meanScore, rank } = difficulties[question];
   const list = make("div", { className: "ranked" });
@@ -83,7 +77,7 @@ function keywordParts({ rules, samples }) {
   if (!rules.length) return [];
   const missing = new Map();
   for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
-  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Where one is in an answer, it is framed.")];
+  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". In an answer, keywords are framed; one that comes too late for the score is missing all the same.")];
   if (missing.size) {
     const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
     parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
@@ -91,9 +85,10 @@ function keywordParts({ rules, samples }) {
   return parts;
 }
 
+/** The reference answers, beside the answers; on a narrow screen they are closed at first, because they stand above. */
 function references(answers) {
   const sets = answers.sets.map(({ name, texts }) => make("section", { ariaLabel: `Reference set ${name}` },
     make("h4", {}, "Set ", make("bdi", {}, name)),
-    ...texts.map((text, index) => answerText(text, answers, `Reference answer ${index + 1}`))));
-  return make("aside", { className: "references", ariaLabel: "Reference answers" }, make("h3", {}, "Some reference answers"), ...sets);
+    ...texts.map((text, index) => answerText(text, answers, `Reference answer ${index + 1} of set ${name}`))));
+  return make("details", { className: "references", open: matchMedia("(min-width: 60rem)").matches }, make("summary", {}, "Some reference answers"), ...sets);
 }

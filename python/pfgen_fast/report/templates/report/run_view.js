@@ -3,7 +3,7 @@
 views.run = {
   title: () => [make("bdi", {}, overview.runs[state.run].name)],
   content: async () => runContent(state.run, await figures()),
-  reach: reachSample,
+  reach: reachQuestion,
 };
 
 function runContent(number, more) {
@@ -11,28 +11,36 @@ function runContent(number, more) {
   const parts = [];
   if (run.link) parts.push(make("p", {}, make("a", { href: run.link }, "Folder of the run")));
   const parameters = Object.entries(run.parameters);
+  const shares = ["Set", "Fluency", "Truthfulness"];
   parts.push(
     make("div", { className: "tables" },
-      section("Scores", smallTable(["Metric", "Mean"], scoresOf(run))),
-      ...(run.sets.length ? [section("Shares of the reference sets", smallTable(["Set", "Fluency", "Truthfulness"], sharesOf(run)))] : []),
+      section("Scores", figuresTable(["Metric", "Mean", "95 % interval over questions"], scoresOf(number, more), "Scores")),
+      ...(run.sets.length ? [section("What each reference set contributes", figuresTable(shares, contributions(run), "Contributions of the sets"))] : []),
       section("Parameters", parameters.length ? smallTable(["Parameter", "Value"], parameters) : "The run has no config.json.")),
     compareWith(number),
     make("h3", {}, "Questions and sample answers"), legend());
   overview.questions.forEach((_, question) => {
-    if (run.questions[question] !== undefined) parts.push(questionElement(number, question, more));
+    if (isNumber(run.questions[question]) || isNumber(more.length[question][number])) parts.push(questionElement(number, question, more));
   });
   return parts;
 }
 
-function scoresOf(run) {
+function scoresOf(number, more) {
+  const run = overview.runs[number];
+  const line = (name, value, values, digits) => {
+    const { mean: center, half } = meanInterval(values);
+    const interval = half === null ? "–" : `${(center - half).toFixed(digits)} to ${(center + half).toFixed(digits)}`;
+    return [name, figure(value, digits), interval];
+  };
   return [
-    ["Score", figure(run.score, 4)], ["Fluency", figure(run.fluency, 4)], ["Truthfulness", figure(run.truthfulness, 4)],
-    ["Helpfulness", figure(run.helpfulness, 4)], ["Length in characters", figure(run.length, 1)],
+    line("Score", run.score, run.questions, 4),
+    ...Object.entries(METRICS).map(([metric, name]) =>
+      line(name, run[metric], more[metric].map((ofRuns) => ofRuns[number]), metric === "length" ? 1 : 4)),
   ];
 }
 
-/** What each set adds to a metric. They are no scores of their own, so the sum is below them. */
-function sharesOf(run) {
+/** What each set adds to a metric: no scores of their own, so their sum is below them. */
+function contributions(run) {
   const shown = run.sets.map(([name, fluency, truthfulness]) => [name, `+ ${figure(fluency, 4)}`, `+ ${figure(truthfulness, 4)}`]);
   return [...shown, ["sum", `= ${figure(run.fluency, 4)}`, `= ${figure(run.truthfulness, 4)}`]];
 }
@@ -40,7 +48,7 @@ function sharesOf(run) {
 function compareWith(number) {
   const select = make("select", {}, make("option", { value: "" }, "choose a run"),
     ...overview.runs.map(({ name }, other) => make("option", { value: other, disabled: other === number }, name)));
-  select.addEventListener("change", () => { if (select.value) go({ compare: [number, Number(select.value)] }); });
+  select.addEventListener("change", () => { if (select.value) go({ run: null, question: null, sample: null, compare: [number, Number(select.value)] }); });
   return make("p", { className: "tools" }, make("label", {}, "Compare with ", select));
 }
 
@@ -50,47 +58,20 @@ function questionElement(run, question, more) {
   const element = make("details", { className: "question" },
     make("summary", {}, make("span", { className: "number" }, make("b", {}, id), ` ${figure(overview.runs[run].questions[question], 4)}`), make("bdi", {}, text)));
   element.dataset.question = question;
-  const body = make("div", {},
-    make("p", { className: "quiet" },
-      `${partsText({ fluency: of("fluency"), truthfulness: of("truthfulness"), helpfulness: of("helpfulness") })} · mean length ${figure(of("length"), 1)}`
-      + ` · spread (sd) of the score over answers ${figure(of("score_std"), 4)}. `,
-      make("a", { href: addressOf({ run: null, question, sample: null, compare: null }) }, "The answers of all runs")));
-  element.append(body);
-  element.addEventListener("toggle", () => { if (element.open) showSamples(body, run, question); });
+  const figuresLine = make("p", { className: "quiet" },
+    `${partsText({ fluency: of("fluency"), truthfulness: of("truthfulness"), helpfulness: of("helpfulness") })} · mean length ${figure(of("length"), 1)}`
+    + ` · spread (sd) of the score over answers ${figure(of("score_std"), 4)}. `,
+    make("a", { href: addressOf({ run: null, question, sample: null, compare: null }) }, "The answers of all runs"));
+  const samples = make("div", {});
+  element.append(figuresLine, samples);
+  fillWhenOpened(element, samples, async () => ownSamples(await answersTo(question), run));
   return element;
 }
 
-/** Adds the samples, from the best to the worst, if they are not there yet. */
-async function showSamples(body, run, question) {
-  if (body.dataset.state) return body.shown;
-  body.dataset.state = "shown";
-  body.shown = (async () => {
-    try {
-      const answers = await answersTo(question);
-      body.append(...answers.samples.filter((sample) => sample.run === run).map((sample) => {
-        const name = `Sample ${sample.number + 1}`;
-        return sampleElement(sample, answers, [make("b", {}, `${name}: ${figure(sample.score, 4)}`)], name);
-      }));
-    } catch (error) {
-      body.append(problem(error));
-    }
-  })();
-  return body.shown;
-}
-
-function problem(error) {
-  return make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`);
-}
-
-/** Opens the question, and goes to the sample, that the state asks for. */
-async function reachSample() {
-  const { run, question, sample } = state;
-  const element = question !== null && dialogBody.querySelector(`[data-question="${question}"]`);
-  if (!element) return;
-  element.open = true;
-  element.scrollIntoView();
-  element.querySelector("summary").focus({ preventScroll: true });
-  if (sample === null) return;
-  await showSamples(element.lastElementChild, run, question);
-  element.querySelector(`[data-sample="${sample}"]`)?.scrollIntoView();
+/** The samples of a run, from the best to the worst. */
+function ownSamples(answers, run) {
+  return answers.samples.filter((sample) => sample.run === run).map((sample) => {
+    const name = `Sample ${sample.number + 1}`;
+    return sampleElement(sample, answers, [make("b", {}, `${name}: ${figure(sample.score, 4)}`)], name);
+  });
 }

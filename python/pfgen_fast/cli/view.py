@@ -1,0 +1,55 @@
+"""`pfgen-fast view`: serves the report page on the loopback, and follows the results."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options
+from .app import counted, print_line, shown, warn
+
+
+def view(
+    paths: options.Paths,
+    suite: options.SuiteOption = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 0,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+    float_sum: options.FloatSumOption = options.FloatSumChoice.compensated,
+) -> None:
+    """Serves the report page on this machine, and shows results as they change.
+
+    The page is that of 'report', with whole answers. It is served on 127.0.0.1 only, and an open page loads itself
+    again when a result.json below the paths has been added, replaced or removed. Ctrl-C ends it.
+
+    Examples
+
+      pfgen-fast view result --open
+
+      pfgen-fast view result/openai --port 8000
+    """
+    from ..report.live import LiveReport, ReportServer
+    from ..runs.checkout import suite_of
+    from ..runs.leaderboard import find_results
+    from ..suite.suite import Suite
+
+    of_runs = suite_of(find_results(paths)[0].parent, Suite.load(suite) if suite else None)
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        tempfile.TemporaryDirectory(prefix="pfgen-view-") as folder,
+        ReportServer(Path(folder), port) as server,
+    ):
+        live = LiveReport(paths, of_runs, server.folder, lambda problem: warn(str(problem)), float_sum=float_sum.value)
+        live.write()
+        with server.running():
+            print_line(f"{shown(server.address)} shows {counted(live.n_runs, 'run')}; Ctrl-C ends it")
+            if open_browser:
+                import webbrowser
+
+                webbrowser.open(server.address)
+            while server.asked.wait():
+                server.asked.clear()
+                live.write_if_changed()

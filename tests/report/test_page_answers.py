@@ -1,0 +1,333 @@
+"""What the report page shows of answers, in a browser: tints, keywords, questions, pairs, the folder, the search."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from makers.reported import made_result, reported_run
+from pfgen_fast import Suite
+from pfgen_fast.files.foreign_text import harmless_with_tints
+from pfgen_fast.report import ReportRun, write_report, write_report_folder
+from pfgen_fast.report.live import LiveReport, ReportServer
+from pfgen_fast.report.tinting import tints
+from pfgen_fast.runs.result import parse_result
+from pfgen_fast.statistics.paired import mean_interval, paired_difference
+from pfgen_fast.suite.units import PatternTokenizer
+
+pytestmark = pytest.mark.browser
+
+SHOWN = """async (question) => {
+  const answers = await answersTo(question);
+  return answers.samples.map((sample) => {
+    const { points, levels, marked } = shownPoints(sample, answers);
+    return { run: sample.run, text: points.join(""), tints: levels.join(""), marked: [...marked].join("") };
+  });
+}"""
+
+
+def copied(made):
+    """A result of which no two questions share their samples."""
+    return json.loads(json.dumps(made))
+
+
+def varied(suite, name, seed, n_answers=5):
+    """A run with answers of pieces of reference answers, noise and characters that act, and with scores of its own."""
+    random = np.random.default_rng(seed)
+    made = copied(made_result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4))))
+    for key, of_question in made["questions"].items():
+        references = [answer for answers in suite[key].answers.values() for answer in answers]
+        of_question["score"] = float(round(random.random(), 4))
+        for sample in of_question["samples"]:
+            pieces = [references[random.integers(len(references))][random.integers(20) :] for _ in range(3)]
+            pieces.insert(
+                random.integers(4), str(random.choice(["", "zzz", "氷\n", "👩‍🔬", "\u202e", "\x07<b>", "\ud800"]))
+            )
+            sample["answer"] = "".join(pieces)[: random.integers(300)]
+            sample["scores"] = {**sample["scores"], "average": float(round(random.random(), 5))}
+    return ReportRun(name, None, parse_result(made, name))
+
+
+@pytest.fixture(scope="module")
+def runs(mini):
+    return [varied(mini, f"org/run-{seed}", seed) for seed in range(4)]
+
+
+@pytest.fixture(scope="module")
+def path(made_page, runs):
+    return made_page(runs)
+
+
+def shown_in_python(suite, runs, number):
+    """The harmless texts and tints of all answers to a question, by run from the best."""
+    question = suite.questions[number]
+    by_score = sorted(runs, key=lambda run: -run.result.score)
+    texts = [sample.answer for run in by_score for sample in run.result.questions[question.question_id].samples]
+    made = zip(texts, tints(question, texts), strict=True)
+    return [harmless_with_tints(text, levels) for text, levels in made]
+
+
+def test_the_browser_tints_as_python_does(open_tab, path, mini, runs):
+    page = open_tab(path).page
+    for number in range(len(mini)):
+        shown = [(sample["text"], sample["tints"]) for sample in page.evaluate(SHOWN, number)]
+        assert shown == shown_in_python(mini, runs, number)
+        assert len({level for _, levels in shown for level in levels}) == 7  # all levels, and escapes
+
+
+def test_the_browser_tints_answers_in_tokens(open_tab, made_page, mini, tmp_path):
+    from dataclasses import replace
+
+    suite = Suite("words", [replace(question, tokenizer=PatternTokenizer("words")) for question in mini])
+    runs = [varied(suite, f"run-{seed}", seed) for seed in range(2)]
+    write_report(runs, suite, tmp_path / "tokens.html")
+    page = open_tab(tmp_path / "tokens.html").page
+    shown = [(sample["text"], sample["tints"]) for sample in page.evaluate(SHOWN, 1)]
+    assert shown == shown_in_python(suite, runs, 1)
+
+
+def test_a_level_begins_where_it_does_in_python(open_tab, path):
+    page = open_tab(path).page
+    shares = [0, 0.00499, 0.005, 0.0199, 0.02, 0.0499, 0.05, 0.1, 0.1001, 0.25, 0.2501, 1]
+    assert page.evaluate("(shares) => shares.map(tintLevel)", shares) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+
+
+def test_keywords_are_framed_where_rules_read_and_missing_ones_named(open_tab, made_page, mini):
+    words = [next(question.keywords[0].leaves()) for question in mini]
+    number = next(number for number, word in enumerate(words) if word.is_plain_text)
+    word = words[number].pattern
+    answers = [f"{word} at first, {word}", f"{'x' * 250} {word}"]
+    path = made_page([reported_run(mini, answers=answers)])
+    tab = open_tab(path, f"#run=org/model/abc&question={mini.questions[number].question_id}")
+    tab.page.wait_for_selector(".scored")
+    samples = tab.page.locator("details[open] .scored")
+    assert samples.nth(0).locator("mark").all_inner_texts() == [word, word]
+    assert samples.nth(1).locator("mark").count() == 0
+    assert "Missing keywords: word" in samples.nth(0).inner_text()
+
+
+def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
+    page = open_tab(path, "#question=Q02").page
+    page.wait_for_selector(".ranked .answer")
+    assert page.title().startswith("Q02 · ")
+
+    def scores():
+        heads = page.locator(".ranked .sample-head b").all_inner_texts()
+        return [float(re.fullmatch(r"\d+\. (\S+) ", f"{head} ".replace("  ", " "))[1]) for head in heads]
+
+    every = [[sample.scores.average for sample in run.result.questions["Q02"].samples] for run in runs]
+
+    def rounded(values, back=False):
+        return [round(value, 4) for value in sorted(values, reverse=back)]
+
+    assert scores() == rounded(map(max, every), back=True)
+    page.get_by_role("combobox", name="Order").select_option(label="worst first")
+    assert scores() == rounded(map(max, every))
+    page.get_by_role("combobox", name="Answers").select_option(label="worst of each run")
+    assert scores() == rounded(map(min, every))
+    page.get_by_role("combobox", name="Answers").select_option(label="all")
+    assert scores() == rounded(score for of_run in every for score in of_run)
+    assert page.locator(".references .answer").count() == 20
+    assert re.search(r"rank \d of 8 by difficulty", page.locator("#details-body").inner_text())
+
+
+def test_many_answers_come_as_the_reader_goes_on(open_tab, made_page, mini):
+    path = made_page([reported_run(mini, f"run {number}") for number in range(100)])
+    page = open_tab(path, "#question=Q01").page
+    page.wait_for_selector(".ranked .answer")
+    n_first = page.locator(".ranked .answer").count()
+    assert n_first < 100
+    while page.locator(".ranked > .more").count():
+        page.locator(".ranked > .more").scroll_into_view_if_needed()
+        page.wait_for_function("(n) => document.querySelectorAll('.ranked .answer').length > n", arg=n_first)
+        n_first = page.locator(".ranked .answer").count()
+    assert n_first == 100
+
+
+def test_an_answer_of_the_question_leads_to_its_run_and_back(open_tab, path):
+    tab = open_tab(path, "#question=Q02")
+    tab.page.locator(".ranked .sample-head a").first.click()
+    tab.page.wait_for_selector("details.question[open] .scored")
+    assert re.fullmatch(r"run=org/run-\d&question=Q02&sample=\d", tab.fragment)
+    tab.page.locator("details[open]").get_by_text("The answers of all runs").click()
+    tab.page.wait_for_selector(".ranked .answer")
+    assert tab.fragment == "question=Q02"
+    tab.page.go_back()
+    tab.page.wait_for_selector("details.question[open] .scored")
+
+
+def test_a_pair_differs_by_what_statistics_say(open_tab, path, runs):
+    tab = open_tab(path, "#compare=org/run-1..org/run-3")
+    tab.page.wait_for_selector("details.paired")
+    a, b = ([question.score for question in runs[number].result.questions.values()] for number in (1, 3))
+    difference = paired_difference(a, b)
+    found = tab.page.evaluate("([a, b]) => [pairedDifference(a, b), meanInterval(a)]", [a, b])
+    assert [found[0]["n"], found[0]["mean"]] == [difference.n, pytest.approx(difference.mean, rel=1e-12)]
+    assert found[0]["half"] == pytest.approx(difference.high - difference.mean, rel=1e-9)
+    assert found[1]["half"] == pytest.approx(mean_interval(a).high - mean_interval(a).mean, rel=1e-9)
+    row = tab.page.locator(".figures tbody tr").first.inner_text().split("\t")
+    assert row[0] == "Score"
+    shown = f"{difference.mean:+.4f}", f"{difference.low:+.4f} to {difference.high:+.4f}"
+    assert tuple(cell.replace("−", "-") for cell in row[3:]) == shown
+    bars = [text.replace("−", "-") for text in tab.page.locator("details.paired .number").all_inner_texts()]
+    assert [float(text.split()[1]) for text in bars] == [
+        pytest.approx(value, abs=6e-5) for value in sorted((x - y for x, y in zip(a, b, strict=True)), reverse=True)
+    ]
+    assert ("no significant" in tab.page.locator("#details-body").inner_text().lower()) is (not difference.differs())
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "says"),
+    [
+        ([0.5] * 8, [0.5] * 8, "The runs have the same score on every question."),
+        ([0.75] * 8, [0.5] * 8, "is better by 0.2500; of A − B, there is no interval, because all questions differ by"),
+        ([0.5, 0.6, 0.7], [0.5, 0.5, 0.5], "A − B is +0.1000; 3 questions are too few for a verdict."),
+        ([0.5, None], [None, 0.5], "The runs have no question in common."),
+    ],
+)
+def test_a_pair_says_what_cannot_be_said(open_tab, path, a, b, says):
+    page = open_tab(path).page
+    script = """([a, b]) => make("p", {}, ...verdict(pairedDifference(a, b), ["a", "b"])).textContent"""
+    assert says in page.evaluate(script, [a, b])
+
+
+def test_a_pair_shows_its_answers_side_by_side(open_tab, path):
+    tab = open_tab(path, "#compare=org/run-1..org/run-3&question=Q03")
+    tab.page.wait_for_selector("details.paired[open] .answer")
+    heads = tab.page.locator("details.paired[open] .sample-head b").all_inner_texts()
+    assert [head.split(":")[0] for head in heads[:4]] == ["A, sample 1", "B, sample 1", "A, sample 2", "B, sample 2"]
+    assert tab.page.locator("details.paired[open] .answer").count() == 10
+
+
+def test_a_run_can_be_compared_from_its_view(open_tab, path):
+    tab = open_tab(path, "#run=org/run-1")
+    tab.page.get_by_label("Compare with").select_option(label="org/run-2")
+    tab.page.wait_for_selector("details.paired")
+    assert tab.fragment == "compare=org/run-1..org/run-2"
+
+
+def test_shares_of_the_sets_are_shown_as_what_adds_up(open_tab, path):
+    page = open_tab(path, "#run=org/run-1").page
+    page.wait_for_selector("details.question")
+    text = page.get_by_role("region", name="Contributions of the sets").inner_text()
+    assert (
+        re.sub(r"\s+", " ", text)
+        == "Set Fluency Truthfulness A + 0.2500 + 0.2500 B + 0.2500 + 0.2500 sum = 0.5000 = 0.5000"
+    )
+
+
+def test_no_view_of_answers_has_a_bare_plus_minus(open_tab, path):
+    tab = open_tab(path)
+    for fragment, ready in (
+        ("run=org/run-1&question=Q01", ".scored"),
+        ("question=Q01", ".ranked .answer"),
+        ("compare=org/run-1..org/run-2", "details.paired"),
+    ):
+        tab.page.evaluate("(hash) => { location.hash = hash; }", fragment)
+        tab.page.wait_for_selector(ready)
+        assert "±" not in tab.page.locator("#details-body").inner_text()
+
+
+def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
+    answer = "".join(f"{number} " for number in range(3000))
+    path = made_page([reported_run(mini, answers=[answer, "y" * 100_010])])
+    page = open_tab(path, "#run=org/model/abc&question=Q01").page
+    page.wait_for_selector(".scored")
+    first, second = page.locator("details[open] .answer").nth(0), page.locator("details[open] .answer").nth(1)
+    assert "2999" not in first.inner_text()
+    first.get_by_role("button", name=f"Show all {len(answer):,} characters").click()
+    assert first.inner_text().strip() == answer.strip()
+    second.get_by_role("button").click()
+    assert second.inner_text().endswith("y … 10 more characters")
+
+
+def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini):
+    runs = []
+    for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle"}, {}, {7: "NEEDLE"})):
+        made = copied(made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10))
+        for place, text in places.items():
+            made["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
+        runs.append(ReportRun(f"run {number}", None, parse_result(made, "x")))
+    page = open_tab(made_page(runs)).page
+    search = "async (text) => [...await findInAnswers(text)]"
+    assert page.evaluate(search, "needle") == [[0, [0, 3]], [2, [7]]]
+    assert page.evaluate(search, "針") == [[0, [0]]]
+    assert page.evaluate(search, "absent") == []
+    assert page.evaluate("async () => [...await findInAnswers('needle', () => false)]") == []
+
+
+def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, runs, tmp_path):
+    write_report_folder(runs, mini, tmp_path)
+    (tmp_path / "data" / "evil.js").write_text("document.title = 'pwned'")
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    (tmp_path / "index.html").write_text(page.replace("<main>", '<main><script src="data/evil.js"></script>'))
+    tab = open_tab(tmp_path / "index.html", "#question=Q02")
+    tab.page.wait_for_selector(".ranked .answer")
+    shown = [(sample["text"], sample["tints"]) for sample in tab.page.evaluate(SHOWN, 1)]
+    assert shown == shown_in_python(mini, runs, 1)
+    assert tab.page.title().startswith("Q02 · pfgen-fast report")
+    (problem,) = tab.problems
+    tab.problems.clear()
+    assert "evil.js" in problem
+    assert "Content Security Policy" in problem
+
+
+def test_a_missing_file_of_data_is_named(open_tab, mini, runs, tmp_path):
+    write_report_folder(runs, mini, tmp_path)
+    for path in (tmp_path / "data").iterdir():
+        path.unlink()
+    tab = open_tab(tmp_path / "index.html", "#question=Q02")
+    tab.page.wait_for_selector("#details-body .notice")
+    assert re.search(r"data/answers-\w+\.js is missing", tab.page.locator("#details-body").inner_text())
+    tab.problems.clear()
+
+
+def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp_path):
+    def write(name, **changes):
+        (tmp_path / "result" / name).mkdir(parents=True)
+        made = made_result(mini, **changes)
+        (tmp_path / "result" / name / "result.json").write_text(json.dumps(made), encoding="utf-8")
+
+    write("one")
+    live = LiveReport([str(tmp_path / "result")], mini, tmp_path / "page", lambda _: None)
+    live.write()
+    with ReportServer(live.folder) as server, server.running():
+        page = browser.new_page()
+        page.goto(f"{server.address}#question=Q01")
+        page.wait_for_selector(".ranked .answer")
+        write("two")
+        while "2 runs" not in page.title():
+            assert server.asked.wait(30)
+            server.asked.clear()
+            live.write_if_changed()
+            page.wait_for_timeout(50)
+        page.wait_for_selector(".ranked .scored:nth-child(2)")
+        page.close()
+
+
+def test_nothing_blocks_while_answers_are_unpacked_and_searched(open_tab, path):
+    """Between two lines of data, timers have their turn."""
+    page = open_tab(path).page
+    turns = page.evaluate(
+        """async () => {
+          let turns = 0;
+          const timer = setInterval(() => turns++, 0);
+          await findInAnswers("absent");
+          clearInterval(timer);
+          return turns;
+        }"""
+    )
+    assert turns >= 8
+
+
+def test_axe_finds_nothing_in_the_views_of_answers(open_tab, path):
+    for fragment, ready in (
+        ("#run=org/run-1&question=Q01", ".scored"),
+        ("#question=Q01", ".ranked .answer"),
+        ("#compare=org/run-1..org/run-2&question=Q01", "details.paired[open] .answer"),
+    ):
+        tab = open_tab(path, fragment)
+        tab.page.wait_for_selector(ready)
+        assert [fault for fault in tab.faults() if "details" in fault or "answer" in fault] == []

@@ -1,0 +1,436 @@
+"""The overview of the report page in a browser: leaderboard, search, filters, keys, CSV, plots, heat map, print."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from makers.pages import allowing
+from makers.reported import FORMULA, HOSTILE, unlike_runs
+from pfgen_fast.files.foreign_text import csv_value, terminal_text
+
+pytestmark = pytest.mark.browser
+
+RANKED = ["org/alpha/1", "org/alpha/2", "org/beta/1", "other/gamma/1", FORMULA, HOSTILE]
+
+
+@pytest.fixture(scope="module")
+def path(made_page, mini):
+    return made_page(unlike_runs(mini))
+
+
+def names(page):
+    """The names of the runs that the table shows, from top to bottom."""
+    return page.locator("#runs tbody tr:visible th a").all_inner_texts()
+
+
+def drawn(page, kind='[data-kind="scatter"]'):
+    page.locator(f".plot{kind}").first.scroll_into_view_if_needed()
+    page.wait_for_selector(f".plot{kind} svg")
+    return page.locator(f".plot{kind}").first
+
+
+# ---- Order and columns
+
+
+def test_a_head_sorts_and_the_address_keeps_the_order(open_tab, path):
+    tab = open_tab(path)
+    tab.page.get_by_role("button", name="Length").click()
+    assert tab.fragment == "sort=-length"
+    longest_first = names(tab.page)
+    assert longest_first[:3] == ["system/ground-truth", "org/beta/1", HOSTILE]
+    tab.page.get_by_role("button", name="Length").click()
+    assert tab.fragment == "sort=length"
+    assert names(tab.page)[0] == "org/alpha/2"
+    assert names(open_tab(path, "#sort=-length").page) == longest_first
+    tab.page.go_back()
+    tab.page.go_back()
+    assert names(tab.page) == ["system/ground-truth", *RANKED]
+    assert tab.page.locator('th[data-column="rank"]').get_attribute("aria-sort") == "ascending"
+
+
+def test_parameters_in_which_runs_differ_can_be_columns(open_tab, path):
+    tab = open_tab(path, "#sort=parameter%20top_p")
+    heads = tab.page.locator("#runs thead th")
+    assert heads.all_inner_texts()[4].startswith("mode")
+    tab.page.locator("#filters summary").click()
+    tab.page.locator("#columns").get_by_label("top_p").check()
+    assert "top_p" in " ".join(heads.all_inner_texts())
+    assert names(tab.page)[:3] == ["org/alpha/2", "org/alpha/1", "other/gamma/1"]  # those without one come last
+    assert "columns=parameter%2520mode%2Cparameter%2520top_p" in tab.fragment.replace(",", "%2C")
+    cells = open_tab(path, "#" + tab.fragment).page.locator('#runs tbody td[data-column="parameter top_p"]')
+    assert cells.all_inner_texts()[:4] == ["0.9", "0.98", "0.98", "–"]
+
+
+def test_a_score_says_its_interval_and_a_rank_its_ties(open_tab, path):
+    page = open_tab(path).page
+    score = page.locator('#runs tbody tr:has-text("org/alpha/1") td[data-column="score"]')
+    assert re.fullmatch(r"0\.8100, 95 % interval 0\.\d{4} to 0\.\d{4}", score.get_attribute("title"))
+    assert re.match(r"0\.8100 ±0\.\d{4}", score.inner_text())
+    low, high = map(float, re.findall(r"0\.\d{4}", score.get_attribute("title"))[1:])
+    assert float(score.locator(".quiet").inner_text()[1:]) == pytest.approx((high - low) / 2, abs=1e-4)
+    ties = page.locator('#runs tbody td[data-column="tied"]').all_inner_texts()
+    assert ties == ["–", "1–2", "1–2", "none", "none", "none", "none"]
+
+
+# ---- Search and filters
+
+
+def test_the_search_finds_names_parameters_and_questions(open_tab, path):
+    tab = open_tab(path)
+    search = tab.page.get_by_role("searchbox")
+    search.fill("top_p")
+    assert names(tab.page) == ["org/alpha/1", "org/alpha/2", "other/gamma/1"]
+    assert tab.page.locator("#count").inner_text() == "3 of 7 runs"
+    search.fill("ALPHA chat")
+    assert names(tab.page) == ["org/alpha/2"]
+    search.fill("Q07")
+    offer = tab.page.locator("#offers a")
+    assert offer.inner_text().startswith("Q07")
+    offer.click()
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == "question=Q07&search=Q07"
+
+
+def test_what_is_typed_in_one_go_is_one_step_back(open_tab, path):
+    tab = open_tab(path)
+    tab.page.get_by_role("searchbox").press_sequentially("alpha")
+    assert tab.fragment == "search=alpha"
+    tab.page.go_back()
+    assert tab.fragment == ""
+    assert tab.page.get_by_role("searchbox").input_value() == ""
+    assert len(names(tab.page)) == 7
+
+
+def test_a_search_without_a_hit_says_so_and_draws_nothing(open_tab, path):
+    page = open_tab(path, "#search=nowhere").page
+    assert page.locator("#none").is_visible()
+    assert page.locator("#runs").is_hidden()
+    assert page.locator("#plots .none").inner_text() == "No run matches the search and the filters."
+    assert page.locator("#heat-map .none").is_visible()
+    assert page.locator(".plot:visible, #heat:visible, canvas:visible").count() == 0
+    page.locator("#none button").click()
+    assert len(names(page)) == 7
+    assert page.locator("#none").is_hidden()
+    assert drawn(page).locator("svg").is_visible()
+
+
+def test_the_search_finds_text_in_answers(open_tab, path):
+    tab = open_tab(path, "#search=answer%20of%20run%204")
+    tab.page.get_by_role("button", name="Search the answers").click()
+    tab.page.wait_for_selector("#found ul", state="attached")
+    assert tab.fragment == "answers=answer%20of%20run%204"
+    assert names(tab.page) == ["other/gamma/1"]
+    tab.page.locator("#found summary").click()
+    tab.page.locator("#found a").first.click()
+    tab.page.wait_for_selector("#details[open] details.question[open]")
+    assert tab.fragment.startswith("run=other/gamma/1&question=Q01")
+    again = open_tab(path, "#answers=answer%20of%20run%204").page
+    again.wait_for_selector("#found ul", state="attached")
+    assert names(again) == ["other/gamma/1"]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "shown"),
+    [
+        ("from=0.5&to=0.8", ["org/alpha/2", "org/beta/1"]),
+        ("best=yes", ["system/ground-truth", "org/alpha/1", *RANKED[2:]]),
+        ("best=yes&parameter mode=chat", ["org/alpha/2"]),
+        ("parameter engine=hf", ["other/gamma/1", HOSTILE]),
+        ("parameter top_p=–", ["system/ground-truth", "org/beta/1", FORMULA, HOSTILE]),
+        ("too_long=50", ["org/beta/1"]),
+        ("unhelpful=100", ["org/beta/1"]),
+        ("missing=1&to=0.3", [FORMULA, HOSTILE]),
+        ("from=nonsense", []),
+        ("unknown=1&__proto__=2&toString=3", ["system/ground-truth", *RANKED]),
+    ],
+)
+def test_filters_of_the_address_apply(open_tab, path, fragment, shown):
+    assert names(open_tab(path, f"#{fragment}").page) == shown
+
+
+def test_filters_of_the_form_come_into_the_address(open_tab, path):
+    tab = open_tab(path)
+    page = tab.page
+    page.locator("#filters summary").click()
+    page.locator('[data-filter="parameter mode"]').select_option("qa")
+    page.get_by_label("Score from").fill("0.15")
+    page.get_by_label("Best run of each model").check()
+    assert tab.fragment == "parameter%20mode=qa&from=0.15&best=yes"
+    assert names(page) == ["org/alpha/1", "org/beta/1", FORMULA]
+    assert "3 filters set" in page.locator("#filters summary").inner_text()
+    page.go_back()
+    assert not page.get_by_label("Best run of each model").is_checked()
+    page.locator("#filters .clear").click()
+    assert tab.fragment == ""
+    assert page.get_by_label("Score from").input_value() == ""
+
+
+# ---- Keys, links, CSV
+
+
+def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
+    tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1")
+    page = tab.page
+    page.wait_for_selector("#details-body details.question")
+    page.keyboard.press("j")
+    assert page.evaluate("overview.runs[state.run].name") == "org/alpha/2"
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    assert page.evaluate("overview.runs[state.run].name") == "org/beta/1"  # the first of those that are shown
+    assert page.locator("#previous").is_disabled()
+    page.locator("#next").click()
+    assert page.evaluate("overview.runs[state.run].name") == "org/alpha/2"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#details", state="hidden")
+    assert tab.fragment == "search=org&sort=-rank"
+
+
+def test_keys_move_in_the_table_focus_the_search_and_show_themselves(open_tab, path):
+    page = open_tab(path).page
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.textContent") == "org/alpha/1"
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "search"
+    page.keyboard.type("j?/")
+    assert page.get_by_role("searchbox").input_value() == "j?/"
+    page.keyboard.press("Escape")
+    assert page.get_by_role("searchbox").input_value() == ""
+    page.get_by_role("searchbox").blur()
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#keys").is_hidden()
+
+
+def test_two_ticked_runs_are_compared(open_tab, path):
+    tab = open_tab(path)
+    tab.page.get_by_label("Compare org/beta/1").check()
+    assert tab.page.locator("#compare").is_disabled()
+    tab.page.get_by_label("Compare org/alpha/2").check()
+    tab.page.locator("#compare").click()
+    assert tab.fragment == "compare=org/alpha/2..org/beta/1"
+    tab.page.wait_for_selector("#details[open] details.paired")
+
+
+def test_the_link_is_copied(open_tab, path):
+    tab = open_tab(path, "#search=org", permissions=["clipboard-read", "clipboard-write"])
+    tab.page.locator("#leaderboard .copy-link").click()
+    tab.page.get_by_text("Copied").wait_for()
+    assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#search=org")
+
+
+def test_the_csv_file_has_the_view_and_no_formulas(open_tab, path):
+    page = open_tab(path, "#to=0.5&sort=score").page
+    with page.expect_download() as download:
+        page.locator("#csv").click()
+    assert download.value.suggested_filename == "leaderboard.csv"
+    text = download.value.path().read_bytes().decode("utf-8")
+    records = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [record["run"] for record in records] == [HOSTILE, f"'{FORMULA}", "other/gamma/1"]
+    assert records[1]["model"] == "+1"  # a plain number is worth what it says
+    assert records[1]["engine"] == HOSTILE
+    assert [record["top_p"] for record in records] == ["", "", "0.98"]
+    assert [record["rank"] for record in records] == ["6", "5", "4"]
+    assert float(records[2]["score_low"]) < 0.4 < float(records[2]["score_high"])
+
+
+def test_cells_of_csv_are_guarded_as_in_files(open_tab, path):
+    heads = ["", " ", "  ", "'", "a", "\u3000", "\xa0", "\\t"]
+    texts = [
+        head + sign + rest
+        for head in heads
+        for sign in "=+-@＝＋－＠0"
+        for rest in ("", "1", "1.5e3", "1,2", "x()", "\n")
+    ]
+    texts += ["-0.5", "+1e-3", "1.", ".5", "٣", "-٣", "=\t1"]
+    guarded = open_tab(path).page.evaluate("(texts) => texts.map(csvValue)", [terminal_text(text) for text in texts])
+    assert guarded == [csv_value(text) for text in texts]
+
+
+# ---- Plots and heat map
+
+
+def test_points_name_their_run_and_open_it(open_tab, path):
+    tab = open_tab(path)
+    plot = drawn(tab.page)
+    svg = plot.locator("svg")
+    assert svg.get_attribute("role") == "img"
+    assert svg.get_attribute("aria-label") == (
+        "Scatter plot: Fluency against truthfulness of 7 runs. The leaderboard has the same figures."
+    )
+    points = plot.locator("g path")
+    assert points.count() == 7
+    points.first.hover(force=True)  # another may lie over it
+    assert tab.page.locator("#tip").is_visible()
+    assert "Fluency 0." in tab.page.locator("#tip").inner_text()
+    points.first.click(force=True)
+    tab.page.wait_for_selector("#details[open]")
+    assert "run=" in tab.fragment
+
+
+def test_filters_apply_to_the_plots(open_tab, path):
+    page = open_tab(path, "#search=alpha").page
+    assert drawn(page).locator("g path").count() == 2
+    page.get_by_role("searchbox").fill("org")
+    drawn(page).locator("g path").nth(2).wait_for()
+
+
+def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(open_tab, path):
+    tab = open_tab(path, "#order=number")
+    page = tab.page
+    page.locator("#heat").scroll_into_view_if_needed()
+    page.wait_for_selector("#heat [role=grid]")
+    grid = page.locator("#heat [role=grid]")
+    assert (grid.get_attribute("aria-rowcount"), grid.get_attribute("aria-colcount")) == ("8", "7")
+    assert (
+        page.locator("#heat :is(a, button, [tabindex])").evaluate_all(
+            "(all) => all.filter((one) => one.tabIndex >= 0).length"
+        )
+        == 1
+    )
+    page.locator("#heat-map select").last.focus()
+    page.keyboard.press("Tab")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"):
+        page.keyboard.press(key)
+    label = page.evaluate("document.activeElement.ariaLabel")
+    assert re.match(r"org/alpha/1, Q02 .*, Score 0\.\d{4}, 0\.\d{4} (above|below) the question’s median$", label)
+    assert page.evaluate("document.activeElement.closest('[role=row]').ariaRowIndex") == "2"
+    page.keyboard.press("End")
+    page.keyboard.press("End")  # the edge holds
+    assert page.evaluate("document.activeElement.ariaLabel").startswith(HOSTILE[:20])
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#details-body details.question[open]")
+    assert tab.fragment == "run=system/ground-truth&question=Q02&order=number"
+
+
+def test_a_click_on_a_cell_opens_its_answers(open_tab, path):
+    tab = open_tab(path, "#order=number")
+    tab.page.locator("#heat").scroll_into_view_if_needed()
+    tab.page.wait_for_selector("#heat canvas")
+    cell = tab.page.evaluate("document.querySelector('#heat [role=grid] a').offsetWidth")
+    tab.page.locator("#heat canvas").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == "run=org/alpha/1&question=Q03&order=number"
+
+
+def test_questions_are_ordered_by_difficulty_and_colours_may_be_relative(open_tab, path):
+    tab = open_tab(path)
+    page = tab.page
+    page.locator("#heat").scroll_into_view_if_needed()
+    page.wait_for_selector("#heat canvas")
+
+    def order():
+        return [text[:3] for text in page.locator(".heat-labels a").all_inner_texts()]
+
+    hardest_first = order()
+    assert hardest_first == page.evaluate("questionsInOrder().map((number) => overview.questions[number].id)")
+    means = page.evaluate("questionsInOrder().map((number) => mean(overview.runs.map((run) => run.questions[number])))")
+    assert means == sorted(means)
+    page.locator('[data-filter="order"]').select_option("number")
+    page.locator(".heat-labels div:nth-child(2)", has_text="Q02").wait_for()
+    assert order() == sorted(hardest_first)
+    page.locator('[data-filter="colours"]').select_option("median")
+    assert tab.fragment == "order=number&colours=median"
+    page.locator("#heat-legend span", has_text="−").wait_for()
+
+
+def test_a_cell_of_a_large_heat_map_is_still_reached(open_tab, made_page):
+    page = open_tab(made_page([f"org/model-{number}/x" for number in range(300)])).page
+    page.locator("#heat").scroll_into_view_if_needed()
+    page.wait_for_selector("#heat [role=grid] a")
+    page.locator("#heat [role=grid] a").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("org/model-299/x, ")
+    box = page.evaluate("(({ left, right }) => [left, right])(document.activeElement.getBoundingClientRect())")
+    assert 0 <= box[0] < box[1] <= 1440
+
+
+# ---- Widths, print, accessibility, safety
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 390])
+def test_nothing_is_cut_off(open_tab, path, width):
+    page = open_tab(path, viewport={"width": width, "height": 800}).page
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    table = page.locator("#leaderboard .scroller")
+    assert table.evaluate("(scroller) => scroller.scrollWidth - scroller.clientWidth") == 0
+    name = page.locator("#runs tbody th").nth(1).bounding_box()
+    assert name["width"] > 100
+    assert page.locator('#runs tbody td[data-column="helpfulness"]').first.is_visible()
+
+
+def pdf_pages(page):
+    """How many pages a print has."""
+    return len(re.findall(rb"/Type\s*/Page[^s]", page.pdf()))
+
+
+def test_the_leaderboard_is_printed_whole(open_tab, made_page):
+    page = open_tab(made_page([f"org/model-{number}/x" for number in range(120)])).page
+    assert pdf_pages(page) >= 3
+    page.emulate_media(media="print")
+    scroller = page.locator("#leaderboard .scroller")
+    assert scroller.evaluate("(it) => [getComputedStyle(it).overflow, getComputedStyle(it).maxHeight]") == [
+        "visible",
+        "none",
+    ]
+    assert page.locator("#runs thead").evaluate("(it) => getComputedStyle(it).display") == "table-header-group"
+    assert page.locator("nav, #csv, #search, .tick").locator("visible=true").count() == 0
+
+
+def test_an_open_run_is_printed_once(open_tab, made_page, mini):
+    page = open_tab(made_page([f"org/model-{number}/x" for number in range(120)]), "#run=org/model-3/x").page
+    page.wait_for_selector("#details-body details.question")
+    whole = pdf_pages(page)
+    assert whole == 1
+    page.emulate_media(media="print")
+    assert page.locator("#runs").is_hidden()
+    assert page.locator("#details-title").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("fragment", "ready"),
+    [
+        ("", "#heat canvas"),
+        ("#search=nowhere", "#none"),
+        ("#run=org/alpha/1&question=Q02", "#details-body .answer"),
+        ("#question=Q02", "#details-body .answer"),
+        ("#compare=org/alpha/1..org/beta/1", "#details-body details.paired"),
+    ],
+)
+def test_axe_finds_nothing(open_tab, path, fragment, ready, scheme):
+    tab = open_tab(path, fragment, color_scheme=scheme, viewport={"width": 1440, "height": 6000})
+    tab.page.wait_for_selector(ready)
+    if not fragment:
+        tab.page.locator("#filters summary").click()
+    assert tab.faults() == []
+
+
+def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tmp_path):
+    """As if escaping had failed."""
+    attacks = "<script>document.title = 'pwned'</script><img src=x onerror=\"document.title = 'pwned'\">"
+    seen = """
+      window.refused = [];
+      addEventListener("securitypolicyviolation", ({ violatedDirective }) => refused.push(violatedDirective));
+    """
+    attacked = tmp_path / "attacked.html"
+    text = path.read_text(encoding="utf-8").replace("<main>", f"<main>{attacks}")
+    attacked.write_text(allowing(text, seen), encoding="utf-8")
+    tab = open_tab(attacked)
+    assert tab.page.title() == "pfgen-fast report: 7 runs"
+    assert set(tab.page.evaluate("refused")) >= {"script-src-elem", "script-src-attr", "img-src"}
+    tab.problems.clear()
+
+
+def test_names_of_strangers_are_only_text(open_tab, path):
+    tab = open_tab(path, "#columns=parameter%20engine")
+    assert names(tab.page)[-1] == HOSTILE
+    assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 2  # as a name, and as an engine
+    assert tab.page.locator("img").count() == 0
+    assert tab.page.title() == "pfgen-fast report: 7 runs"
