@@ -62,6 +62,14 @@ def test_helpfulness_rises_where_it_leaves_zero():
     assert "from fluency 0.50 on" in parts(means()).answer
 
 
+def test_equal_parts_of_a_run_are_said_to_be_equal():
+    runs = means()
+    for part in ("fluency", "truthfulness", "helpfulness"):
+        runs.means[part][0] = 0.0
+    orders = dict(row[:2] for row in table(parts(runs), "orders").rows)
+    assert orders["fluency = truthfulness = helpfulness"] == 1
+
+
 def test_where_helpfulness_is_all_on_one_side_nothing_rises():
     flat = means()
     flat.means["helpfulness"][:] = 0.0

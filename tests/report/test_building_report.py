@@ -123,3 +123,13 @@ def test_the_page_works_in_a_browser(path, shown, tmp_path):
     examples = re.findall(r'<div class="example">.*?</div><bdi>(.*?)</bdi></div>', dumped)
     expected = [one["answer"] for stage in shown["branches"][0]["stages"] for one in stage["examples"]]
     assert [html.unescape(one) for one in examples] == expected
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_page_fits_a_telephone_and_can_be_used_by_everybody(path, open_tab, width, scheme):
+    tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    tab.page.wait_for_selector(".building-plot .main-svg")
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.faults() == []
+    tab.page.screenshot(path=f"/tmp/p2-shots/building-{width}-{scheme}.png", full_page=True)

@@ -58,7 +58,7 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
     names, models, values, problems = [], [], [], []
     for line, row in rows[1:]:
         cells = dict(zip(header, row, strict=True))
-        name = from_csv_value(cells["run"])
+        name = from_csv_value(cells["run"]).removeprefix("result/")  # as runs are named elsewhere
         lacking = next((column for column in columns if not cells[column].strip()), None)
         if lacking is not None:
             problems.append(f"left out: {path}, line {line} ({in_one_line(name, 80)}): no {lacking}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 
@@ -102,8 +103,17 @@ _Rises = dict[tuple[float, str], Rise | None]
 
 
 def _order(*values: float) -> str:
-    """The parts from the highest to the lowest value."""
-    return " > ".join(name for _, name in sorted(zip(values, PARTS, strict=True), key=lambda pair: -pair[0]))
+    """The parts from the highest to the lowest value.
+
+    Example:
+        >>> _order(0.5, 0.7, 0.5)
+        'truthfulness > fluency = helpfulness'
+    """
+    ranked = sorted(zip(values, PARTS, strict=True), key=lambda pair: -pair[0])
+    words = ranked[0][1]
+    for (above, _), (value, part) in itertools.pairwise(ranked):
+        words += f" {'=' if value == above else '>'} {part}"
+    return words
 
 
 def _answer(models: RunMeans, rises: _Rises) -> str:

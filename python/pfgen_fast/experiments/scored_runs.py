@@ -395,8 +395,9 @@ class _Gathered:
         return {
             "run_numbers": np.concatenate(self._run_numbers),
             "question_numbers": np.concatenate(self._question_numbers),
+            # Each column leaves its parts when it is joined, so that not all are in memory twice.
             "answer_scores": {
-                metric: np.concatenate([part[metric] for part in self._answer_scores]) for metric in METRICS
+                metric: np.concatenate([part.pop(metric) for part in self._answer_scores]) for metric in METRICS
             },
         }
 

@@ -290,7 +290,7 @@ def _words(variations: Sequence[Variation]) -> str:
             change, places = (max(getattr(each, most) for each in steps) for most in ("largest_change", "most_places"))
             parts.append(
                 f"{what} {span}: {low:.4f} at {step.value:g} (at most, a score moves by {change:.4f} and a run by "
-                f"{places:g} places)"
+                f"{places:g} {'place' if places == 1 else 'places'})"
             )
     return (
         f"A ranking is kept if Kendall's correlation with the usual one is above {SAME_RANKING}. "
