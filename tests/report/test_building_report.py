@@ -130,6 +130,8 @@ def test_the_page_fits_a_telephone_and_can_be_used_by_everybody(path, open_tab, 
     tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
     tab.page.wait_for_selector(".building-plot .main-svg")
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+    heads = tab.page.locator(".stage[open] tbody th", has_text=re.compile("^(left|removed)$"))
+    assert max(heads.evaluate_all("heads => heads.map(head => head.offsetHeight)")) < 50  # no word is broken
     assert tab.faults() == []
     # Plotly sets styles that the policy refuses; nothing is amiss without them.
     tab.problems[:] = [problem for problem in tab.problems if "inline style violates" not in problem]

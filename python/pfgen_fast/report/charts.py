@@ -163,7 +163,7 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: 
     for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
         above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
-        below.plot(curve.x, _told_apart(curve.lines), **{**look(number), "marker": "", "linewidth": 0.6})
+        below.plot(curve.x, _told_apart(curve.lines), **{**look(number), "marker": "", "linewidth": 0.9})
     n_lines = max(curve.lines.shape[1] for curve in curves)
     if n_lines > _MANY_LINES:
         shares = ", ".join(f"{share:.0%}" for share in _SHARES)
