@@ -79,6 +79,8 @@ def test_a_point_says_what_it_stands_for_and_its_run_is_marked_everywhere(open_f
     assert tab.page.locator("#tip").inner_text() == "org/c (x)/3: fluency 0.3, length 0.2"
     assert tab.page.locator(".point.same").count() == 3  # two panels and a row
     assert tab.page.locator("td .same").inner_text() == RUNS[2]
+    strokes = tab.page.locator(".point use").evaluate_all("uses => uses.map(use => getComputedStyle(use).strokeWidth)")
+    assert strokes.count("3px") == 3
     tab.page.mouse.move(5, 5)
     assert tab.page.locator("#tip").is_hidden()
     assert tab.page.locator(".same").count() == 0

@@ -223,6 +223,14 @@ def test_a_legend_is_there_where_a_panel_has_several_curves():
     assert "set" not in texts_in(alone)
 
 
+def test_lines_that_would_fill_a_panel_become_their_quantiles_and_the_panel_says_so():
+    many = Curve("A", UP, UP, np.tile(np.arange(101.0), (3, 1)))
+    chart = Curves((CurvePanel("weights", (many,), 1.0),), "tau", "scores", 0.9, "set")
+    below = drawn(chart).axes[1]
+    assert [line.get_ydata()[0] for line in below.lines[:7]] == [0, 10, 25, 50, 75, 90, 100]
+    assert "0%, 10%, 25%, 50%, 75%, 90%, 100% of 101 are below" in texts_in(chart)
+
+
 def test_the_bars_of_groups_that_overlap_stand_side_by_side():
     chart = Intervals(tuple("abcd"), np.ones(4), np.zeros(4), np.ones(4), "x", ((0, 1), (1, 2), (2, 3)), "alike", "")
     bars = drawn(chart).axes[1].lines

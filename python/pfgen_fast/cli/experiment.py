@@ -565,12 +565,13 @@ def _show(finding: Finding, output: Path, warned_of: Sequence[str], *, report: P
     from ..report.findings import write_finding
 
     page, *others = write_finding(finding, output, report=report)
-    if not quiet:
-        stdout().print(styled((shown(finding.answer), "bold")))
-        for sentence in finding.notes:
-            if sentence not in warned_of:
-                note(sentence)
-        stdout().print(shown(finding.paragraph))
-        stdout().print(f"{shown(str(page))} and {len(others)} other files")
-        if not any(path.name == "index.html" for path in others):
-            note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")
+    if quiet:
+        return
+    stdout().print(styled((shown(finding.answer), "bold")))
+    for sentence in finding.notes:
+        if sentence not in warned_of:
+            note(sentence)
+    stdout().print(shown(finding.paragraph))
+    stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    if not any(path.name == "index.html" for path in others):
+        note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")

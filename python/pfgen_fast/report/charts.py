@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..experiments.charts import Bands, Curve, Curves, Density, Intervals, Lines, Matrix, Points, Ranges, Scatter
+from ..statistics.correlation import Floats
 from .drawing import COLORS, LEVELS, LIMIT, QUIET, label_extremes, levels, look, new_figure, plain
 
 POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
 
 _PANELS_SIDE_BY_SIDE = 3
 _N_LABELS, _N_LABELS_ALONE = 8, 24
+_MANY_LINES = 40
+_SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 @singledispatch
@@ -69,7 +72,8 @@ def _matrix(chart: Matrix) -> Any:
     n_rows, n_columns = chart.values.shape
     width_of_scale = 1
     figure, ((axes,),) = new_figure(2 + 0.9 * n_columns + width_of_scale, 2 + 0.9 * n_rows)
-    cells = axes.pcolormesh(chart.values, cmap=levels(), vmin=chart.lowest, vmax=chart.highest)
+    scale = {"cmap": levels(), "vmin": chart.lowest, "vmax": chart.highest}
+    cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
     axes.set(aspect="equal", ylim=(n_rows, 0))
     axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)))
@@ -146,6 +150,7 @@ def _curves(chart: Curves) -> Any:
             axes.axvline(panel.usual_x, color=QUIET, linestyle=":", linewidth=1)
             if panel.is_logarithmic:
                 axes.set_xscale("log")
+                axes.xaxis.set_major_formatter("{x:g}")
         _mark_threshold(above, chart.threshold)
         above.set_title(plain(panel.title))
         if column == 0:
@@ -158,9 +163,18 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: 
     for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
         above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
-        below.plot(curve.x, curve.lines, **{**look(number), "marker": "", "linewidth": 0.6})
+        below.plot(curve.x, _told_apart(curve.lines), **{**look(number), "marker": "", "linewidth": 0.9})
+    n_lines = max(curve.lines.shape[1] for curve in curves)
+    if n_lines > _MANY_LINES:
+        shares = ", ".join(f"{share:.0%}" for share in _SHARES)
+        below.set_title(f"{shares} of {n_lines:,} are below", fontsize=7)
     if len(curves) > 1:
         above.legend(title=plain(legend_title), fontsize=7)
+
+
+def _told_apart(lines: Floats) -> Floats:
+    """The lines, or their quantiles if there are so many that they would fill the panel."""
+    return lines if lines.shape[1] <= _MANY_LINES else np.quantile(lines, _SHARES, axis=1).T
 
 
 @drawn.register

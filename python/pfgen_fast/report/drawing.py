@@ -207,8 +207,9 @@ def extremes(x: Floats, y: Floats) -> list[int]:
 
 
 def _short(label: str) -> str:
-    """A label without what comes before the first slash, which is the organization of most models."""
-    name = label.split("/", 1)[-1]
+    """The model alone of a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
+    parts = label.removeprefix("result/").split("/")
+    name = parts[1] if len(parts) > 1 else label
     return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
 
 

@@ -181,6 +181,9 @@ def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Lin
     places = [] if group is None else list(_places(group))
     if len(places) != len(marks):  # a point lies outside of its panel, so that nobody knows which is which
         return
+    for shape in group.iter(_tag("path")) if group is not None else ():
+        for name in ("fill", "stroke", "stroke-width"):  # as each place has its own, which a style can then change
+            shape.attrib.pop(name, None)
     for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):
         # Only one point of a panel is reached by Tab; experiment.js goes to the others by the arrow keys.
         point = _linked(mark, link, "0" if number == 0 else "-1")

@@ -92,7 +92,7 @@ function stageDetails(stage, before) {
   const parts = [make("summary", {}, make("b", {}, stage.name), ` removed ${counted(removed)} of ${counted(before.n)}${share}`,
     make("span", { className: "quiet" }, ` · mean length ${figure(stage.mean, 1)} ±${figure(stage.std, 1)}`))];
   if (stage.note) parts.push(make("p", {}, make("bdi", {}, stage.note)));
-  const tables = [section("Scores by this suite", smallTable(["", "scored", ...METRICS], [scoresOf("left", stage.scores), scoresOf("removed", stage.removed_scores)]))];
+  const tables = [section("Scores by this suite", smallTable(["answers", "scored", ...METRICS], [scoresOf("left", stage.scores), scoresOf("removed", stage.removed_scores)]))];
   if (stage.reasons.length) {
     tables.push(section(stage.name === "frequency" ? "Rare n-grams that removed an answer" : "Most frequent reasons",
       smallTable(["reason", "answers"], stage.reasons.map(([reason, count]) => [reason, counted(count)]))));
@@ -102,6 +102,7 @@ function stageDetails(stage, before) {
     parts.push(make("h3", {}, "Examples of what was removed"), ...stage.examples.map((example) =>
       make("div", { className: "example" }, make("div", { className: "reason" }, make("bdi", {}, `${example.reason} · raw answer ${counted(example.row)}`)), make("bdi", {}, example.answer))));
   }
+  for (const table of parts) for (const scroller of table.querySelectorAll(".scroller")) scroller.tabIndex = 0;
   return make("details", { className: "stage", open: removed > 0 && stage.name !== "select" && stage.name !== "length" }, ...parts);
 }
 
