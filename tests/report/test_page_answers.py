@@ -322,14 +322,3 @@ def test_the_browser_has_its_turn_after_each_line_of_data(open_tab, path, mini):
     )
     lines = re.findall(r'id="answers-\d+">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
     assert turns == sum(text.count("\n") + 1 for text in lines) >= 2 * len(mini)
-
-
-def test_axe_finds_nothing_in_the_views_of_answers(open_tab, path):
-    for fragment, ready in (
-        ("#run=org/run-1&question=Q01", ".scored"),
-        ("#question=Q01", ".ranked .answer"),
-        ("#compare=org/run-1..org/run-2&question=Q01", "details.paired[open] .answer"),
-    ):
-        tab = open_tab(path, fragment)
-        tab.page.wait_for_selector(ready)
-        assert [fault for fault in tab.faults() if "details" in fault or "answer" in fault] == []
