@@ -272,6 +272,31 @@ def test_points_name_their_run_and_open_it(open_tab, path):
     assert "run=" in tab.fragment
 
 
+def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, path):
+    tab = open_tab(path)
+    plot = drawn(tab.page)
+
+    def label():
+        return tab.page.evaluate("document.activeElement.ariaLabel")
+
+    plot.locator("a").focus()
+    assert label().startswith(HOSTILE[:20])  # the leftmost
+    assert tab.page.locator("#tip").inner_text().split("\n") == label().split(", ")
+    for key in ("ArrowLeft", "ArrowRight", "ArrowRight"):  # the edge holds
+        tab.page.keyboard.press(key)
+    assert label() == "other/gamma/1, Fluency 0.4000, Truthfulness 0.6325"
+    tab.page.keyboard.press("End")
+    assert label().startswith("system/ground-truth")
+    assert plot.locator("a").count() == 1
+    box = plot.locator("a").bounding_box()
+    rightmost = max(point.bounding_box()["x"] for point in plot.locator("g path").all())
+    assert box["x"] < rightmost < box["x"] + box["width"]
+    assert tab.faults() == []
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == "run=system/ground-truth"
+
+
 def test_filters_apply_to_the_plots(open_tab, path):
     page = open_tab(path, "#search=alpha").page
     assert drawn(page).locator("g path").count() == 2
