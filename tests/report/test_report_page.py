@@ -8,7 +8,7 @@ import re
 
 import pytest
 from makers.pages import allowing
-from makers.reported import FORMULA, HOSTILE, unlike_runs
+from makers.reported import FORMULA, HOSTILE, reported_run, unlike_runs
 from pfgen_fast.files.foreign_text import csv_value, terminal_text
 
 pytestmark = pytest.mark.browser
@@ -451,6 +451,23 @@ def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tm
     assert tab.page.title() == "pfgen-fast report: 7 runs"
     assert set(tab.page.evaluate("refused")) >= {"script-src-elem", "script-src-attr", "img-src"}
     tab.problems.clear()
+
+
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])
+def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
+    path = made_page([reported_run(mini, "a", config={name: "x"}), reported_run(mini, "b", config={"mode": "qa"})])
+    page = open_tab(path, f"#columns=parameter%20{name}").page
+    assert page.locator(f'#runs td[data-column="parameter {name}"]').all_inner_texts() == ["x", "–"]
+
+
+def test_runs_of_one_name_have_addresses_of_their_own(open_tab, made_page):
+    tab = open_tab(made_page(["same", "other", "same"]))
+    links = tab.page.locator("#runs th a")
+    hrefs = [link.get_attribute("href") for link in links.all()]
+    assert tab.page.evaluate("(hrefs) => hrefs.map((href) => readState(href).run)", hrefs) == [0, 1, 2]
+    links.last.click()
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == hrefs[2].removeprefix("#/")
 
 
 def test_names_of_strangers_are_only_text(open_tab, path):
