@@ -3,6 +3,11 @@
 const table = document.getElementById("runs");
 const rowOf = [...table.tBodies[0].rows];  // by the number of the run
 
+// Of several runs of one name, the first has the address that the page is written with.
+for (const [number, row] of rowOf.entries()) {
+  if (runKeys[number] !== overview.runs[number].name) row.querySelector("th a").href = addressOf({ run: number });
+}
+
 const collator = new Intl.Collator("en");  // comparing without one takes ten times as long
 
 /** The parameters in which the runs differ, each with its different values. */
