@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -32,7 +33,8 @@ _TAGS = {"html", "head", "meta", "title", "style", "script", "body", "header", "
 _TAGS |= {"h1", "h2", "h3", "p", "a", "b", "bdi", "code", "span", "ul", "li", "noscript", "figure", "figcaption", "img"}
 _TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "div", "dialog", "details", "summary"}
 _TAGS |= {"button", "input", "label", "select", "option", "form", "fieldset", "legend", "dl", "dt", "dd", "kbd"}
-_TAGS |= {"canvas", "svg", "path"}
+_TAGS |= {"canvas", "svg", "use", "defs", "clippath", "g", "path", "rect", "circle", "line", "text", "tspan"}
+_CSV = "data:text/csv;charset=utf-8;base64,"
 _TAGS_IN_MARKDOWN = {"code", "a", "b", "s", "dl", "dt", "dd"}
 
 
@@ -138,7 +140,10 @@ def check_html(text):
     for name, value in outline.attributes:
         assert not name.startswith("on")
         assert name != "style"
-        assert name != "href" or value.startswith("#")
+        if name == "href" and value.startswith(_CSV):
+            check_csv(base64.b64decode(value.removeprefix(_CSV)).decode())
+        else:
+            assert name != "href" or is_file(value)
         assert name != "src" or value.startswith("data:image/svg+xml;base64,")
         assert not acting(value)
 
@@ -347,7 +352,7 @@ def test_sweep_and_its_report(asked, suite, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "count"), [("relations", 6), ("stability", 9), ("significance", 5), ("sensitivity", 5)]
+    ("experiment", "count"), [("relations", 8), ("stability", 8), ("significance", 7), ("sensitivity", 7)]
 )
 def test_experiment(asked, suite, few_runs, tmp_path, experiment, count):
     quick = {
@@ -374,7 +379,7 @@ def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch)
     files = ("--scores", ratings, "--scores", others)
     asked("experiment", "external", *usual, *files, "--resamples", "100")
     others.unlink()
-    check_files(tmp_path, count=14)
+    check_files(tmp_path, count=17)
     matched = (tmp_path / "external-models-1.csv").read_text(encoding="utf-8")
     for name in ("=1+1", "@SUM(1)"):
         assert re.search(rf"^'{re.escape(name)},'{re.escape(name)},.*,the same$", matched, flags=re.MULTILINE)

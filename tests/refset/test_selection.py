@@ -180,9 +180,10 @@ def test_progress_is_told_and_what_it_raises_ends_the_work(answers):
 
 
 def test_ctrl_c_ends_the_work():
-    # In a separate process, because workers of pytest-xdist ignore SIGINT.
+    # In a separate process, because workers of pytest-xdist ignore SIGINT; a process begun in the background does too.
     script = (
         "import os, signal, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pfgen_fast.ngram import NgramSampler\n"
         "from pfgen_fast.refset.selection import select\n"
         "answers = NgramSampler('mini', order=4).sample('Q07', range(400)) * 10\n"

@@ -94,7 +94,7 @@ def test_suite_check_warns(call, make_suite):
         "warning: question Q01: the pattern '(a+)+$' may take practically forever, because a repeat within a repeat "
         "can match one text in ever more ways\n",
     )
-    assert "no faults in 1 questions" in out
+    assert "no faults in 1 question\n" in out
     assert call("suite", "check", folder, "--json")[:2] == (0, "[]\n")
 
 
