@@ -83,6 +83,18 @@ def test_no_command_prints_markup():
         assert not re.search(r"\[/?(bold|dim|red|green|yellow)\]", path.read_text(encoding="utf-8")), path
 
 
+def test_no_file_holds_the_marks_of_a_merge_conflict():
+    written = [
+        path for name in ("python", "tests", "docs", "bench", "examples", "cpp") for path in (ROOT / name).rglob("*")
+    ]
+    texts = [
+        path for path in [*ROOT.glob("*"), *written] if path.suffix in {".md", ".py", ".toml", ".js", ".cpp", ".hpp"}
+    ]
+    assert len(texts) > 300
+    for path in texts:
+        assert not re.search(r"^(<{7}|>{7}) ", path.read_text(encoding="utf-8"), flags=re.MULTILINE), path
+
+
 def test_public_names_are_sorted_and_documented():
     assert pfgen_fast.__all__ == sorted(pfgen_fast.__all__)
     for name in pfgen_fast.__all__:

@@ -50,7 +50,7 @@ def line_of(name, checkout, tmp_path):
             *(checkout / "answers.jsonl", "-o", tmp_path / "scored.jsonl"),
         ),
         "report": ("report", result, "-o", tmp_path / "report.html"),
-        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "compare": ("compare", *runs[:2]),
         "explain": ("explain", "-q", "Q07", "-a", ANSWER),
         "verify": ("verify", result, "--sample", 1),
         "generate": ("generate", *ngram),
@@ -60,9 +60,12 @@ def line_of(name, checkout, tmp_path):
         "suite check": ("suite", "check"),
         "suite compile": ("suite", "compile"),
         "experiment relations": ("experiment", "relations", *experiment, "--resamples", 100),
+        "experiment all": ("experiment", "all", *experiment, "--trials", 1),
+        "experiment parts": ("experiment", "parts", *experiment),
+        "experiment sets": ("experiment", "sets", *experiment, "--resamples", 100),
         "experiment stability": ("experiment", "stability", *experiment, "--reference-draws", 0, "--draws", 1),
         "experiment external": ("experiment", "external", *experiment, "--scores", tmp_path / "scores.csv"),
-        "experiment significance": ("experiment", "significance", *experiment, "--resamples", 100),
+        "experiment significance": ("experiment", "significance", *experiment),
         "experiment sensitivity": ("experiment", "sensitivity", *experiment, "--vary", "limit=150"),
     }.get(name)
 
@@ -70,13 +73,14 @@ def line_of(name, checkout, tmp_path):
 WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords"}
 """Commands that read results alone, or that name their suite otherwise."""
 
-TESTED_ELSEWHERE = {"import-batch", "experiment judge"}
-"""Commands that need files or a server."""
+TESTED_ELSEWHERE = {"import-batch", "experiment judge", "view"}
+"""Commands that need files or a server, or that are one."""
 
 TAKE_A_SUITE = [
     *("score", "score --question-column", "report", "compare", "explain", "verify", "generate", "sweep", "prompts"),
     *("suite info", "suite check", "suite compile"),
-    *(f"experiment {name}" for name in ("relations", "stability", "external", "significance", "sensitivity")),
+    *(f"experiment {name}" for name in ("all", "parts", "relations", "sets")),
+    *(f"experiment {name}" for name in ("stability", "external", "significance", "sensitivity")),
 ]
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
 
@@ -178,7 +182,7 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
     expected = (str(checkout / "data"), signature)
     lines = {
         "score": ("score", "--force", result),
-        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "compare": ("compare", *runs[:2]),
         "explain": ("explain", "-q", "Q07", "-a", ANSWER, "-s", checkout / "data"),
         "verify": ("verify", result, "--sample", 1),
         "generate": ("generate", "-e", "ngram", "-n", 1, "-s", checkout / "data", "-o", tmp_path),
@@ -246,4 +250,4 @@ def test_a_leaderboard_of_two_suites_says_that_they_cannot_be_compared(call, che
     call("score", checkout / "result")
     code, _, err = call("leaderboard", checkout / "result", tmp_path / "result")
     assert code == 0
-    assert err.startswith("note: scores of different suites, or of other questions, stand side by side")
+    assert err.startswith("note: scores of 2 suites, which cannot be compared: metadata hashes ")

@@ -40,7 +40,7 @@ def test_a_row_that_lacks_a_number_is_left_out_and_named(tmp_path):
         (HEAD + "a,b,many,1,1,1,1,1,1,1\n", "line 2, column 'score': expected a number, not 'many'"),
         (HEAD + "a,b,inf,1,1,1,1,1,1,1\n", "line 2, column 'score': expected a number, not 'inf'"),
         (HEAD + "a,b\n", "line 2: expected 10 cells, not 2"),
-        (HEAD + "a,b,1,1,1,1,1,1,1,1\n", "1 runs: an experiment needs at least 3"),
+        (HEAD + "a,b,1,1,1,1,1,1,1,1\n", "an experiment needs at least 3 runs; there are 1"),
         (HEAD.replace("other", "run"), "line 1: expected distinct column names"),
     ],
 )

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,7 +22,8 @@ from pfgen_fast.errors import EngineError, PfgenError
 from pfgen_fast.generation.engines import ENGINES, open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.sweep import SweepOptions, grid, interval_text, records, sweep, to_csv, to_json, to_markdown
-from pfgen_fast.report.pictures import write_picture
+from pfgen_fast.report.drawing import style
+from pfgen_fast.report.pictures import _figure, write_picture
 from pfgen_fast.report.sweeps import lines, swept_values
 from pfgen_fast.runs.precision import TrialScores, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials
@@ -353,6 +355,17 @@ def test_too_few_trials_for_an_interval_are_drawn_without(mini, tmp_path):
     ]
     write_picture(few, tmp_path / "x.svg", until_interval=0.01)
     assert (tmp_path / "x.svg").exists()
+
+
+def test_intervals_after_one_number_of_trials_are_drawn_as_points(mini, tmp_path):
+    (one,) = sweep(mini, grid("ngram", {"order": [5]}), trials=13, output=tmp_path / "runs")
+    known = [step for step in one.curve if step.half_width is not None]
+    shown = [replace(one, curve=known[:n]) for n in (1, 2)]
+    with style():
+        figures = [_figure([point], None) for point in shown]
+    of_one, of_two = ([line.get_marker() for line in figure.axes[-2].get_lines()] for figure in figures)
+    assert of_one == ["o"]
+    assert of_two == [""]
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg"])

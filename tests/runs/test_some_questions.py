@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 
 import pytest
 from makers.forged_index import forge_baseline, replace, section
@@ -238,6 +239,28 @@ def test_compare_and_verify_take_some_questions(call, run, tmp_path, mini):
     code, out, _ = call("verify", "--suite", "mini", run, "--limit", "1")
     assert code == 0
     assert "core = oracle (2 answers); index = files; result.json is not compared, because it is one of all" in out
+
+
+def test_verify_says_which_runs_have_no_signature(call, run, tmp_path):
+    call("score", "--suite", "mini", run)
+    other = tmp_path / "other"
+    shutil.copytree(run, other)
+    (other / "result.json").unlink()
+    code, out, _ = call("verify", "--suite", "mini", run, other, "--sample", "1")
+    assert code == 0
+    assert "core = oracle (1 answer);" in out
+    assert sorted(line for line in out.splitlines() if line.startswith("suite")) == [
+        "suite: mini (1 run)",
+        "suite: mini (1 run, no signature)",
+    ]
+
+
+def test_prompts_for_some_questions_are_those_of_all(call):
+    whole = [json.loads(line) for line in call("prompts", "--suite", "mini")[1].splitlines()]
+    code, out, _ = call("prompts", "--suite", "mini", "--questions", "Q0[5-8]", "--limit", "2")
+    assert code == 0
+    assert list(map(json.loads, out.splitlines())) == whole[4:6]
+    assert call("prompts", "--suite", "mini", "--questions", "Z*")[0] == 2
 
 
 def test_compare_and_verify_leave_out_unknown_questions(call, foreign):

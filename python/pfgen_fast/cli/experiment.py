@@ -16,10 +16,12 @@ from .commands import LINES, new_group
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
+    from ..experiments import Finding, RunFigures, ScoredRuns
     from ..experiments.leaderboard_table import LeaderboardTable
     from ..experiments.scored_runs import OnBatch
+    from ..suite.suite import Suite
 
+Read = TypeVar("Read")
 Runs = TypeVar("Runs", bound="RunFigures")
 
 experiment = new_group(LINES["experiment"])
@@ -90,24 +92,16 @@ def everything(
     """
     from ..experiments.external import read_scores
     from ..experiments.together import Experiments
-    from ..files.writing import check_folder
 
-    check_folder(output)
+    call = _Call(output, report, suite, threads, quiet=quiet)
     outside = [read_scores(path) for path in scores or ()]
-    loaded = given_suite(suite)
-    with counting("runs", quiet=quiet) as count:
-        experiments = Experiments(
-            paths, outside, suite=loaded, trials=trials, seed=seed, threads=threads, on_progress=count
-        )
-    _warn_of(experiments.scored)
+    experiments = call.read(Experiments, paths, outside=outside, trials=trials, seed=seed)
+    call.take(experiments.scored)
     for finding in experiments.findings():
-        _show(finding, output, experiments.scored.problems, report=report, quiet=quiet)
+        call.show(finding)
     for problem in experiments.problems:
         warn(f"left out: {problem}")
-    if not quiet:
-        print_origin(experiments.scored.suite)
-    if experiments.problems or experiments.scored.problems:
-        raise SystemExit(Exit.PARTIAL)
+    call.end(is_whole=not experiments.problems)
 
 
 @experiment.command()
@@ -136,12 +130,10 @@ def relations(
     """
     from ..experiments.relations import relations as find
 
-    scored = (
-        _scored(paths, suite, threads, output, quiet=quiet)
-        if paths and table is None
-        else _table(paths, table, output).runs
-    )
-    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, report=report, quiet=quiet)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    file = _table_instead(paths, table)
+    runs = call.table(file).runs if file else call.scored(paths or [])
+    call.finish(find(runs, n_resamples=resamples, seed=seed))
 
 
 @experiment.command()
@@ -167,14 +159,9 @@ def parts(
     """
     from ..experiments.parts import parts as find
 
-    runs: RunMeans | RunFigures
-    if paths and table is None:
-        runs = _figures(paths, suite, threads, output, quiet=quiet)
-        finding = find(runs.run_means)
-    else:
-        runs = _table(paths, table, output).runs
-        finding = find(runs)
-    _finish(finding, output, runs, report=report, quiet=quiet)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    file = _table_instead(paths, table)
+    call.finish(find(call.table(file).runs if file else call.figures(paths or []).run_means))
 
 
 @experiment.command()
@@ -209,15 +196,14 @@ def sets(
     from ..experiments.sets import scores_by_set, scores_in_table
     from ..experiments.sets import sets as find
 
-    if paths and table is None:
-        figures = _figures(paths, suite, threads, output, quiet=quiet)
-        by_set = scores_by_set(figures, chosen)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    file = _table_instead(paths, table)
+    if file:
+        leaderboard = call.table(file)
+        by_set = scores_in_table(leaderboard, call.suite_of(file), chosen)
     else:
-        from ..runs.checkout import suite_of
-
-        leaderboard = _table(paths, table, output)
-        by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, given_suite(suite)), chosen)
-    _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, report=report, quiet=quiet)
+        by_set = scores_by_set(call.figures(paths or []), chosen)
+    call.finish(find(by_set, n_resamples=resamples, seed=seed))
 
 
 @experiment.command()
@@ -260,8 +246,8 @@ def stability(
     cut = None
     if reference_draws:
         cut = CutReferences(references or None, n_draws=reference_draws, trials=trials, seed=seed, threads=threads)
-    scored = _scored(paths, suite, threads, output, quiet=quiet, on_batch=cut)
-    _finish(find(scored, cut, n_draws=draws, seed=seed), output, scored, report=report, quiet=quiet)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    call.finish(find(call.scored(paths, cut), cut, n_draws=draws, seed=seed))
 
 
 class PickChoice(str, enum.Enum):
@@ -298,10 +284,10 @@ def external(
     from ..experiments.external import external as find
     from ..experiments.external import read_scores
 
+    call = _Call(output, report, suite, threads, quiet=quiet)
     files = [read_scores(path) for path in scores]
-    figures = _figures(paths, suite, threads, output, quiet=quiet)
-    found = find(figures.run_means, files, pick=pick.value, n_resamples=resamples, seed=seed)
-    _finish(found, output, figures, report=report, quiet=quiet)
+    means = call.figures(paths).run_means
+    call.finish(find(means, files, pick=pick.value, n_resamples=resamples, seed=seed))
 
 
 @experiment.command()
@@ -380,9 +366,9 @@ def judge(
         cache=cache or output / "judge-ratings.jsonl",
     )
     evaluator = wanted.evaluator()
+    call = _Call(output, report, suite, threads, quiet=quiet)
     answers = AnswersToJudge(trials, seed)
-    scored = _figures(paths, suite, threads, output, quiet=quiet, on_batch=answers)
-    rated = RatedRuns(scored, answers.found, evaluator)
+    rated = RatedRuns(call.figures(paths, answers), answers.found, evaluator)
     if dry_run or not quiet:
         stdout().print(rated.estimate(wanted.prices).sentence("ratings"))
     if dry_run:
@@ -396,7 +382,7 @@ def judge(
     if problem:
         again = "run the same command again to continue, or with --offline to use the stored ratings"
         fail(f"{problem}; {again}", Exit.PARTIAL)
-    _finish(rated.finding(), output, scored, report=report, quiet=quiet)
+    call.finish(rated.finding())
 
 
 class CorrectionChoice(str, enum.Enum):
@@ -431,9 +417,8 @@ def significance(
     """
     from ..experiments.significance import significance as find
 
-    scored = _figures(paths, suite, threads, output, quiet=quiet)
-    finding = find(scored, alpha=alpha, correction=correction.value)
-    _finish(finding, output, scored, report=report, quiet=quiet)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    call.finish(find(call.figures(paths), alpha=alpha, correction=correction.value))
 
 
 @experiment.command()
@@ -472,8 +457,8 @@ def sensitivity(
 
     values = dict(map(_values, vary)) if vary else None
     varied = VariedConstants(values, trials=trials, seed=seed, threads=threads)
-    scored = _figures(paths, suite, threads, output, quiet=quiet, on_batch=varied)
-    _finish(find(scored, varied), output, scored, report=report, quiet=quiet)
+    call = _Call(output, report, suite, threads, quiet=quiet)
+    call.finish(find(call.figures(paths, varied), varied))
 
 
 def _values(text: str) -> tuple[str, list[float]]:
@@ -485,93 +470,94 @@ def _values(text: str) -> tuple[str, list[float]]:
         fail(f"--vary {text}: expected a constant and its values, as limit=120,150,200")
 
 
-def _scored(
-    paths: list[str],
-    suite: str | None,
-    threads: int | None,
-    output: Path,
-    *,
-    quiet: bool,
-    on_batch: OnBatch | None = None,
-) -> ScoredRuns:
-    """The runs with the scores of every answer."""
-    from ..experiments import score_runs
-
-    return _read(score_runs, paths, suite, threads, output, quiet, on_batch)
-
-
-def _figures(
-    paths: list[str],
-    suite: str | None,
-    threads: int | None,
-    output: Path,
-    *,
-    quiet: bool,
-    on_batch: OnBatch | None = None,
-) -> RunFigures:
-    """The runs with the figures of their results."""
-    from ..experiments import read_figures
-
-    return _read(read_figures, paths, suite, threads, output, quiet, on_batch)
-
-
-def _read(
-    read: Callable[..., Runs],
-    paths: list[str],
-    suite: str | None,
-    threads: int | None,
-    output: Path,
-    quiet: bool,
-    on_batch: OnBatch | None,
-) -> Runs:
-    from ..files.writing import check_folder
-
-    check_folder(output)
-    loaded = given_suite(suite)
-    with counting("runs", quiet=quiet) as count:
-        runs = read(paths, suite=loaded, threads=threads, on_batch=on_batch, on_progress=count)
-    _warn_of(runs)
-    return runs
-
-
-def _table(paths: list[str] | None, table: Path | None, output: Path) -> LeaderboardTable:
-    from ..experiments.leaderboard_table import read_leaderboard
-    from ..files.writing import check_folder
-
-    if paths or table is None:
+def _table_instead(paths: list[str] | None, table: Path | None) -> Path | None:
+    """The leaderboard that is given instead of runs; None if runs are."""
+    if bool(paths) == (table is not None):
         fail(f"{'both runs and' if paths else 'neither runs nor'} a --table: expected one of them")
-    check_folder(output)
-    leaderboard = read_leaderboard(table)
-    _warn_of(leaderboard.runs)
-    return leaderboard
+    return table
 
 
-def _warn_of(runs: RunMeans | RunFigures) -> None:
-    for problem in runs.problems:
-        warn(problem)
+class _Call:
+    """A call of an experiment: reads its runs, warns of those left out, and writes and prints what was found."""
 
+    def __init__(
+        self, output: Path, report: Path | None, suite: str | None = None, threads: int | None = None, *, quiet: bool
+    ) -> None:
+        from ..files.writing import check_folder
 
-def _finish(finding: Finding, output: Path, runs: RunMeans | RunFigures, *, report: Path | None, quiet: bool) -> None:
-    from ..experiments import RunFigures
+        check_folder(output)
+        self._output, self._report, self._threads, self._quiet = output, report, threads, quiet
+        self._given = given_suite(suite)
+        self._suite: Suite | None = None
+        self._problems: Sequence[str] = ()
 
-    _show(finding, output, runs.problems, report=report, quiet=quiet)
-    if isinstance(runs, RunFigures) and not quiet:
-        print_origin(runs.suite)
-    if runs.problems:
-        raise SystemExit(Exit.PARTIAL)
+    def scored(self, paths: list[str], on_batch: OnBatch | None = None) -> ScoredRuns:
+        """The runs with the scores of every answer."""
+        from ..experiments import score_runs
 
+        return self.take(self.read(score_runs, paths, on_batch=on_batch))
 
-def _show(finding: Finding, output: Path, warned_of: Sequence[str], *, report: Path | None, quiet: bool) -> None:
-    from ..report.findings import write_finding
+    def figures(self, paths: list[str], on_batch: OnBatch | None = None) -> RunFigures:
+        """The runs with the figures of their results."""
+        from ..experiments import read_figures
 
-    page, *others = write_finding(finding, output, report=report)
-    if quiet:
-        return
-    stdout().print(styled((shown(finding.answer), "bold")))
-    for sentence in finding.notes:
-        if sentence not in warned_of:
-            note(sentence)
-    stdout().print(shown(finding.paragraph))
-    stdout().print(f"{shown(str(page))} and {len(others)} other files")
-    if not any(path.name == "index.html" for path in others):
-        note(f"{output / 'index.html'} is not of this program and stays; it does not list the experiments")
+        return self.take(self.read(read_figures, paths, on_batch=on_batch))
+
+    def table(self, path: Path) -> LeaderboardTable:
+        """The means of a leaderboard."""
+        from ..experiments.leaderboard_table import read_leaderboard
+
+        leaderboard = read_leaderboard(path)
+        self._warn_of(leaderboard.runs.problems)
+        return leaderboard
+
+    def suite_of(self, path: Path) -> Suite:
+        """The given suite, or that of the checkout which the file lies in."""
+        from ..runs.checkout import suite_of
+
+        self._suite = suite_of(path, self._given)
+        return self._suite
+
+    def read(self, read: Callable[..., Read], paths: list[str], **more: object) -> Read:
+        """What is read of runs, with a bar."""
+        with counting("runs", quiet=self._quiet) as count:
+            return read(paths, suite=self._given, threads=self._threads, on_progress=count, **more)
+
+    def take(self, runs: Runs) -> Runs:
+        """Notes the suite of the runs, and warns of those that were left out."""
+        self._suite = runs.suite
+        self._warn_of(runs.problems)
+        return runs
+
+    def _warn_of(self, problems: Sequence[str]) -> None:
+        self._problems = problems
+        for problem in problems:
+            warn(problem)
+
+    def show(self, finding: Finding) -> None:
+        """Writes the files of a finding, and prints what it says."""
+        from ..report.findings import write_finding
+
+        page, *others = write_finding(finding, self._output, report=self._report)
+        if self._quiet:
+            return
+        stdout().print(styled((shown(finding.answer), "bold")))
+        for sentence in finding.notes:
+            if sentence not in self._problems:
+                note(sentence)
+        stdout().print(shown(finding.paragraph))
+        stdout().print(f"{shown(str(page))} and {len(others)} other files")
+        if not any(path.name == "index.html" for path in others):
+            note(f"{self._output / 'index.html'} is not of this program and stays; it does not list the experiments")
+
+    def end(self, *, is_whole: bool = True) -> None:
+        """Names the suite, and exits accordingly where something was left out."""
+        if self._suite is not None and not self._quiet:
+            print_origin(self._suite)
+        if self._problems or not is_whole:
+            raise SystemExit(Exit.PARTIAL)
+
+    def finish(self, finding: Finding) -> None:
+        """Shows the only finding."""
+        self.show(finding)
+        self.end()

@@ -31,6 +31,8 @@ class FormatChoice(str, enum.Enum):
 
 def prompts(
     suite: options.SuiteToAsk = None,
+    questions: options.Questions = None,
+    limit: options.Limit = None,
     mode: options.ModeOption = options.ModeChoice.completion,
     trials: options.Trials = 1,
     examples: options.Examples = 20,
@@ -64,6 +66,8 @@ def prompts(
 
       pfgen-fast prompts --suite mini --mode chat --trials 2
 
+      pfgen-fast prompts --suite mini --questions Q07
+
       pfgen-fast prompts --suite mini --mode chat --trials 10 --format openai-batch --model gpt-4o -o batch.jsonl
     """
     from ..generation.engines import Sampling
@@ -81,7 +85,7 @@ def prompts(
         stop=(*STOP[mode.value], *(stop or ())),
     )
     setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
-    loaded = suite_or_here(suite)
+    loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:
         of_engine = {
             "max_tokens_name": max_tokens_name,

@@ -183,6 +183,7 @@ def sweep(
     if as_json:
         _print_json(measured)
     elif not quiet:
+        print_line(("±: half of the 95 % interval over trials", "dim"))
         print_origin(loaded, next((point.signature for point in measured if point.signature), None))
     if any(point.problems for point in measured):
         raise SystemExit(Exit.PARTIAL)

@@ -80,7 +80,7 @@ class TableJob:
             fail("--in-place replaces the input, and stdin cannot be replaced")
         if self.output is not None and not is_input:
             fail(f"--in-place replaces the input, {source}, so --output cannot be {self.output}")
-        return source.resolve()  # a link stays a link
+        return source.resolve() if source.is_symlink() else source  # a link stays a link
 
     def _what_to_type(self) -> str:
         """The message that says which columns there are, and the whole command."""

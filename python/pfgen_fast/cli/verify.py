@@ -81,7 +81,8 @@ def verify(
     elif not quiet:
         _print_total([verdict for verdict, _ in verdicts])
         for (of_runs, signature), n in Counter((of_runs, verdict.signature) for verdict, of_runs in verdicts).items():
-            print_origin(of_runs, signature, remark=f" ({counted(n, 'run')})" if n < len(verdicts) else "")
+            which = counted(n, "run") + ("" if signature else ", no signature")
+            print_origin(of_runs, signature, remark=f" ({which})" if n < len(verdicts) else "")
     indexes_are_right = not any(verifier.index_differences for verifier in verifiers.values())
     if not (indexes_are_right and all(verdict.is_right for verdict, _ in verdicts)):
         raise SystemExit(Exit.NO)
@@ -91,11 +92,10 @@ def verify(
 
 def _print(verdict: Verdict) -> None:
     mark = ("ok", "green") if verdict.is_right else ("differs", "red")
-    core = (
-        f"{len(verdict.differences)} of {verdict.n_answers} answers differ" if verdict.differences else "core = oracle"
-    )
+    answers = counted(verdict.n_answers, "answer")
+    core = f"{len(verdict.differences)} of {answers} differ" if verdict.differences else f"core = oracle ({answers})"
     index = "the index differs" if verdict.index_differences else "index = files"
-    state = f"{core} ({verdict.n_answers} answers); {index}; {shown(verdict.recorded)}"
+    state = f"{core}; {index}; {shown(verdict.recorded)}"
     name, width = shown(str(verdict.run.folder)), columns()
     if width is None or len(mark[0]) + 4 + len(name) + len(state) <= width:
         stdout().print(styled(mark, f"  {name}: {state}"))

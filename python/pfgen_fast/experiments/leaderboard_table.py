@@ -68,7 +68,7 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
         models.append(from_csv_value(cells["model"]))
     if len(names) < MIN_VALUES:
         why = f"; {problems[0]}" if problems else ""
-        raise ExperimentError(f"{path}: {len(names)} runs: an experiment needs at least {MIN_VALUES}{why}")
+        raise ExperimentError(f"{path}: an experiment needs at least {MIN_VALUES} runs; there are {len(names)}{why}")
     found = dict(zip(columns, np.array(values).T, strict=True))
     by_set = {metric: {name: found[f"{metric}_{name}"] for name in sets} for metric in _BY_SET}
     means = {

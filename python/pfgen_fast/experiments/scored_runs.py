@@ -376,7 +376,9 @@ class _Gathered:
         """
         if len(self._runs) < MIN_VALUES:
             why = f"; {self.problems[0]}" if self.problems else ""
-            raise ExperimentError(f"{len(self._runs)} runs to score: an experiment needs at least {MIN_VALUES}{why}")
+            raise ExperimentError(
+                f"an experiment needs at least {MIN_VALUES} runs; to score there are {len(self._runs)}{why}"
+            )
         runs = [run for run in self._found if run in self._runs]  # recorded ones were gathered first
         of_runs = [self._runs[run] for run in runs]
         figures = [of_run.questions for of_run in of_runs]

@@ -86,12 +86,16 @@ def _draw_trials(part: Any, shown: Sequence[Measured], until_interval: float | N
     curves = [(point, [step for step in point.curve if step.half_width is not None]) for point in shown]
     drawn = [(point, known) for point, known in curves if known]
     for number, (point, known) in enumerate(drawn):
-        trials, looks = [step.n_trials for step in known], {**look(number), "marker": ""}
+        # A curve of one step has no line to see.
+        trials, looks = [step.n_trials for step in known], look(number) | ({"marker": ""} if len(known) > 1 else {})
         means, halves = [step.value for step in known], [step.half_width or 0 for step in known]
         of_score.plot(trials, means, **looks)
         low = [mean - half for mean, half in zip(means, halves, strict=True)]
         high = [mean + half for mean, half in zip(means, halves, strict=True)]
-        of_score.fill_between(trials, low, high, color=looks["color"], alpha=0.2, linewidth=0)
+        if len(known) > 1:
+            of_score.fill_between(trials, low, high, color=looks["color"], alpha=0.2, linewidth=0)
+        else:
+            of_score.vlines(trials, low, high, color=looks["color"])
         of_interval.plot(trials, halves, label=plain(point.point.name), **looks)
     if until_interval is not None:
         of_interval.axhline(until_interval, color=LIMIT, linestyle="--", linewidth=1)
