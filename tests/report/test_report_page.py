@@ -488,3 +488,15 @@ def test_names_of_strangers_are_only_text(open_tab, path):
     assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 2  # as a name, and as an engine
     assert tab.page.locator("img").count() == 0
     assert tab.page.title() == "pfgen-fast report: 7 runs"
+
+
+def test_all_of_many_rows_come_and_follow_order_and_search(open_tab, made_page):
+    """They come some at a time."""
+    page = open_tab(made_page([f"org/model-{number:03}/x" for number in range(150)])).page
+    page.locator("#runs tbody tr:nth-child(150)").wait_for()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator("#runs tbody tr:nth-child(150)").wait_for()
+    assert names(page) == [f"org/model-{number:03}/x" for number in reversed(range(150))]
+    page.get_by_role("searchbox").fill("model-14")
+    assert names(page) == [f"org/model-14{number}/x" for number in reversed(range(10))]

@@ -54,9 +54,15 @@ async function showView() {
 whenChanged(showView);
 // What is scrolled to stops below the head, however many lines it has.
 new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
-document.getElementById("close").addEventListener("click", () => dialog.close());
-dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+document.getElementById("close").addEventListener("click", closeView);
+dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
+dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });
 dialog.addEventListener("close", () => {
   dialogBody.replaceChildren();
-  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+  closeView();  // browsers close it by themselves when Esc is pressed twice
 });
+
+/** Closes what is open; a step that Back undoes. */
+function closeView() {
+  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+}

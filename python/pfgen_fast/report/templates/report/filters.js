@@ -44,6 +44,7 @@ function filterRuns() {
     }
     rowOf[number].hidden = !isShown;
   });
+  showRowsInTurns();
   const n = visibleRuns().length;
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
   document.getElementById("none").hidden = n > 0;
