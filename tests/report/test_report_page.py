@@ -421,6 +421,15 @@ def test_an_open_run_is_printed_once(open_tab, made_page, mini):
     assert page.locator("#details-title").is_visible()
 
 
+def test_a_print_keeps_the_tints_and_shows_no_focus(open_tab, path):
+    page = open_tab(path, "#run=org/alpha/1&question=Q02").page
+    page.wait_for_selector("#details-body .answer")
+    page.keyboard.press("Tab")
+    page.emulate_media(media="print")
+    style = "(it) => [getComputedStyle(it).printColorAdjust, getComputedStyle(document.activeElement).outlineStyle]"
+    assert page.locator(".answer").first.evaluate(style) == ["exact", "none"]
+
+
 @pytest.mark.parametrize(
     ("fragment", "ready", "height"),
     [

@@ -34,8 +34,6 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
         "sweep": _sweep(runs),
         "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
         "min_questions": MIN_QUESTIONS,
-        "fluent": FLUENT,
-        "unhelpful": UNHELPFUL,
     }
 
 

@@ -90,7 +90,7 @@ function keywordParts({ rules, samples }) {
   if (!rules.length) return [];
   const missing = new Map();
   for (const name of samples.flatMap((sample) => sample.missing)) missing.set(name, (missing.get(name) ?? 0) + 1);
-  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". In an answer, keywords are framed; one that comes too late for the score is missing all the same.")];
+  const parts = [make("p", {}, "Keywords: ", ...rules.flatMap((rule, index) => [index ? ", " : "", make("bdi", { className: "rule" }, rule)]), ". Keywords are framed in the answers; one that comes too late to count is listed as missing.")];
   if (missing.size) {
     const shares = [...missing].sort((a, b) => b[1] - a[1]).slice(0, 20).flatMap(([name, n], index) => [index ? ", " : "", make("bdi", {}, name), ` in ${(100 * n / samples.length).toFixed(0)} %`]);
     parts.push(make("p", { className: "quiet" }, "Missing from the answers: ", ...shares, "."));
