@@ -50,7 +50,7 @@ def line_of(name, checkout, tmp_path):
             *(checkout / "answers.jsonl", "-o", tmp_path / "scored.jsonl"),
         ),
         "report": ("report", result, "-o", tmp_path / "report.html"),
-        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "compare": ("compare", *runs[:2]),
         "explain": ("explain", "-q", "Q07", "-a", ANSWER),
         "verify": ("verify", result, "--sample", 1),
         "generate": ("generate", *ngram),
@@ -59,10 +59,10 @@ def line_of(name, checkout, tmp_path):
         "suite info": ("suite", "info"),
         "suite check": ("suite", "check"),
         "suite compile": ("suite", "compile"),
-        "experiment relations": ("experiment", "relations", *experiment, "--resamples", 100),
+        "experiment relations": ("experiment", "relations", *experiment),
         "experiment stability": ("experiment", "stability", *experiment, "--reference-draws", 0, "--draws", 1),
         "experiment external": ("experiment", "external", *experiment, "--scores", tmp_path / "scores.csv"),
-        "experiment significance": ("experiment", "significance", *experiment, "--resamples", 100),
+        "experiment significance": ("experiment", "significance", *experiment),
         "experiment sensitivity": ("experiment", "sensitivity", *experiment, "--vary", "limit=150"),
     }.get(name)
 
@@ -178,7 +178,7 @@ def test_json_has_suite_and_signature(call, checkout, tmp_path, signature):
     expected = (str(checkout / "data"), signature)
     lines = {
         "score": ("score", "--force", result),
-        "compare": ("compare", *runs[:2], "--resamples", 100),
+        "compare": ("compare", *runs[:2]),
         "explain": ("explain", "-q", "Q07", "-a", ANSWER, "-s", checkout / "data"),
         "verify": ("verify", result, "--sample", 1),
         "generate": ("generate", "-e", "ngram", "-n", 1, "-s", checkout / "data", "-o", tmp_path),

@@ -34,7 +34,42 @@ Report = Annotated[
         "--report", help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
     ),
 ]
-Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")]
+
+
+class ClusterChoice(str, enum.Enum):
+    """Which runs depend on one another."""
+
+    model = "model"
+    organisation = "organisation"
+    none = "none"
+
+
+class PickChoice(str, enum.Enum):
+    """Which of a model's runs count."""
+
+    best = "best"
+    mean = "mean"
+
+
+class RunsChoice(str, enum.Enum):
+    """Which runs count, where all of them may."""
+
+    all = "all"
+    best = "best"
+    mean = "mean"
+
+
+ClusterOption = Annotated[
+    ClusterChoice,
+    typer.Option(
+        "--cluster",
+        help="For the intervals: runs of the same model, or organisation (what is before the slash), are not "
+        "independent.",
+    ),
+]
+RunsOption = Annotated[
+    RunsChoice, typer.Option("--runs", help="If a model has several runs: use all, the best or the mean.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
 
@@ -57,7 +92,7 @@ Trials = Annotated[
         "-n",
         min=1,
         help="Answers per question of a run that are scored many times over, drawn at random. Default: as many as make "
-        "200,000 in all.",
+        "200,000 in all (stability: 100,000).",
     ),
 ]
 OutsideFiles = typer.Option(
@@ -116,7 +151,8 @@ def relations(
     paths: OptionalPaths = None,
     table: LeaderboardFile = None,
     suite: options.SuiteOption = None,
-    resamples: Resamples = 1_000,
+    runs: RunsOption = RunsChoice.all,
+    cluster: ClusterOption = ClusterChoice.model,
     seed: Seed = 0,
     report: Report = None,
     threads: options.Threads = None,
@@ -125,8 +161,8 @@ def relations(
     """How fluency, truthfulness, helpfulness and length correlate.
 
     Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
-    bootstrap intervals. Over answers, the bootstrap draws whole runs, because the answers of one run are not
-    independent. A leaderboard (--table) has no answers, so that only runs are compared.
+    intervals. Runs of one model are not independent, and the intervals know it (--cluster). A leaderboard (--table)
+    has no answers, so that only runs are compared, and so do --runs best and mean.
 
     Examples
 
@@ -136,12 +172,17 @@ def relations(
     """
     from ..experiments.relations import relations as find
 
-    scored = (
-        _scored(paths, suite, threads, output, quiet=quiet)
-        if paths and table is None
-        else _table(paths, table, output).runs
-    )
-    _finish(find(scored, n_resamples=resamples, seed=seed), output, scored, report=report, quiet=quiet)
+    scored: RunMeans | RunFigures
+    of: RunMeans | ScoredRuns
+    if not paths or table is not None:
+        scored = _table(paths, table, output).runs
+        of = _picked(scored, runs)
+    elif runs is RunsChoice.all:
+        of = scored = _scored(paths, suite, threads, output, quiet=quiet)
+    else:
+        scored = _figures(paths, suite, threads, output, quiet=quiet)
+        of = _picked(scored.run_means, runs)
+    _finish(find(of, cluster=cluster.value, seed=seed), output, scored, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -189,8 +230,8 @@ def sets(
             "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
         ),
     ] = None,
-    resamples: Resamples = 1_000,
-    seed: Seed = 0,
+    runs: RunsOption = RunsChoice.all,
+    cluster: ClusterOption = ClusterChoice.model,
     report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
@@ -217,7 +258,9 @@ def sets(
 
         leaderboard = _table(paths, table, output)
         by_set = scores_in_table(leaderboard, suite_of(leaderboard.path, given_suite(suite)), chosen)
-    _finish(find(by_set, n_resamples=resamples, seed=seed), output, by_set.runs, report=report, quiet=quiet)
+    if runs is not RunsChoice.all:
+        by_set = by_set.one_per_model(runs.value)
+    _finish(find(by_set, cluster=cluster.value), output, by_set.runs, report=report, quiet=quiet)
 
 
 @experiment.command()
@@ -232,8 +275,8 @@ def stability(
         ),
     ] = None,
     reference_draws: Annotated[
-        int, typer.Option("--reference-draws", min=0, help="Number of draws of reference answers; 0 skips them.")
-    ] = 3,
+        int, typer.Option("--reference-draws", min=0, help="Draws of two parts of the reference answers; 0 skips them.")
+    ] = 2,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
     trials: Trials = None,
     seed: Seed = 0,
@@ -243,8 +286,8 @@ def stability(
 ) -> None:
     """Would other reference answers, questions or trials rank the runs in the same way?
 
-    Computes the ranks without any one question, and the smallest numbers of reference answers in each set, questions
-    and trials that preserve the ranking (Kendall above 0.95).
+    Computes the ranks without any one question, and compares rankings that have no reference answer, question or trial
+    in common: how they agree (Kendall), how many pairs of runs and of close runs they swap, and how scores shift.
 
     Examples
 
@@ -264,13 +307,6 @@ def stability(
     _finish(find(scored, cut, n_draws=draws, seed=seed), output, scored, report=report, quiet=quiet)
 
 
-class PickChoice(str, enum.Enum):
-    """Which of a model's runs count."""
-
-    best = "best"
-    mean = "mean"
-
-
 @experiment.command()
 def external(
     paths: options.Paths,
@@ -280,8 +316,7 @@ def external(
     pick: Annotated[
         PickChoice, typer.Option("--runs", help="If a model has several runs: use the best or the mean.")
     ] = PickChoice.best,
-    resamples: Resamples = 2_000,
-    seed: Seed = 0,
+    cluster: ClusterOption = ClusterChoice.model,
     report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
@@ -300,7 +335,7 @@ def external(
 
     files = [read_scores(path) for path in scores]
     figures = _figures(paths, suite, threads, output, quiet=quiet)
-    found = find(figures.run_means, files, pick=pick.value, n_resamples=resamples, seed=seed)
+    found = find(figures.run_means, files, pick=pick.value, cluster=cluster.value)
     _finish(found, output, figures, report=report, quiet=quiet)
 
 
@@ -544,6 +579,10 @@ def _table(paths: list[str] | None, table: Path | None, output: Path) -> Leaderb
     leaderboard = read_leaderboard(table)
     _warn_of(leaderboard.runs)
     return leaderboard
+
+
+def _picked(runs: RunMeans, which: RunsChoice) -> RunMeans:
+    return runs if which is RunsChoice.all else runs.one_per_model(which.value)
 
 
 def _warn_of(runs: RunMeans | RunFigures) -> None:
