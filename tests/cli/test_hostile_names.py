@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 import os
 import re
@@ -16,6 +14,7 @@ from makers.builds import write_config, write_raw
 from makers.fault_server import answering, serving
 from makers.hostile import INJECTED, NAMES, acting, formulas, markdown_tokens
 from makers.pages import Outline
+from makers.reported import unpacked
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Suite
 from pfgen_fast.runs.run_scorer import RunScorer
@@ -32,7 +31,8 @@ WRITABLE = tuple(name for name in NAMES if "\udcff" not in name)
 _TAGS = {"html", "head", "meta", "title", "style", "script", "body", "header", "nav", "main", "section", "template"}
 _TAGS |= {"h1", "h2", "h3", "p", "a", "b", "bdi", "code", "span", "ul", "li", "noscript", "figure", "figcaption", "img"}
 _TAGS |= {"table", "thead", "tbody", "tr", "th", "td", "div", "dialog", "details", "summary"}
-_TAGS |= {"button", "input", "label", "select", "option"}
+_TAGS |= {"button", "input", "label", "select", "option", "form", "fieldset", "legend", "dl", "dt", "dd", "kbd"}
+_TAGS |= {"canvas", "svg", "path"}
 _TAGS_IN_MARKDOWN = {"code", "a", "b", "s", "dl", "dt", "dd"}
 
 
@@ -220,14 +220,16 @@ def test_report(asked, suite, runs, tmp_path):
     check_files(tmp_path, count=1)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     outline = Outline(page)
-    assert outline.tags.count("script") == 1 + len(NAMES) + 3
+    overview = data_of(page)
+    assert outline.tags.count("script") == len(overview["questions"]) + 4
     assert len([name for name, _ in outline.attributes if name == "data-run"]) == len(NAMES)
-    packed = re.findall(r'<script type="text/plain" id="run-\d+">(.*?)</script>', page)
-    details = [json.loads(gzip.decompress(base64.b64decode(text))) for text in packed]
-    shown = json.dumps([data_of(page), details], ensure_ascii=False)
+    packed = re.findall(r'<script type="text/plain" id="[\w-]+">(.*?)</script>', page, re.DOTALL)
+    assert len(packed) == len(overview["questions"]) + 1
+    held = [unpacked(line) for lines in packed for line in lines.split("\n")]
+    shown = json.dumps([overview, held], ensure_ascii=False)
     assert "\\\\u202egpj.exe" in shown
     assert not acting(shown)
-    assert {urlsplit(run["link"]).scheme for run in details} == {""}
+    assert {urlsplit(run["link"]).scheme for run in overview["runs"]} == {""}
 
 
 def data_of(page):

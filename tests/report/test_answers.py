@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import MappingProxyType
 
 import pytest
@@ -132,6 +133,7 @@ def test_an_earlier_report_is_replaced_and_other_files_stay(mini, tmp_path):
     foreign = {"notes.txt": b"mine", "data/answers-of-mine.js": b"mine", "data/other.js": b"// Data of somebody.\n"}
     for name, content in foreign.items():
         (tmp_path / name).write_bytes(content)
+    os.mkfifo(tmp_path / "data/answers-that-never-come.js")
     write_report_folder([reported_run(mini, answers=["second"])], mini, tmp_path)
     after = files_of(tmp_path)
     assert foreign.items() <= after.items()

@@ -8,7 +8,7 @@ import re
 
 import pytest
 from makers.pages import allowing
-from makers.reported import FORMULA, HOSTILE, unlike_runs
+from makers.reported import FORMULA, HOSTILE, reported_run, unlike_runs
 from pfgen_fast.files.foreign_text import csv_value, terminal_text
 
 pytestmark = pytest.mark.browser
@@ -91,7 +91,10 @@ def test_the_search_finds_names_parameters_and_questions(open_tab, path):
     assert offer.inner_text().startswith("Q07")
     offer.click()
     tab.page.wait_for_selector("#details[open]")
-    assert tab.fragment == "question=Q07&search=Q07"
+    assert tab.fragment == "question=Q07"  # the search was for the question, not for runs that have it in their names
+    tab.page.locator("#details-body .ranked .scored").nth(6).wait_for()
+    tab.page.go_back()
+    assert search.input_value() == "Q07"
 
 
 def test_what_is_typed_in_one_go_is_one_step_back(open_tab, path):
@@ -272,6 +275,31 @@ def test_points_name_their_run_and_open_it(open_tab, path):
     assert "run=" in tab.fragment
 
 
+def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, path):
+    tab = open_tab(path)
+    plot = drawn(tab.page)
+
+    def label():
+        return tab.page.evaluate("document.activeElement.ariaLabel")
+
+    plot.locator("a").focus()
+    assert label().startswith(HOSTILE[:20])  # the leftmost
+    assert tab.page.locator("#tip").inner_text().split("\n") == label().split(", ")
+    for key in ("ArrowLeft", "ArrowRight", "ArrowRight"):  # the edge holds
+        tab.page.keyboard.press(key)
+    assert label() == "other/gamma/1, Fluency 0.4000, Truthfulness 0.6325"
+    tab.page.keyboard.press("End")
+    assert label().startswith("system/ground-truth")
+    assert plot.locator("a").count() == 1
+    box = plot.locator("a").bounding_box()
+    rightmost = max(point.bounding_box()["x"] for point in plot.locator("g path").all())
+    assert box["x"] < rightmost < box["x"] + box["width"]
+    assert tab.faults() == []
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == "run=system/ground-truth"
+
+
 def test_filters_apply_to_the_plots(open_tab, path):
     page = open_tab(path, "#search=alpha").page
     assert drawn(page).locator("g path").count() == 2
@@ -428,9 +456,38 @@ def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tm
     tab.problems.clear()
 
 
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString"])
+def test_a_parameter_may_have_any_name(open_tab, made_page, mini, name):
+    path = made_page([reported_run(mini, "a", config={name: "x"}), reported_run(mini, "b", config={"mode": "qa"})])
+    page = open_tab(path, f"#columns=parameter%20{name}").page
+    assert page.locator(f'#runs td[data-column="parameter {name}"]').all_inner_texts() == ["x", "–"]
+
+
+def test_runs_of_one_name_have_addresses_of_their_own(open_tab, made_page):
+    tab = open_tab(made_page(["same", "other", "same"]))
+    links = tab.page.locator("#runs th a")
+    hrefs = [link.get_attribute("href") for link in links.all()]
+    assert tab.page.evaluate("(hrefs) => hrefs.map((href) => readState(href).run)", hrefs) == [0, 1, 2]
+    links.last.click()
+    tab.page.wait_for_selector("#details[open]")
+    assert tab.fragment == hrefs[2].removeprefix("#/")
+
+
 def test_names_of_strangers_are_only_text(open_tab, path):
     tab = open_tab(path, "#columns=parameter%20engine")
     assert names(tab.page)[-1] == HOSTILE
     assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 2  # as a name, and as an engine
     assert tab.page.locator("img").count() == 0
     assert tab.page.title() == "pfgen-fast report: 7 runs"
+
+
+def test_all_of_many_rows_come_and_follow_order_and_search(open_tab, made_page):
+    """They come some at a time."""
+    page = open_tab(made_page([f"org/model-{number:03}/x" for number in range(150)])).page
+    page.locator("#runs tbody tr:nth-child(150)").wait_for()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator("#runs tbody tr:nth-child(150)").wait_for()
+    assert names(page) == [f"org/model-{number:03}/x" for number in reversed(range(150))]
+    page.get_by_role("searchbox").fill("model-14")
+    assert names(page) == [f"org/model-14{number}/x" for number in reversed(range(10))]

@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import PfgenError, TrialsError
+from ..files.reading import open_regular
 from ..files.writing import write_whole, writing_whole
 from ..suite.suite import Suite
 from .answers import RunAnswers, packed, packed_answers
@@ -84,8 +85,7 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
     for answers in page.answers(N_SHOWN):
         content = _DATA_MARK + f"register({page_json(answers)});\n".encode()
         files.append(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.js")
-        if not (folder / _DATA / files[-1]).exists():
-            write_whole(folder / _DATA / files[-1], content)
+        write_whole(folder / _DATA / files[-1], content)
     write_whole(folder / PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
     for path in (folder / _DATA).glob("answers-*.js"):
         if path.name not in files and _begin(path).startswith(_DATA_MARK):
@@ -94,7 +94,7 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
 
 def _begin(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(4096)
     except OSError:
         return b""

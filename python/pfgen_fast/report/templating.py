@@ -21,7 +21,6 @@ _CONNECT = "; connect-src 'self'"
 
 FOLDER = Path(__file__).parent / "templates"
 
-
 _NEEDED_FOR = {
     "report": "a report",
     "build": "the report of a build",

@@ -6,11 +6,6 @@ const CONFIG = {
   modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
 };
 
-/** Escapes text for Plotly, which interprets some HTML. */
-function plotText(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
 function layout(more) {
   const style = getComputedStyle(document.body);
   const line = getComputedStyle(document.querySelector(".scroller")).borderTopColor;

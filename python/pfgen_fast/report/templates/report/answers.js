@@ -261,6 +261,7 @@ async function reachQuestion() {
   const { question, sample } = state;
   const element = question !== null && dialogBody.querySelector(`details[data-question="${question}"]`);
   if (!element) return;
+  dialog.style.scrollPaddingTop = `${dialogTitle.parentElement.offsetHeight + 8}px`;  // the head stays on top
   element.querySelector("summary").focus({ preventScroll: true });
   element.scrollIntoView();
   await element.opened();

@@ -59,51 +59,58 @@ function axisOf({ isLog, names, title }, values, begin, end) {
 function drawChart(element, { label, x, y, series }) {
   const [width, height] = [element.clientWidth, element.clientHeight];
   if (!width || !height) return;
+  const edges = { left: 60, right: width - 16, top: 12, bottom: height - 48 };
   const points = series.flatMap((one) => one.points);
-  const across = axisOf(x, points.map((point) => point.x), 60, width - 16);
-  const up = axisOf(y, points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]), height - 48, 12);
-  const placed = points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
+  const across = axisOf(x, points.map((point) => point.x), edges.left, edges.right);
+  const up = axisOf(y, points.flatMap((point) => [point.y, point.low ?? point.y, point.high ?? point.y]), edges.bottom, edges.top);
+  const placed = series.map((one) => ({ ...one, points: placedPoints(one.points, across, up) }));
+  const inReach = placed.flatMap((one) => one.points).sort((a, b) => a.left - b.left || b.top - a.top);
   const ring = svg("circle", { class: "ring", r: 9, visibility: "hidden" });
-  const drawing = svg("svg", { role: "img", "aria-label": label, width, height }, ...axisLines(across, up, width, height),
-    ...series.flatMap((one) => seriesParts(one, across, up)), ring);
-  element.replaceChildren(drawing);
-  followPointer(drawing, placed, ring);
+  const drawing = svg("svg", { role: "img", "aria-label": label, width, height }, ...axisLines(across, up, edges),
+    ...placed.flatMap((one) => seriesParts(one, up)), ring);
+  element.replaceChildren(drawing, ...(inReach.length ? [keyboardPoint(inReach, 0)] : []));
+  followPointer(drawing, inReach, ring);
 }
 
-function axisLines(across, up, width, height) {
-  const parts = [];
-  const bottom = height - 48;
-  for (const { value, name } of across.ticks) {
-    const left = across.at(value);
-    parts.push(svg("path", { class: "grid", d: `M${left} 12V${bottom}` }), svg("text", { class: "value", x: left, y: bottom + 18, "text-anchor": "middle" }, name));
-  }
-  for (const { value, name } of up.ticks) {
-    const top = up.at(value);
-    parts.push(svg("path", { class: "grid", d: `M60 ${top}H${width - 16}` }), svg("text", { class: "value", x: 54, y: top + 5, "text-anchor": "end" }, name));
-  }
-  parts.push(
-    svg("text", { class: "title", x: (60 + width - 16) / 2, y: height - 8, "text-anchor": "middle" }, across.title),
-    svg("text", { class: "title", transform: `translate(14 ${(12 + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.title));
-  return parts;
+/** The points that the axes have a place for, with that place. */
+function placedPoints(points, across, up) {
+  return points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
 }
 
-function seriesParts({ points, color, dash, symbol, size, hasBand }, across, up) {
-  const places = points.map((point) => ({ ...point, left: across.at(point.x), top: up.at(point.y) })).filter(({ left, top }) => left !== null && top !== null);
-  const line = (found) => found.map(([left, top]) => `${left.toFixed(1)} ${top.toFixed(1)}`).join("L");
+function axisLines(across, up, { left, right, top, bottom }) {
+  const lines = across.ticks.flatMap(({ value, name }) => [
+    svg("path", { class: "grid", d: `M${across.at(value)} ${top}V${bottom}` }),
+    svg("text", { class: "value", x: across.at(value), y: bottom + 18, "text-anchor": "middle" }, name)]);
+  const levels = up.ticks.flatMap(({ value, name }) => [
+    svg("path", { class: "grid", d: `M${left} ${up.at(value)}H${right}` }),
+    svg("text", { class: "value", x: left - 6, y: up.at(value) + 5, "text-anchor": "end" }, name)]);
+  return [
+    ...lines, ...levels,
+    svg("text", { class: "title", x: (left + right) / 2, y: bottom + 40, "text-anchor": "middle" }, across.title),
+    svg("text", { class: "title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, up.title),
+  ];
+}
+
+function seriesParts({ points, color, dash, symbol, size, hasBand }, up) {
+  if (!points.length) return [];
+  const line = (places) => places.map(([left, top]) => `${left.toFixed(1)} ${top.toFixed(1)}`).join("L");
+  const bars = points.filter(({ low, high }) => low !== undefined && high !== undefined);
   const parts = [];
-  if (hasBand && places.length) {
-    const edge = [...places.map(({ left, high }) => [left, up.at(high)]), ...places.toReversed().map(({ left, low }) => [left, up.at(low)])];
+  if (hasBand) {
+    const edge = [...points.map(({ left, high }) => [left, up.at(high)]), ...points.toReversed().map(({ left, low }) => [left, up.at(low)])];
     parts.push(svg("path", { d: `M${line(edge)}Z`, fill: color, opacity: 0.2 }));
-  } else {
-    const bars = places.filter(({ low, high }) => low !== undefined && high !== undefined);
-    if (bars.length) parts.push(svg("path", { d: bars.map(({ left, low, high }) => `M${left} ${up.at(low)}V${up.at(high)}`).join(""), stroke: color, "stroke-width": 1.5 }));
+  } else if (bars.length) {
+    parts.push(svg("path", { d: bars.map(({ left, low, high }) => `M${left} ${up.at(low)}V${up.at(high)}`).join(""), stroke: color, "stroke-width": 1.5 }));
   }
-  if (dash && places.length) parts.push(svg("path", { d: `M${line(places.map(({ left, top }) => [left, top]))}`, fill: "none", stroke: color, "stroke-width": 1.5, "stroke-dasharray": DASHES[dash] }));
-  if (symbol) parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...places.map(({ left, top }) => svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})` }))));
+  if (dash) parts.push(svg("path", { d: `M${line(points.map(({ left, top }) => [left, top]))}`, fill: "none", stroke: color, "stroke-width": 1.5, "stroke-dasharray": DASHES[dash] }));
+  if (symbol) {
+    parts.push(svg("g", { fill: color, "fill-opacity": 0.8 }, ...points.map(({ left, top }) =>
+      svg("path", { d: SYMBOLS[symbol], transform: `translate(${left.toFixed(1)} ${top.toFixed(1)}) scale(${size})` }))));
+  }
   return parts;
 }
 
-// ---- The pointer
+// ---- The pointer and the keyboard
 
 const tip = document.getElementById("tip");
 
@@ -118,6 +125,15 @@ function showTip(lines, left, top) {
 
 function hideTip() {
   tip.hidden = true;
+}
+
+/** Shows the lines beside a link while it has the focus. */
+function showTipOnFocus(link, lines) {
+  link.addEventListener("focus", () => {
+    const { right, top } = link.getBoundingClientRect();
+    showTip(lines, right, top);
+  });
+  link.addEventListener("blur", hideTip);
 }
 
 const REACH = 16;  // pixels
@@ -147,6 +163,26 @@ function followPointer(drawing, placed, ring) {
     const point = nearest(event);
     if (point) go({ run: point.run, question: null, sample: null });
   });
+}
+
+/** The point that the keyboard is at, a link to its run; the arrow keys move it from left to right, and back. */
+function keyboardPoint(placed, at) {
+  const { left, top, run, text } = placed[at];
+  const link = make("a", { className: "point", href: addressOf({ run, question: null, sample: null }), ariaLabel: text.join(", ") });
+  Object.assign(link.style, { left: `${left}px`, top: `${top}px` });
+  showTipOnFocus(link, text);
+  link.addEventListener("keydown", (event) => {
+    const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: placed.length - 1 }[event.key];
+    if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    if (next === at || !placed[next]) return;
+    // A new element instead of the old: what has the focus anew is read out.
+    const moved = keyboardPoint(placed, next);
+    link.after(moved);
+    moved.focus();
+    link.remove();
+  });
+  return link;
 }
 
 // ---- When to draw

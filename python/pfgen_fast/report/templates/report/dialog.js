@@ -16,7 +16,8 @@ function askedView() {
   const { compare, run, question } = state;
   if (compare) return { name: "pair", subject: `pair ${compare}` };
   if (run !== null) return { name: "run", subject: `run ${run}` };
-  return question === null ? null : { name: "question", subject: `question ${question}` };
+  // The search and the filters choose whose answers a question shows.
+  return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null })}` };
 }
 
 let shownSubject = null;
@@ -43,7 +44,7 @@ async function showView() {
   try {
     content = await view.content();
   } catch (error) {
-    content = [make("p", { className: "notice" }, `The details cannot be unpacked: ${error.message}`)];
+    content = [problem(error)];
   }
   if (asked.subject !== shownSubject) return;  // another view has been opened meanwhile
   dialogBody.replaceChildren(...content);
@@ -51,9 +52,17 @@ async function showView() {
 }
 
 whenChanged(showView);
-document.getElementById("close").addEventListener("click", () => dialog.close());
-dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+// What is scrolled to stops below the head, however many lines it has.
+new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
+document.getElementById("close").addEventListener("click", closeView);
+dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
+dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });
 dialog.addEventListener("close", () => {
   dialogBody.replaceChildren();
-  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+  closeView();  // browsers close it by themselves when Esc is pressed twice
 });
+
+/** Closes what is open; a step that Back undoes. */
+function closeView() {
+  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+}

@@ -44,6 +44,7 @@ function filterRuns() {
     }
     rowOf[number].hidden = !isShown;
   });
+  showRowsInTurns();
   const n = visibleRuns().length;
   document.getElementById("count").textContent = `${counted(n)} of ${counted(rowOf.length)} runs`;
   document.getElementById("none").hidden = n > 0;
@@ -83,12 +84,11 @@ document.querySelector("main").addEventListener("change", ({ target }) => {
   }
 });
 filterForm.addEventListener("submit", (event) => event.preventDefault());
-for (const button of document.querySelectorAll(".clear")) button.addEventListener("click", clear);
+for (const button of document.querySelectorAll(".clear")) button.addEventListener("click", () => { clearFilters(); search.focus(); });
 
-function clear() {
+function clearFilters() {
   const kept = [...state.filters].filter(([name]) => name !== "best" && !Object.hasOwn(FILTERS, name));
   go({ search: "", filters: new Map(kept) });
-  search.focus();
 }
 
 function showForm() {
@@ -119,7 +119,7 @@ function showOffers() {
     words.every((word) => `${id} ${text}`.toLowerCase().includes(word)) ? [number] : []) : [];
   const links = questions.slice(0, MAX_OFFERED).flatMap((number) => {
     const { id, text } = overview.questions[number];
-    return [" ", make("a", { href: addressOf({ question: number, run: null, sample: null, compare: null }) }, make("b", {}, id), " ", make("bdi", {}, shortened(text, 40)))];
+    return [" ", make("a", { href: addressOf({ question: number, run: null, sample: null, compare: null, search: "" }) }, make("b", {}, id), " ", make("bdi", {}, shortened(text, 40)))];
   });
   if (questions.length > MAX_OFFERED) links.push(` and ${questions.length - MAX_OFFERED} more`);
   const inAnswers = make("button", { type: "button" }, "Search the answers for “", make("bdi", {}, shortened(state.search.trim(), 30)), "”");
@@ -136,9 +136,10 @@ function showOffers() {
 /** The last search in the answers: its text, and its hits when it is done. */
 const foundInAnswers = { text: "", runs: null };
 
-async function searchAnswers() {
-  const text = state.filters.get("answers") ?? "";
-  if (text === foundInAnswers.text) return;
+/** Promises that the answers have been searched for what the state asks for. */
+let answersSearched = Promise.resolve();
+
+async function searchAnswers(text) {
   Object.assign(foundInAnswers, { text, runs: null });
   showFound();
   if (!text) return;
@@ -181,7 +182,8 @@ function applyFilters() {
 whenChanged((before) => {
   showForm();
   if (before && before.search === state.search && before.filters === state.filters) return;
-  searchAnswers();
+  const text = state.filters.get("answers") ?? "";
+  if (text !== foundInAnswers.text) answersSearched = searchAnswers(text);
   showOffers();
   applyFilters();
 });

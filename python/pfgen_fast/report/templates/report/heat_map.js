@@ -177,11 +177,7 @@ function gridRow({ shown, questions, cell }, row, column) {
   Object.assign(place, { run, question });
   const link = make("a", { href: addressOf({ run, question, sample: null, compare: null }), ariaLabel: cellText(run, question).join(", ") });
   Object.assign(link.style, { left: `${column * cell}px`, top: `${row * ROW}px`, width: `${cell}px`, height: `${ROW}px` });
-  link.addEventListener("focus", () => {
-    const { right, top } = link.getBoundingClientRect();
-    showTip(cellText(run, question), right, top);
-  });
-  link.addEventListener("blur", hideTip);
+  showTipOnFocus(link, cellText(run, question));
   return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
 }
 

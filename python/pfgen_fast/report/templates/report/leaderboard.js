@@ -3,6 +3,11 @@
 const table = document.getElementById("runs");
 const rowOf = [...table.tBodies[0].rows];  // by the number of the run
 
+// Of several runs of one name, the first has the address that the page is written with.
+for (const [number, row] of rowOf.entries()) {
+  if (runKeys[number] !== overview.runs[number].name) row.querySelector("th a").href = addressOf({ run: number });
+}
+
 const collator = new Intl.Collator("en");  // comparing without one takes ten times as long
 
 /** The parameters in which the runs differ, each with its different values. */
@@ -94,10 +99,26 @@ function sort() {
     isMissing[a] - isMissing[b] || (isMissing[a] ? 0 : sign * compared(values[a], values[b])) || a - b);
   for (const header of table.tHead.rows[0].cells) header.removeAttribute("aria-sort");
   table.tHead.querySelector(`[data-column="${CSS.escape(column.key)}"]`)?.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-  if (next.join() === order.join()) return;
+  if (next.join() === order.join()) return showRowsInTurns();
   order = next;
   table.tBodies[0].append(...order.map((number) => rowOf[number]));
   table.parentElement.scrollTop = 0;
+  showRowsInTurns();
+}
+
+const N_ROWS_AT_ONCE = 60;
+
+/** Shows the rows some at a time, because a browser takes long to lay out hundreds of them. */
+function showRowsInTurns() {
+  const waiting = runsInOrder().map((number) => rowOf[number]);
+  for (const row of waiting.splice(0, N_ROWS_AT_ONCE)) row.classList.remove("later");
+  for (const row of waiting) row.classList.add("later");
+  cancelAnimationFrame(showRowsInTurns.frame);
+  const showMore = () => {
+    for (const row of waiting.splice(0, N_ROWS_AT_ONCE)) row.classList.remove("later");
+    if (waiting.length) showRowsInTurns.frame = requestAnimationFrame(showMore);
+  };
+  if (waiting.length) showRowsInTurns.frame = requestAnimationFrame(showMore);
 }
 
 table.tHead.addEventListener("click", (event) => {

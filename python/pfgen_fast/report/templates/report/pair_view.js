@@ -21,7 +21,7 @@ function verdict(difference, names) {
   if (difference.n < overview.min_questions) return [`A − B is ${signed(difference.mean, 4)}; ${difference.n} questions are too few for a verdict.`];
   if (difference.half === null && difference.mean === 0) return ["The runs have the same score on every question."];
   if (difference.half !== null && Math.abs(difference.mean) <= difference.half) return [`No significant difference: A − B is ${signed(difference.mean, 4)}, ${interval}.`];
-  return [difference.mean > 0 ? "A (" : "B (", make("bdi", {}, names[difference.mean > 0 ? 0 : 1]), `) is better by ${Math.abs(difference.mean).toFixed(4)}; of A − B, ${interval}.`];
+  return [difference.mean > 0 ? "A (" : "B (", make("bdi", {}, names[difference.mean > 0 ? 0 : 1]), `) is better: A − B is ${signed(difference.mean, 4)}, ${interval}.`];
 }
 
 function pairContent([one, other], more) {
@@ -42,7 +42,7 @@ function pairContent([one, other], more) {
   return [
     make("ul", { className: "pair-names" }, ...links, make("li", {}, make("a", { href: addressOf({ compare: [other, one] }) }, "Swap A and B"))),
     make("p", {}, make("b", {}, ...verdict(score, names))),
-    make("p", { className: "quiet" }, `Means over the ${score.n} questions that both runs have, and the 95 % interval of the mean difference by Student's t for pairs, with the questions as draws.`),
+    make("p", { className: "quiet" }, `Means over the ${score.n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind.`),
     figuresTable(["Metric", "A", "B", "A − B", "95 % interval of A − B"], lines, "Figures of both runs"),
     make("h3", {}, "Questions, from where A is better to where B is"), legend(),
     ...questionBars([one, other]),

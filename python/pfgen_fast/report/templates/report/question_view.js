@@ -2,7 +2,12 @@
 
 views.question = {
   title: () => [make("b", {}, overview.questions[state.question].id), " ", make("bdi", {}, overview.questions[state.question].text)],
-  content: async () => questionContent(state.question, await answersTo(state.question)),
+  content: async () => {
+    const { question } = state;
+    const answers = await answersTo(question);
+    await answersSearched;
+    return questionContent(question, answers);
+  },
 };
 
 const N_ANSWERS_AT_ONCE = 30;
@@ -24,7 +29,8 @@ function questionContent(question, answers) {
     const ranked = rankedSamples(answers.samples, which.value, Number(order.value));
     count.textContent = `${counted(ranked.length)} answers of ${counted(new Set(ranked.map((sample) => sample.run)).size)} runs`;
     list.replaceChildren();
-    showRanked(list, ranked, question, answers, 0);
+    if (ranked.length) showRanked(list, ranked, question, answers, 0);
+    else list.append(noAnswers());
   };
   which.addEventListener("change", show);
   order.addEventListener("change", show);
@@ -39,6 +45,13 @@ function questionContent(question, answers) {
         list),
       references(answers)),
   ];
+}
+
+/** What stands where the search and the filters leave no answer. */
+function noAnswers() {
+  const again = make("button", { type: "button", className: "more" }, "Clear search and filters");
+  again.addEventListener("click", clearFilters);
+  return make("p", { className: "notice" }, "No run with answers to this question matches the search and the filters. ", again);
 }
 
 /** The samples of the runs that the leaderboard shows, in order; of those with a number, the given one of each run. */

@@ -60,7 +60,7 @@ function questionElement(run, question, more) {
   element.dataset.question = question;
   const figuresLine = make("p", { className: "quiet" },
     `${partsText({ fluency: of("fluency"), truthfulness: of("truthfulness"), helpfulness: of("helpfulness") })} · mean length ${figure(of("length"), 1)}`
-    + ` · spread (sd) of the score over answers ${figure(of("score_std"), 4)}. `,
+    + ` · standard deviation of the score over answers ${figure(of("score_std"), 4)}. `,
     make("a", { href: addressOf({ run: null, question, sample: null, compare: null }) }, "The answers of all runs"));
   const samples = make("div", {});
   element.append(figuresLine, samples);

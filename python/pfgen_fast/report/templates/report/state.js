@@ -3,6 +3,8 @@
 // page.js comes first.
 
 const overview = JSON.parse(document.getElementById("overview").textContent);
+// Anybody may name a parameter "constructor": a run has the parameters that it has, and no inherited ones.
+for (const { parameters } of overview.runs) Object.setPrototypeOf(parameters, null);
 
 /** The names of the runs in addresses: a name that several runs have is followed by a number. */
 const runKeys = (() => {
