@@ -17,9 +17,11 @@ from pathlib import Path
 import numpy as np
 from makers import published
 from pfgen_fast import Scorer
+from pfgen_fast.experiments.stability import RunPairs
 from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials, find_runs
+from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
 from pfgen_fast.statistics.paired import all_pairs, mean_interval, paired_difference
 from pfgen_fast.statistics.student import half_width, quantile
 
@@ -208,6 +210,73 @@ def _leaderboard(
     return simulate
 
 
+# ---- Correlations
+
+
+def _true_coefficient(name: str, rho: float) -> float:
+    """Each coefficient of two normal columns that correlate by `rho`."""
+    return {"Pearson": rho, "Spearman": 6 / np.pi * np.arcsin(rho / 2), "Kendall": 2 / np.pi * np.arcsin(rho)}[name]
+
+
+def _correlated(name: str, n_values: int, rho: float) -> Callable[..., list[bool]]:
+    def simulate(generator: np.random.Generator, n: int) -> list[bool]:
+        found = []
+        for _ in range(n):
+            x, noise = generator.standard_normal((2, n_values))
+            interval = correlate(x, rho * x + (1 - rho**2) ** 0.5 * noise)[name]
+            found.append(interval.low <= _true_coefficient(name, rho) <= interval.high)
+        return found
+
+    return simulate
+
+
+def _correlated_with_tails(n_values: int) -> Callable[..., list[bool]]:
+    """Pearson's correlation of two columns with a long tail: normal ones that correlate by 0.5 in an exponential."""
+    truth = np.expm1(0.5) / np.expm1(1)
+
+    def simulate(generator: np.random.Generator, n: int) -> list[bool]:
+        found = []
+        for _ in range(n):
+            x, noise = generator.standard_normal((2, n_values))
+            interval = correlate(np.exp(x), np.exp(0.5 * x + 0.75**0.5 * noise))["Pearson"]
+            found.append(interval.low <= truth <= interval.high)
+        return found
+
+    return simulate
+
+
+def _clustered(name: str, n_clusters: int, rho: float, knows: bool) -> Callable[..., list[bool]]:
+    """Runs of models, two or more of each: four fifths of the variance are the model's."""
+
+    def simulate(generator: np.random.Generator, n: int) -> list[bool]:
+        found = []
+        for _ in range(n):
+            models = np.repeat(np.arange(n_clusters), 1 + generator.geometric(0.5, n_clusters))
+            of_models = generator.standard_normal((2, n_clusters))[:, models]
+            x, noise = 0.8**0.5 * of_models + 0.2**0.5 * generator.standard_normal((2, len(models)))
+            y = rho * x + (1 - rho**2) ** 0.5 * noise
+            interval = correlate(x, y, clusters=models if knows else None)[name]
+            found.append(interval.low <= _true_coefficient(name, rho) <= interval.high)
+        return found
+
+    return simulate
+
+
+def _swapped(n_runs: int, n_questions: int, against_all: bool) -> Callable[..., list[float]]:
+    """The share of pairs of equally good runs that `stability` says to be swapped between halves of the questions."""
+
+    def simulate(generator: np.random.Generator, n: int) -> list[float]:
+        found = []
+        for _ in range(n):
+            scores = _usual(generator, n_questions) + 0.1 * generator.standard_normal((n_runs, n_questions))
+            half, usual = scores[:, : n_questions // 2].mean(axis=1), scores.mean(axis=1)
+            other = usual if against_all else scores[:, n_questions // 2 :].mean(axis=1)
+            found.append(RunPairs.of(scores).agreement((half, other), usual).swapped)
+        return found
+
+    return simulate
+
+
 # ---- Trials: answers of the n-gram engine, and published ones
 
 
@@ -302,6 +371,8 @@ ALARMS = "Difference of two runs: false alarms"
 BEFORE = "What is not used: false alarms of other tests"
 GROUPS = "Leaderboards of 24 runs: false alarms"
 TRIALS = "Score: coverage of its interval over trials"
+CORRELATION = "Correlation: coverage of its interval"
+STABILITY = "Stability: share of swapped pairs, of 12 equally good runs"
 STOP = "Sweeps that stop at an interval: coverage"
 
 
@@ -360,6 +431,29 @@ def claims() -> Iterator[Claim]:
         )
 
 
+def claims_of_correlations() -> Iterator[Claim]:
+    """Those on correlations, of independent values and of clusters, and on what `stability` counts."""
+    for n_values in (10, 16, 40):
+        for rho in (0, 0.5, 0.9):
+            for name in COEFFICIENTS:
+                bounds = COVERAGE if name == "Pearson" else (0.93, 1.0)  # those of ranks are too wide with few values
+                simulate = _correlated(name, n_values, rho)
+                yield Claim(CORRELATION, f"{name}, {n_values} values, of {rho:g}", simulate, bounds, 4)
+    for n_values in (16, 40, 300):
+        of = f"Pearson, {n_values} values, of columns with long tails"
+        yield Claim(CORRELATION, of, _correlated_with_tails(n_values), None, 8 if n_values < 300 else 40)
+    for n_clusters in (12, 40):
+        for name in COEFFICIENTS:
+            of = f"{name}, runs of {n_clusters} models, of 0.5"
+            bounds = COVERAGE if name == "Pearson" else (0.93, 1.0)
+            yield Claim(CORRELATION, of, _clustered(name, n_clusters, 0.5, True), bounds, 8)
+        of = f"Pearson, runs of {n_clusters} models, of 0.5, as if they were independent (not used)"
+        yield Claim(CORRELATION, of, _clustered("Pearson", n_clusters, 0.5, False), None, 8)
+    of = "between halves of 50 questions (0.5 is true)"
+    yield Claim(STABILITY, of, _swapped(12, 50, False), (0.47, 0.53), 4)
+    yield Claim(STABILITY, "between 25 and all 50 questions (not used)", _swapped(12, 50, True), None, 4)
+
+
 def claims_of_trials(
     orders: Sequence[int] = (3, 5, 10), temperatures: Sequence[float] = (0.05, 0.2, 0.5, 1.0), n_answers: int = 10_000
 ) -> Iterator[Claim]:
@@ -403,7 +497,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_trials()]
+    wanted = [*claims(), *claims_of_correlations(), *claims_of_trials()]
     if published.FOUND:
         wanted += claims_of_published()
     rows: dict[str, list[str]] = {}

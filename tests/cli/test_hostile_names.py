@@ -356,7 +356,6 @@ def test_sweep_and_its_report(asked, suite, tmp_path):
 )
 def test_experiment(asked, suite, few_runs, tmp_path, experiment, count):
     quick = {
-        "relations": ("--resamples", "100"),
         "stability": ("--reference-draws", "0", "--draws", "2"),
         "sensitivity": ("--vary", "limit=120"),
     }
@@ -377,7 +376,7 @@ def test_experiments_with_ratings(asked, suite, few_runs, tmp_path, monkeypatch)
     others = tmp_path / f"{NAMES[16]}.csv"
     others.write_text('name,"=1+1 <b>|a"\n' + ratings.read_text(encoding="utf-8").partition("\n")[2])
     files = ("--scores", ratings, "--scores", others)
-    asked("experiment", "external", *usual, *files, "--resamples", "100")
+    asked("experiment", "external", *usual, *files)
     others.unlink()
     check_files(tmp_path, count=17)
     matched = (tmp_path / "external-models-1.csv").read_text(encoding="utf-8")

@@ -45,8 +45,8 @@ def commands(checkout):
         ["score", result],  # up to date
         ["score", result, "--force", "--dry-run"],
         ["leaderboard", result],
-        ["compare", first, second, "--resamples", 100],
-        ["compare", first, first, "--resamples", 100],
+        ["compare", first, second],
+        ["compare", first, first],
         ["explain", "-q", "Q07", "-a", ANSWER],
         ["verify", result, "--sample", 2],
         ["sweep", "-e", "ngram", "-n", 2, "--order", 2, "--order", 3, "--dry-run", "-o", made],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from makers.runs import make_run, make_varied_runs, trial_lines
 from pfgen_fast import ExperimentError, Scorer
 from pfgen_fast.experiments import read_figures, score_runs
 from pfgen_fast.experiments.relations import relations
+from pfgen_fast.experiments.run_means import clusters_of
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
@@ -119,18 +121,18 @@ def test_fewer_than_three_runs_are_no_experiment(tmp_path, mini):
 
 
 def test_relations_are_those_of_the_means_and_of_the_answers(scored):
-    finding = relations(scored, n_resamples=100)
+    finding = relations(scored)
     table = {row[:3]: row for row in finding.tables[0].rows}
     assert len(table) == 12
     row = table["runs", "fluency", "length"]
-    assert row[4] == pytest.approx(np.corrcoef(scored.means["fluency"], scored.means["length"])[0, 1])
+    assert row[5] == pytest.approx(np.corrcoef(scored.means["fluency"], scored.means["length"])[0, 1])
     row = table["answers", "truthfulness", "helpfulness"]
-    assert row[3] == len(scored.run_numbers)
+    assert row[3:5] == (len(scored.run_numbers), 6)
     columns = [scored.answer_scores[metric] for metric in ("truthfulness", "helpfulness")]
-    assert row[4] == pytest.approx(np.corrcoef(*columns)[0, 1])
-    assert row[5:7] == (None, None)  # of six runs
-    assert "the correlations over runs are of 6 values only" in finding.notes[0]
-    assert f"fluency and length {table['runs', 'fluency', 'length'][4]:.4f}" in finding.paragraph
+    assert row[5] == pytest.approx(np.corrcoef(*columns)[0, 1])
+    assert row[6:8] == (None, None)  # of six runs
+    assert "the correlations are of 6 models only" in finding.notes[0]
+    assert f"fluency and length {table['runs', 'fluency', 'length'][5]:.4f}" in finding.paragraph
 
 
 def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, mini):
@@ -138,12 +140,41 @@ def test_ten_runs_have_intervals_and_yardsticks_are_no_runs_of_models(tmp_path, 
     yardstick = tmp_path / "org" / "model-0" / "abc" / "config.json"
     yardstick.write_text(yardstick.read_text().replace("org/model-0", "system/ground-truth"))
     scored = score_runs([tmp_path], suite=mini)
-    finding = relations(scored, n_resamples=50)
+    finding = relations(scored)
     for row in finding.tables[0].rows:
         assert row[3] == (10 if row[0] == "runs" else len(scored.run_numbers))
-        assert row[5] <= row[4] <= row[6]
+        assert row[6] <= row[5] <= row[7]
     assert finding.notes == ()
     assert "system/ground-truth" not in {row[0] for row in finding.tables[1].rows}
+
+
+def test_runs_of_one_model_are_one_cluster(scored):
+    """The same runs twice tell nothing new, which only intervals that know it say."""
+    rows = [*range(6), *range(6)]
+    twice = scored.run_means.chosen(rows)
+    more = replace(twice, models=tuple(f"org-{run % 3}/model-{run % 6}" for run in range(12)))
+    n = {by: relations(more, cluster=by).tables[0].rows[0][3:5] for by in ("model", "organisation", "none")}
+    assert n == {"model": (12, 6), "organisation": (12, 3), "none": (12, 12)}
+    by_run, by_model = (relations(more, cluster=by).tables[0].rows[0] for by in ("none", "model"))
+    assert (by_run[5], None) == (by_model[5], by_model[6])
+    assert by_run[6] is not None
+    assert "12 runs of 6 models" in relations(more).paragraph
+
+
+def test_one_run_of_each_model_is_its_best_or_the_mean_of_all(scored):
+    runs = replace(scored.run_means, models=("a", "a", "b", "b", "b", "c"))
+    best, mean = runs.one_per_model("best"), runs.one_per_model("mean")
+    scores = runs.means["score"]
+    assert best.models == mean.models == ("a", "b", "c")
+    assert best.means["score"].tolist() == [max(scores[:2]), max(scores[2:5]), scores[5]]
+    assert mean.means["score"] == pytest.approx([scores[:2].mean(), scores[2:5].mean(), scores[5]])
+
+
+def test_an_organisation_is_what_a_name_has_before_the_slash():
+    clusters = clusters_of(["Org/a", "org/b", "alone", "other/x", "alone"], "organisation")
+    assert (clusters.n, clusters.counted("runs")) == (3, "5 runs of 3 organisations")
+    assert clusters_of(["a", "a"], "none").counted("runs") == "2 runs"
+    assert clusters_of(["a", "b"], "model").counted("models") == "2 models"
 
 
 def test_means_alone_are_correlated_over_runs(scored):
@@ -160,7 +191,7 @@ def test_what_is_constant_is_said_and_not_correlated(tmp_path, mini):
             for question in mini
         ]
         make_run(tmp_path / f"run{run}", lines)
-    finding = relations(score_runs([tmp_path], suite=mini), n_resamples=100)
+    finding = relations(score_runs([tmp_path], suite=mini))
     assert any(note.startswith("helpfulness is 0 for all 3 runs") for note in finding.notes)
     assert not any("helpfulness" in row for row in finding.tables[0].rows)
 
@@ -175,7 +206,7 @@ def test_runs_without_any_answer_in_them_are_no_experiment(tmp_path, mini):
 
 
 def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path):
-    code, out, _ = call("experiment", "relations", varied, "-s", "mini", "--resamples", "100", "-o", tmp_path / "out")
+    code, out, _ = call("experiment", "relations", varied, "-s", "mini", "-o", tmp_path / "out")
     assert code == 0
     assert out.startswith("Over the 6 runs, Pearson's correlation is highest between ")
     assert "6 runs of 144 answers" in out
@@ -187,7 +218,8 @@ def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
     code, _, err = call("experiment", "stability", varied, *arguments, "--references", "1000")
     assert (code, err) == (
         2,
-        "error: 1000 reference answers: expected fewer than 220, as many as the largest set has\n",
+        "error: 1000 reference answers: expected at most 110, half of what the largest set has, because two parts are "
+        "compared\n",
     )
     code, _, err = call("experiment", "stability", varied, *arguments, "--references", "9", "--reference-draws", "0")
     assert (code, err.count("\n")) == (2, 1)
@@ -203,7 +235,7 @@ def test_the_command_says_which_sets_are_too_small_to_draw_from(call, varied, tm
     arguments = ("-s", suite, "--draws", "1", "--reference-draws", "1", "--references", "30", "-o", tmp_path / "out")
     code, _, err = call("experiment", "stability", varied, *arguments)
     assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("note: 1 of 16 reference sets have no more than 30 answers and keep them all")
+    assert err.startswith("note: 1 of 16 reference sets have fewer than 60 answers and are halved")
     assert call("experiment", "stability", varied, *arguments, "-q")[1:] == ("", "")
 
 

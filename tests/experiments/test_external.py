@@ -88,12 +88,12 @@ def test_files_that_cannot_be_read_are_named(tmp_path, write):
 def test_correlations_are_those_of_the_models_in_common(scored, write):
     theirs = [0.9, 0.7, 0.75, 0.3, 0.2]
     lines = "".join(f"Model {number},{value}\n" for number, value in enumerate(theirs))
-    finding = external(scored, [read_scores(write("name,judge\n" + lines + "stranger,1\n"))], n_resamples=100)
+    finding = external(scored.run_means, [read_scores(write("name,judge\n" + lines + "stranger,1\n"))])
     ours = [dict(zip(scored.models, scored.means["score"], strict=True))[f"org/model-{n}"] for n in range(5)]
     row = finding.tables[0].rows[0]
-    assert row[:3] == ("judge", "score", 5)
-    assert row[3] == pytest.approx(np.corrcoef(ours, theirs)[0, 1])
-    assert f"Pearson {row[3]:.4f}" in finding.paragraph
+    assert row[:4] == ("judge", "score", 5, 5)
+    assert row[4] == pytest.approx(np.corrcoef(ours, theirs)[0, 1])
+    assert f"Pearson {row[4]:.4f}" in finding.paragraph
     assert finding.tables[-1].rows == (("scores.csv", "ours", "org/model-5"), ("scores.csv", "theirs", "stranger"))
     assert finding.tables[1].rows[0][4] == "but for what comes before the last slash"
 
@@ -105,8 +105,8 @@ def test_of_several_runs_of_a_model_the_best_or_the_mean_counts(tmp_path, mini):
     runs = [run for run, model in enumerate(scored.models) if model == "org/model-1"]
     scores = scored.means["score"][runs]
     assert len(scores) == 2
-    assert models_of(scored, "best")["org/model-1"]["score"] == scores.max()
-    assert models_of(scored, "mean")["org/model-1"]["score"] == pytest.approx(scores.mean())
+    assert models_of(scored.run_means, "best")["org/model-1"]["score"] == scores.max()
+    assert models_of(scored.run_means, "mean")["org/model-1"]["score"] == pytest.approx(scores.mean())
 
 
 def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
@@ -114,22 +114,22 @@ def test_no_names_in_common_is_said_with_names_of_both_sides(scored, write):
     with pytest.raises(
         ExperimentError, match=r"0 models in common, expected at least 3; ours are org/.*theirs x, y, z"
     ):
-        external(scored, [read_scores(path)])
+        external(scored.run_means, [read_scores(path)])
 
 
 def test_a_constant_column_is_left_out_and_said(scored, write):
     lines = "".join(f"model-{number},5,{number}\n" for number in range(6))
-    finding = external(scored, [read_scores(write(HEADER + lines))], n_resamples=100)
+    finding = external(scored.run_means, [read_scores(write(HEADER + lines))])
     assert [row[0] for row in finding.tables[0].rows] == ["people"] * 4
     assert any("column 'judge' is 5 for all 6 models" in note for note in finding.notes)
     with pytest.raises(ExperimentError, match="is 5 for all 6 models"):
-        external(scored, [read_scores(write("model,judge\n" + "".join(f"model-{n},5\n" for n in range(6))))])
+        external(scored.run_means, [read_scores(write("model,judge\n" + "".join(f"model-{n},5\n" for n in range(6))))])
 
 
 def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, write):
     judge = write("model,judge\n" + "".join(f"org/model-{n},{9 - n}\n" for n in range(6)), "judge.csv")
     other = write("model,arena\n" + "".join(f"model-{n},{n * n}\n" for n in range(6)), "other.csv")
-    arguments = ("--scores", judge, "--scores", other, "--resamples", "100", "-s", "mini", "-o", tmp_path / "out")
+    arguments = ("--scores", judge, "--scores", other, "-s", "mini", "-o", tmp_path / "out")
     code, out, _ = call("experiment", "external", varied, *arguments)
     assert code == 0
     assert "With judge: judge, over 6 models: Pearson" in out

@@ -50,7 +50,7 @@ def find(varied, mini):
     """Runs the whole experiment."""
 
     def run(options):
-        return judge([varied], options, suite=mini, threads=2, n_resamples=100)
+        return judge([varied], options, suite=mini, threads=2)
 
     return run
 

@@ -62,12 +62,12 @@ def test_a_suite_with_one_set_each_has_nothing_to_compare(varied, mini):
 
 def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
     by_set = scores_by_set(figures)
-    finding = sets(by_set, n_resamples=50)
+    finding = sets(by_set)
     assert [table.name for table in finding.tables] == ["pairs", "matrix", "scores"]
     (pair,) = finding.tables[0].rows
-    assert pair[:3] == ("A", "B", 6)
-    assert pair[3] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
-    assert f"A-B {pair[3]:.5f}" in finding.paragraph
+    assert pair[:4] == ("A", "B", 6, 6)
+    assert pair[4] == pytest.approx(np.corrcoef(by_set.scores["A"], by_set.scores["B"])[0, 1])
+    assert f"A-B {pair[4]:.5f}" in finding.paragraph
     scores = {row[0]: row[2:] for row in finding.tables[2].rows}
     for run, name in enumerate(figures.names):
         assert scores[name] == (by_set.scores["A"][run], by_set.scores["B"][run])
@@ -75,8 +75,8 @@ def test_pairs_have_their_correlation_and_every_run_its_scores(figures):
 
 def test_few_runs_have_no_intervals_and_a_warning(figures):
     finding = sets(scores_by_set(figures))
-    assert finding.tables[0].rows[0][4:6] == (None, None)
-    assert any("of 6 values only" in note for note in finding.notes)
+    assert finding.tables[0].rows[0][5:7] == (None, None)
+    assert any("of 6 models only" in note for note in finding.notes)
 
 
 def test_a_leaderboard_gives_the_same_where_all_questions_have_all_sets(tmp_path, varied, figures, mini):
@@ -96,7 +96,7 @@ def test_a_leaderboard_needs_the_sets_of_the_suite(tmp_path, varied, mini):
 
 
 def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini):
-    code, out, _ = call("experiment", "sets", varied, "-s", "mini", "--resamples", "100", "-o", tmp_path / "runs")
+    code, out, _ = call("experiment", "sets", varied, "-s", "mini", "-o", tmp_path / "runs")
     assert code == 0
     assert "A-B" in out
     table = write_leaderboard(tmp_path, varied, mini)
@@ -127,6 +127,6 @@ def test_correlations_between_published_sets_are_those_of_the_recorded_files():
             ]
             assert len(values) == 37
             scores.append(sum(values) / 37)
-    for row in sets(scores_by_set(figures), n_resamples=10).tables[0].rows:
+    for row in sets(scores_by_set(figures)).tables[0].rows:
         assert row[2] == 16
-        assert row[3] == pytest.approx(np.corrcoef(recorded[row[0]], recorded[row[1]])[0, 1], abs=1e-9)
+        assert row[4] == pytest.approx(np.corrcoef(recorded[row[0]], recorded[row[1]])[0, 1], abs=1e-9)

@@ -23,5 +23,5 @@ def judge(folder: Path, suite: str, runs: str, base_url: str = "") -> None:
     """Rates the answers of runs, one after another, and writes the finding; without an address from kept replies."""
     server = Server(base_url, concurrency=1) if base_url else None
     options = experiment.JudgeOptions("j", server=server, cache=folder / "out" / "judge-ratings.jsonl")
-    finding = experiment.judge([runs], options, suite=Suite.load(suite), threads=1, n_resamples=10)
+    finding = experiment.judge([runs], options, suite=Suite.load(suite), threads=1)
     write_finding(replace(finding, pictures=()), folder / "out")  # pictures are files like others, but take long

@@ -16,7 +16,7 @@ from .commands import LINES, new_group
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
-    from ..experiments import Finding, RunFigures, ScoredRuns
+    from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns
     from ..experiments.leaderboard_table import LeaderboardTable
     from ..experiments.scored_runs import OnBatch
     from ..suite.suite import Suite
@@ -36,7 +36,42 @@ Report = Annotated[
         "--report", help="A report of the same runs (pfgen-fast report), to which the page links.", metavar="FILE.html"
     ),
 ]
-Resamples = Annotated[int, typer.Option("--resamples", min=100, help="Number of bootstrap resamples.")]
+
+
+class ClusterChoice(str, enum.Enum):
+    """Which runs depend on one another."""
+
+    model = "model"
+    organisation = "organisation"
+    none = "none"
+
+
+class PickChoice(str, enum.Enum):
+    """Which of a model's runs count."""
+
+    best = "best"
+    mean = "mean"
+
+
+class RunsChoice(str, enum.Enum):
+    """Which runs count, where all of them may."""
+
+    all = "all"
+    best = "best"
+    mean = "mean"
+
+
+ClusterOption = Annotated[
+    ClusterChoice,
+    typer.Option(
+        "--cluster",
+        help="For the intervals: runs of the same model, or organisation (what is before the slash), are not "
+        "independent.",
+    ),
+]
+RunsOption = Annotated[
+    RunsChoice, typer.Option("--runs", help="If a model has several runs: use all, the best or the mean.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
 
@@ -59,7 +94,7 @@ Trials = Annotated[
         "-n",
         min=1,
         help="Answers per question of a run that are scored many times over, drawn at random. Default: as many as make "
-        "200,000 in all.",
+        "200,000 in all (stability: 100,000).",
     ),
 ]
 OutsideFiles = typer.Option(
@@ -110,7 +145,8 @@ def relations(
     paths: OptionalPaths = None,
     table: LeaderboardFile = None,
     suite: options.SuiteOption = None,
-    resamples: Resamples = 1_000,
+    runs: RunsOption = RunsChoice.all,
+    cluster: ClusterOption = ClusterChoice.model,
     seed: Seed = 0,
     report: Report = None,
     threads: options.Threads = None,
@@ -119,8 +155,8 @@ def relations(
     """How fluency, truthfulness, helpfulness and length correlate.
 
     Computes Pearson's, Spearman's and Kendall's correlations of each pair, over runs and over answers, with 95 %
-    bootstrap intervals. Over answers, the bootstrap draws whole runs, because the answers of one run are not
-    independent. A leaderboard (--table) has no answers, so that only runs are compared.
+    intervals. Runs of one model are not independent, and the intervals know it (--cluster). A leaderboard (--table)
+    has no answers, so that only runs are compared, and so do --runs best and mean.
 
     Examples
 
@@ -132,8 +168,14 @@ def relations(
 
     call = _Call(output, report, suite, threads, quiet=quiet)
     file = _table_instead(paths, table)
-    runs = call.table(file).runs if file else call.scored(paths or [])
-    call.finish(find(runs, n_resamples=resamples, seed=seed))
+    of: RunMeans | ScoredRuns
+    if file:
+        of = _picked(call.table(file).runs, runs)
+    elif runs is RunsChoice.all:
+        of = call.scored(paths or [])
+    else:
+        of = _picked(call.figures(paths or []).run_means, runs)
+    call.finish(find(of, cluster=cluster.value, seed=seed))
 
 
 @experiment.command()
@@ -176,8 +218,8 @@ def sets(
             "--set", help="A set to compare; repeat for several. Default: those that most questions have together."
         ),
     ] = None,
-    resamples: Resamples = 1_000,
-    seed: Seed = 0,
+    runs: RunsOption = RunsChoice.all,
+    cluster: ClusterOption = ClusterChoice.model,
     report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
@@ -203,7 +245,9 @@ def sets(
         by_set = scores_in_table(leaderboard, call.suite_of(file), chosen)
     else:
         by_set = scores_by_set(call.figures(paths or []), chosen)
-    call.finish(find(by_set, n_resamples=resamples, seed=seed))
+    if runs is not RunsChoice.all:
+        by_set = by_set.one_per_model(runs.value)
+    call.finish(find(by_set, cluster=cluster.value))
 
 
 @experiment.command()
@@ -218,8 +262,8 @@ def stability(
         ),
     ] = None,
     reference_draws: Annotated[
-        int, typer.Option("--reference-draws", min=0, help="Number of draws of reference answers; 0 skips them.")
-    ] = 3,
+        int, typer.Option("--reference-draws", min=0, help="Draws of two parts of the reference answers; 0 skips them.")
+    ] = 2,
     draws: Annotated[int, typer.Option("--draws", min=1, help="Number of draws of questions and trials.")] = 100,
     trials: Trials = None,
     seed: Seed = 0,
@@ -229,8 +273,8 @@ def stability(
 ) -> None:
     """Would other reference answers, questions or trials rank the runs in the same way?
 
-    Computes the ranks without any one question, and the smallest numbers of reference answers in each set, questions
-    and trials that preserve the ranking (Kendall above 0.95).
+    Computes the ranks without any one question, and compares rankings that have no reference answer, question or trial
+    in common: how they agree (Kendall), how many pairs of runs and of close runs they swap, and how scores shift.
 
     Examples
 
@@ -250,13 +294,6 @@ def stability(
     call.finish(find(call.scored(paths, cut), cut, n_draws=draws, seed=seed))
 
 
-class PickChoice(str, enum.Enum):
-    """Which of a model's runs count."""
-
-    best = "best"
-    mean = "mean"
-
-
 @experiment.command()
 def external(
     paths: options.Paths,
@@ -266,8 +303,7 @@ def external(
     pick: Annotated[
         PickChoice, typer.Option("--runs", help="If a model has several runs: use the best or the mean.")
     ] = PickChoice.best,
-    resamples: Resamples = 2_000,
-    seed: Seed = 0,
+    cluster: ClusterOption = ClusterChoice.model,
     report: Report = None,
     threads: options.Threads = None,
     quiet: Quiet = False,
@@ -287,7 +323,7 @@ def external(
     call = _Call(output, report, suite, threads, quiet=quiet)
     files = [read_scores(path) for path in scores]
     means = call.figures(paths).run_means
-    call.finish(find(means, files, pick=pick.value, n_resamples=resamples, seed=seed))
+    call.finish(find(means, files, pick=pick.value, cluster=cluster.value))
 
 
 @experiment.command()
@@ -475,6 +511,10 @@ def _table_instead(paths: list[str] | None, table: Path | None) -> Path | None:
     if bool(paths) == (table is not None):
         fail(f"{'both runs and' if paths else 'neither runs nor'} a --table: expected one of them")
     return table
+
+
+def _picked(runs: RunMeans, which: RunsChoice) -> RunMeans:
+    return runs if which is RunsChoice.all else runs.one_per_model(which.value)
 
 
 class _Call:

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -18,9 +17,7 @@ from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floa
 from .charts import Points, Scatter
 from .csv_table import header_of, number_in, read_rows
 from .finding import Cell, Finding, Picture, Table
-from .run_means import RunMeans
-
-Pick = Literal["best", "mean"]
+from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
 _N_NAMED = 5
 
@@ -119,17 +116,14 @@ def _unambiguous(names: Sequence[str], form: Callable[[str], str]) -> dict[str, 
 
 def models_of(runs: RunMeans, pick: Pick) -> dict[str, dict[str, float]]:
     """By model, the value of each metric: that of its run with the highest score, or the mean of its runs."""
-    found = {}
-    for model in dict.fromkeys(runs.models):
-        own = [run for run, other in enumerate(runs.models) if other == model]
-        if pick == "best":
-            own = [max(own, key=lambda run: runs.means["score"][run])]
-        found[model] = {metric: float(runs.means[metric][own].mean()) for metric in SCORES}
-    return found
+    found = runs.one_per_model(pick)
+    return {
+        model: {metric: float(found.means[metric][row]) for metric in SCORES} for row, model in enumerate(found.models)
+    }
 
 
 def external(
-    runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", n_resamples: int = 2_000, seed: int = 0
+    runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", cluster: Cluster = "model"
 ) -> Finding:
     """Correlates our scores with the scores of others, model by model.
 
@@ -137,8 +131,8 @@ def external(
         runs: The means of the runs.
         files: The scores of others.
         pick: Whether the best or the mean of a model's runs counts.
-        n_resamples: Number of bootstrap resamples, which are drawn from the models.
-        seed: The seed of the bootstrap.
+        cluster: Which values depend on one another, for the intervals. There is one for each model, so that only
+            `"organisation"` makes clusters of several.
 
     Raises:
         ExperimentError: Fewer than three models have a partner, or all scores are equal.
@@ -151,15 +145,14 @@ def external(
         partners = match_names(list(models), file.names)
         for column, values in file.columns.items():
             try:
-                compared.append(
-                    _compare(models, file, column, values, partners, n_resamples, seed, several=len(files) > 1)
-                )
+                compared.append(_compare(models, file, column, values, partners, cluster, several=len(files) > 1))
             except ExperimentError as error:
                 problems.append(str(error))
     if not compared:
         raise ExperimentError("; ".join(problems))
     notes += [f"left out: {problem}" for problem in problems]
-    notes += few_values(min(len(each.models) for each in compared), "models")
+    fewest = min((each.clusters for each in compared), key=lambda clusters: clusters.n)
+    notes += few_values(fewest.n, fewest.what("models"))
     return Finding(
         "external",
         _answer(compared),
@@ -185,6 +178,7 @@ class _Compared:
         models: Our names of the models.
         partners: Their names, each with the rule that found it.
         values: Their scores.
+        clusters: Which of the models depend on one another.
         correlations: The correlations with each of our metrics.
     """
 
@@ -192,6 +186,7 @@ class _Compared:
     models: tuple[str, ...]
     partners: tuple[tuple[str, str], ...]
     values: Floats
+    clusters: Clusters
     correlations: Mapping[str, Mapping[str, Correlation]]
 
 
@@ -201,8 +196,7 @@ def _compare(
     column: str,
     values: Mapping[str, float],
     partners: Mapping[str, tuple[str, str]],
-    n_resamples: int,
-    seed: int,
+    cluster: Cluster,
     *,
     several: bool,
 ) -> _Compared:
@@ -215,18 +209,20 @@ def _compare(
         )
     theirs = np.array([values[partner] for _, partner, _ in common])
     check_columns({where: theirs}, "models")
+    clusters = clusters_of([model for model, _, _ in common], cluster)
     correlations = {}
     for metric in SCORES:
         ours = np.array([models[model][metric] for model, _, _ in common])
         if metric == "score":
             check_columns({"our score": ours}, "models")
         if np.ptp(ours) > 0:
-            correlations[metric] = correlate(ours, theirs, n_resamples=n_resamples, seed=seed)
+            correlations[metric] = correlate(ours, theirs, clusters=clusters.of)
     return _Compared(
         name=in_one_line(f"{file.path.stem}: {column}" if several else column, 60),
         models=tuple(model for model, _, _ in common),
         partners=tuple((partner, rule) for _, partner, rule in common),
         values=theirs,
+        clusters=clusters,
         correlations=correlations,
     )
 
@@ -241,14 +237,17 @@ def _correlations(compared: Sequence[_Compared]) -> Table:
         "scores",
         "with our",
         "models",
+        "clusters",
         *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")),
     )
     rows: list[tuple[Cell, ...]] = []
     for each in compared:
         for metric, values in each.correlations.items():
             figures = [(values[name].value, values[name].low, values[name].high) for name in COEFFICIENTS]
-            rows.append((each.name, metric, len(each.models), *(cell for figure in figures for cell in figure)))
-    return Table("correlations", "Correlations over models, with 95 % bootstrap intervals", columns, tuple(rows))
+            rows.append(
+                (each.name, metric, len(each.models), each.clusters.n, *(cell for figure in figures for cell in figure))
+            )
+    return Table("correlations", "Correlations over models, with 95 % intervals", columns, tuple(rows))
 
 
 def _pairs_table(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Table:
@@ -288,9 +287,9 @@ def _words(compared: Sequence[_Compared], pick: Pick) -> str:
     for each in compared:
         values = each.correlations["score"]
         by_coefficient = ", ".join(f"{name} {values[name]}" for name in COEFFICIENTS)
-        found.append(f"With {each.name}, over {len(each.models)} models: {by_coefficient}.")
+        found.append(f"With {each.name}, over {each.clusters.counted('models')}: {by_coefficient}.")
     which = "The best run" if pick == "best" else "The mean of the runs"
-    return f"{which} of each model counts. 95 % bootstrap intervals are in brackets. {' '.join(found)}"
+    return f"{which} of each model counts. 95 % intervals are in brackets. {' '.join(found)}"
 
 
 def _picture(each: _Compared, models: Mapping[str, Mapping[str, float]], number: int) -> Picture:

@@ -27,6 +27,7 @@ from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate
 from ..suite.suite import Suite
 from .charts import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
+from .run_means import clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures
 
 
@@ -194,14 +195,10 @@ class RatedRuns:
             if rating == rating  # not NaN
         ]
 
-    def finding(self, *, n_resamples: int = 2_000, seed: int = 0) -> Finding:
+    def finding(self) -> Finding:
         """Compares the mean ratings of runs and models with our scores.
 
         A run's rating is the mean over its questions of their mean ratings; a model's rating is the mean over its runs.
-
-        Args:
-            n_resamples: Number of bootstrap resamples for the correlation with our score.
-            seed: The seed of the bootstrap.
 
         Raises:
             ExperimentError: There are no ratings.
@@ -219,7 +216,7 @@ class RatedRuns:
             form = f"[[{scale.low}]] to [[{scale.high}]]"
             notes.append(f"{n_unrated:,} replies hold no rating of the form {form} and are left out")
         notes += [f"no rating of {name}" for run, name in enumerate(scored.names) if run not in of_runs]
-        answer, words, more = _words(scored, of_runs, len(found), self._evaluator.judge.model, n_resamples, seed)
+        answer, words, more = _words(scored, of_runs, len(found), self._evaluator.judge.model)
         return Finding(
             "judge",
             answer,
@@ -242,7 +239,6 @@ def judge(
     *,
     suite: Suite | None = None,
     threads: int | None = None,
-    n_resamples: int = 2_000,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Finding:
     """Asks a judge to rate the answers of runs, and compares its ratings with our scores.
@@ -252,7 +248,6 @@ def judge(
         options: How the answers are judged.
         suite: The suite of all runs; by default that of the checkout that contains them.
         threads: Number of threads that score; by default one per core.
-        n_resamples: Number of bootstrap resamples for the correlation with our score.
         on_progress: Called with the number of finished requests and the total.
 
     Raises:
@@ -266,7 +261,7 @@ def judge(
     problem = rated.ask(prices=options.prices, budget=options.budget, on_progress=on_progress)
     if problem:
         raise EngineError(f"{problem}; repeat the call to continue")
-    return rated.finding(n_resamples=n_resamples)
+    return rated.finding()
 
 
 def _items(suite: Suite, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> list[Item]:
@@ -305,21 +300,22 @@ def _columns(scored: RunFigures, of_runs: Mapping[int, float]) -> tuple[Floats, 
 
 
 def _words(
-    scored: RunFigures, of_runs: Mapping[int, float], n_found: int, judge_name: str, n_resamples: int, seed: int
+    scored: RunFigures, of_runs: Mapping[int, float], n_found: int, judge_name: str
 ) -> tuple[str, str, list[str]]:
     ours, theirs = _columns(scored, of_runs)
     words = f"The judge gave {n_found:,} ratings to {len(of_runs)} runs, {theirs.mean():.2f} on average over the runs."
     if len(ours) < MIN_VALUES or np.ptp(ours) == 0 or np.ptp(theirs) == 0:
         answer = f"{judge_name} rates the runs {theirs.mean():.2f} on average."
         return answer, words, ["no correlation with our scores: fewer than three runs, or all the same"]
-    found = correlate(ours, theirs, n_resamples=n_resamples, seed=seed)
+    clusters = clusters_of([scored.models[run] for run in of_runs], "model")
+    found = correlate(ours, theirs, clusters=clusters.of)
     listed = ", ".join(f"{name} {found[name]}" for name in COEFFICIENTS)
     pearson = f"Pearson {found['Pearson'].value:.3f} over {len(of_runs)} runs"
     answer = f"The ratings of {judge_name} correlate with our scores by {pearson}."
     return (
         answer,
-        f"{words} Correlations with our scores (95 % bootstrap intervals in brackets): {listed}.",
-        few_values(len(ours), "runs"),
+        f"{words} Correlations with our scores over {clusters.counted('runs')} (95 % intervals in brackets): {listed}.",
+        few_values(clusters.n, clusters.what("runs")),
     )
 
 

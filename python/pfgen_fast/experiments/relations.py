@@ -23,28 +23,29 @@ from ..statistics.correlation import (
 )
 from .charts import Density, Points, Scatter
 from .finding import Cell, Finding, Picture, Table
-from .run_means import RunMeans
+from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns
 
 _CORRELATED = (*PARTS, "length")
 _N_SAMPLE = 5_000
 _LONGEST_SHOWN = 400.0
-_COLUMNS = ("over", "of", "with", "values", *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")))
+_ENDS = tuple(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
+_COLUMNS = ("over", "of", "with", "values", "clusters", *_ENDS)
 
 _Pair = tuple[str, str]
 _Found = dict[_Pair, dict[str, Correlation]]
 
 
-def relations(scored: ScoredRuns | RunMeans, *, n_resamples: int = 1_000, seed: int = 0) -> Finding:
-    """Correlates the scores with each other, with bootstrap intervals, over the runs of models and over answers.
+def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed: int = 0) -> Finding:
+    """Correlates the scores with each other, with intervals, over the runs of models and over answers.
 
-    Over answers, the bootstrap draws whole runs from a sample of 5,000 answers, because the answers of one run are not
-    independent; the coefficients themselves are computed from all answers.
+    Over answers, intervals come from a sample of 5,000 answers, whose clusters are those of their runs; the
+    coefficients themselves are computed from all answers.
 
     Args:
         scored: The runs; the means of runs alone leave the answers out.
-        n_resamples: Number of bootstrap resamples.
-        seed: The seed of the bootstrap and of the sample.
+        cluster: Which runs depend on one another, for the intervals; with `"none"` the answers of one run still do.
+        seed: The seed of the sample.
 
     Raises:
         ExperimentError: Fewer than two scores vary over the runs.
@@ -54,18 +55,19 @@ def relations(scored: ScoredRuns | RunMeans, *, n_resamples: int = 1_000, seed: 
     over_runs, notes = _pairs({metric: runs.means[metric] for metric in _CORRELATED}, "runs")
     if not over_runs:
         raise ExperimentError(f"nothing to correlate: {'; '.join(notes)}")
-    of_runs = {
-        (a, b): correlate(runs.means[a], runs.means[b], n_resamples=n_resamples, seed=seed) for a, b in over_runs
-    }
-    notes += few_values(len(runs.names), "runs")
-    rows = [_row("runs", pair, len(runs.names), found) for pair, found in of_runs.items()]
+    clusters = clusters_of(runs.models, cluster)
+    of_runs = {(a, b): correlate(runs.means[a], runs.means[b], clusters=clusters.of) for a, b in over_runs}
+    notes += few_values(clusters.n, clusters.what("runs"))
+    rows = [_row("runs", pair, len(runs.names), clusters.n, found) for pair, found in of_runs.items()]
     pictures = [Picture("runs", "Every run: one score against the other", _runs_chart(runs, of_runs))]
     of_answers: _Found = {}
     if isinstance(scored, ScoredRuns):
         over_answers, more = _pairs({metric: scored.answer_scores[metric] for metric in _CORRELATED}, "answers")
         notes += more
-        of_answers = _over_answers(scored, over_answers, n_resamples, seed)
-        rows += [_row("answers", pair, len(scored.run_numbers), found) for pair, found in of_answers.items()]
+        all_clusters = clusters_of(scored.models, cluster)
+        of_answers = _over_answers(scored, over_answers, all_clusters, seed)
+        n_answers = len(scored.run_numbers)
+        rows += [_row("answers", pair, n_answers, all_clusters.n, found) for pair, found in of_answers.items()]
     if isinstance(scored, ScoredRuns) and of_answers:
         pictures.append(
             Picture(
@@ -75,10 +77,10 @@ def relations(scored: ScoredRuns | RunMeans, *, n_resamples: int = 1_000, seed: 
             )
         )
     tables = (
-        Table("correlations", "Correlations, with 95 % bootstrap intervals", _COLUMNS, tuple(rows)),
+        Table("correlations", "Correlations, with 95 % intervals", _COLUMNS, tuple(rows)),
         _means_table(runs),
     )
-    words = _words(scored, runs, of_runs, of_answers)
+    words = _words(scored, runs, clusters, of_runs, of_answers)
     return Finding(
         "relations",
         _answer(runs, of_runs),
@@ -103,9 +105,9 @@ def _pairs(columns: dict[str, Floats], what: str) -> tuple[list[_Pair], list[str
     return list(itertools.combinations(varying, 2)), notes
 
 
-def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], n_resamples: int, seed: int) -> _Found:
+def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], of_runs: Clusters, seed: int) -> _Found:
     sample = _sample(len(scored.run_numbers), seed)
-    clusters = scored.run_numbers[sample]
+    clusters = of_runs.of[scored.run_numbers[sample]]
     columns = {metric: scored.answer_scores[metric] for metric in dict.fromkeys(itertools.chain.from_iterable(pairs))}
     ranked = {metric: scipy_stats().rankdata(column) for metric, column in columns.items()}
     found = {}
@@ -120,7 +122,7 @@ def _over_answers(scored: ScoredRuns, pairs: Sequence[_Pair], n_resamples: int, 
         if is_constant(x) or is_constant(y):
             found[a, b] = {name: Correlation(value) for name, value in values.items()}
             continue
-        around = correlate(x, y, n_resamples=n_resamples, seed=seed, clusters=clusters)
+        around = correlate(x, y, clusters=clusters)
         found[a, b] = {name: _moved(value, around[name]) for name, value in values.items()}
     return found
 
@@ -137,9 +139,9 @@ def _moved(value: float, around: Correlation) -> Correlation:
     return Correlation(value, max(low, -1.0), min(high, 1.0))
 
 
-def _row(over: str, pair: _Pair, n: int, found: dict[str, Correlation]) -> tuple[Cell, ...]:
+def _row(over: str, pair: _Pair, n: int, n_clusters: int, found: dict[str, Correlation]) -> tuple[Cell, ...]:
     figures = [(found[name].value, found[name].low, found[name].high) for name in COEFFICIENTS]
-    return (over, *pair, n, *itertools.chain.from_iterable(figures))
+    return (over, *pair, n, n_clusters, *itertools.chain.from_iterable(figures))
 
 
 def _means_table(runs: RunMeans) -> Table:
@@ -159,13 +161,15 @@ def _answer(runs: RunMeans, of_runs: _Found) -> str:
     return f"{over} is highest between {highest} and lowest between {lowest}."
 
 
-def _words(scored: ScoredRuns | RunMeans, runs: RunMeans, of_runs: _Found, of_answers: _Found) -> str:
+def _words(
+    scored: ScoredRuns | RunMeans, runs: RunMeans, clusters: Clusters, of_runs: _Found, of_answers: _Found
+) -> str:
     def listed(found: _Found, coefficient: str) -> str:
         return "; ".join(f"{a} and {b} {values[coefficient]}" for (a, b), values in found.items())
 
     answers = f" of {len(scored.run_numbers):,} answers" if isinstance(scored, ScoredRuns) else ""
-    words = f"{len(scored.names)} runs{answers}; 95 % bootstrap intervals are in brackets."
-    words += f" Pearson's correlations between the means of the {len(runs.names)} runs of models: "
+    words = f"{len(scored.names)} runs{answers}; 95 % intervals are in brackets."
+    words += f" Pearson's correlations between the means of {clusters.counted('runs')}: "
     words += f"{listed(of_runs, 'Pearson')}."
     if of_answers:
         words += f" Spearman's correlations over all answers: {listed(of_answers, 'Spearman')}."

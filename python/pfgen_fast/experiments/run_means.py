@@ -3,12 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..files.foreign_text import in_one_line
 from ..runs.leaderboard import is_system
 from ..statistics.correlation import Floats
+
+Cluster = Literal["model", "organisation", "none"]
+"""What runs have in common that makes them depend on one another."""
+Pick = Literal["best", "mean"]
+"""Which of a model's runs count."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which values depend on one another.
+
+    Attributes:
+        by: What the values of a cluster have in common.
+        of: The number of each value's cluster.
+    """
+
+    by: Cluster
+    of: NDArray[np.int_]
+
+    @property
+    def n(self) -> int:
+        """How many clusters there are."""
+        return len(np.unique(self.of))
+
+    def what(self, values: str) -> str:
+        """What the clusters are; those of single values are named like these."""
+        return values if self.by == "none" else f"{self.by}s"
+
+    def counted(self, values: str) -> str:
+        """How many values there are, of how many clusters: `522 runs of 345 models`."""
+        of = "" if self.by == "none" or values == self.what(values) else f" of {self.n:,} {self.what(values)}"
+        return f"{len(self.of):,} {values}{of}"
+
+
+def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
+    """The clusters of values that belong to these models.
+
+    A model's organisation is what its name has before the first slash, without regard to case; a name without one is
+    its own organisation.
+
+    Example:
+        >>> clusters_of(["org/a", "org/b", "c", "org/a"], "organisation").counted("runs")
+        '4 runs of 2 organisations'
+    """
+    keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
+    names = list(map(str, range(len(models)))) if by == "none" else keys[by]
+    return Clusters(by, np.unique(np.array(names, dtype=object), return_inverse=True)[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,3 +104,22 @@ class RunMeans:
             {metric: column[rows] for metric, column in self.means.items()},
             self.problems,
         )
+
+    def rows_by_model(self) -> dict[str, list[int]]:
+        """The rows of each model, in the order of the runs."""
+        rows: dict[str, list[int]] = {}
+        for row, model in enumerate(self.models):
+            rows.setdefault(model, []).append(row)
+        return rows
+
+    def one_per_model(self, pick: Pick) -> RunMeans:
+        """One row for each model: its run with the highest score, or the mean of its runs, by the name of the first."""
+        by_model = self.rows_by_model()
+        best = [max(rows, key=lambda row: self.means["score"][row]) for rows in by_model.values()]
+        if pick == "best":
+            return self.chosen(best)
+        means = {
+            metric: np.array([column[rows].mean() for rows in by_model.values()])
+            for metric, column in self.means.items()
+        }
+        return RunMeans(tuple(self.names[rows[0]] for rows in by_model.values()), tuple(by_model), means, self.problems)

@@ -88,18 +88,19 @@ class DrawnAnswers:
     """Draws the answers that are scored many times over, and counts them.
 
     Args:
-        trials: At most how many answers of each run and question; by default as many as make `MANY_ANSWERS` in all.
+        trials: At most how many answers of each run and question; by default as many as make `n_wanted` in all.
         seed: The seed of the draws.
+        n_wanted: How many answers are wanted in all.
     """
 
-    def __init__(self, trials: int | None, seed: int) -> None:
-        self._trials, self._seed = trials, seed
+    def __init__(self, trials: int | None, seed: int, *, n_wanted: int = MANY_ANSWERS) -> None:
+        self._trials, self._seed, self._n_wanted = trials, seed, n_wanted
         self._n_drawn = self._n_all = 0
 
     def of(self, suite: Suite, answers: AnswersOfRuns) -> AnswersOfRuns:
         """The drawn answers of a batch."""
         if self._trials is None:
-            self._trials = usual_trials(answers.n_runs, len(suite))
+            self._trials = usual_trials(answers.n_runs, len(suite), self._n_wanted)
         drawn = answers.drawn(self._trials, self._seed)
         self._n_drawn += len(drawn.answers)
         self._n_all += len(answers.answers)
@@ -115,14 +116,14 @@ class DrawnAnswers:
         ]
 
 
-def usual_trials(n_runs: int, n_questions: int) -> int:
-    """How many answers of each run to each question make up to `MANY_ANSWERS` in all, one at least.
+def usual_trials(n_runs: int, n_questions: int, n_wanted: int = MANY_ANSWERS) -> int:
+    """How many answers of each run to each question make up to `n_wanted` in all, one at least.
 
     Example:
         >>> usual_trials(17, 50), usual_trials(516, 50)
         (235, 7)
     """
-    return max(1, MANY_ANSWERS // (n_runs * n_questions))
+    return max(1, n_wanted // (n_runs * n_questions))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

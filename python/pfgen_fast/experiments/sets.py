@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ..suite.suite import Suite
 from .charts import Matrix, Points, Scatter, correlation_floor
 from .finding import Cell, Finding, Picture, Table
 from .leaderboard_table import LeaderboardTable
-from .run_means import RunMeans
+from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 from .scored_runs import RunFigures
 
 _VERY_ALIKE = 0.999
@@ -50,6 +50,13 @@ class ScoresBySet:
         """The scores with several sets; a score is linear in its sets."""
         mean: Floats = np.mean([self.scores[name] for name in names], axis=0)
         return mean
+
+    def one_per_model(self, pick: Pick) -> ScoresBySet:
+        """The scores of each model's best run, or the means of its runs."""
+        # The scores go through the runs as further metrics, so that the same rows count.
+        with_sets = replace(self.runs, means={**self.runs.means, **{f"set {n}": v for n, v in self.scores.items()}})
+        runs = with_sets.one_per_model(pick)
+        return replace(self, runs=runs, scores={name: runs.means[f"set {name}"] for name in self.scores})
 
 
 def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> ScoresBySet:
@@ -127,28 +134,28 @@ def _models(runs: RunMeans) -> tuple[RunMeans, list[int]]:
     return runs.chosen(rows), rows
 
 
-def sets(by_set: ScoresBySet, *, n_resamples: int = 1_000, seed: int = 0) -> Finding:
+def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
     """Correlates the scores of the runs with one set alone, with each pair of sets and with all of them.
 
     Args:
         by_set: The scores with each set alone.
-        n_resamples: Number of bootstrap resamples, which are drawn from the runs.
-        seed: The seed of the bootstrap.
+        cluster: Which runs depend on one another, for the intervals.
 
     Raises:
         ExperimentError: There are fewer than three runs, or all have the same score.
     """
     check_columns({f"the score with set {name}": column for name, column in by_set.scores.items()}, "runs")
+    clusters = clusters_of(by_set.runs.models, cluster)
     pairs = {
-        (a, b): correlate(by_set.scores[a], by_set.scores[b], n_resamples=n_resamples, seed=seed)
+        (a, b): correlate(by_set.scores[a], by_set.scores[b], clusters=clusters.of)
         for a, b in itertools.combinations(by_set.scores, 2)
     }
     combinations = _combinations(by_set)
     return Finding(
         "sets",
         _answer(by_set, pairs),
-        _words(by_set, pairs),
-        (_pairs_table(pairs, len(by_set.runs.names)), _matrix_table(combinations), _scores_table(by_set)),
+        _words(by_set, pairs, clusters),
+        (_pairs_table(pairs, clusters), _matrix_table(combinations), _scores_table(by_set)),
         (
             Picture(
                 "pairs",
@@ -157,7 +164,7 @@ def sets(by_set: ScoresBySet, *, n_resamples: int = 1_000, seed: int = 0) -> Fin
             ),
             Picture("matrix", "Pearson's correlations between sets", _matrix_chart(combinations)),
         ),
-        (*by_set.runs.problems, *by_set.notes, *few_values(len(by_set.runs.names), "runs")),
+        (*by_set.runs.problems, *by_set.notes, *few_values(clusters.n, clusters.what("runs"))),
         question="Does it matter which set of reference answers a run is scored with?",
         runs=by_set.runs.names,
     )
@@ -184,14 +191,15 @@ def _answer(by_set: ScoresBySet, pairs: _Pairs) -> str:
     )
 
 
-def _words(by_set: ScoresBySet, pairs: _Pairs) -> str:
+def _words(by_set: ScoresBySet, pairs: _Pairs, clusters: Clusters) -> str:
     listed = "; ".join(f"{a}-{b} {_with_interval(found['Pearson'])}" for (a, b), found in pairs.items())
     (a, b), lowest = min(pairs.items(), key=lambda pair: pair[1]["Kendall"].value)
     farthest = max(
         (float(np.abs(by_set.scores[a] - by_set.scores[b]).max()) for a, b in pairs),
     )
     return (
-        f"Scores are means over {by_set.questions}. Pearson's correlations: {listed}. The rankings agree least between "
+        f"Scores are means over {by_set.questions}. Pearson's correlations over {clusters.counted('runs')}, with 95 % "
+        f"intervals in brackets: {listed}. The rankings agree least between "
         f"{a} and {b} (Kendall {lowest['Kendall'].value:.4f}). A run's scores with two sets differ by {farthest:.4f} "
         "at most."
     )
@@ -201,13 +209,14 @@ def _with_interval(found: Correlation) -> str:
     return f"{found.value:.5f}" + ("" if found.low is None else f" ({found.low:.5f} to {found.high:.5f})")
 
 
-def _pairs_table(pairs: _Pairs, n_runs: int) -> Table:
-    columns = ("set", "and", "runs", *(f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high")))
+def _pairs_table(pairs: _Pairs, clusters: Clusters) -> Table:
+    ends = (f"{name}{end}" for name in COEFFICIENTS for end in ("", " low", " high"))
+    columns = ("set", "and", "runs", "clusters", *ends)
     rows: list[tuple[Cell, ...]] = []
     for (a, b), found in pairs.items():
         figures = [(found[name].value, found[name].low, found[name].high) for name in COEFFICIENTS]
-        rows.append((a, b, n_runs, *itertools.chain.from_iterable(figures)))
-    title = "Correlations between the scores with one set alone, with 95 % bootstrap intervals"
+        rows.append((a, b, len(clusters.of), clusters.n, *itertools.chain.from_iterable(figures)))
+    title = "Correlations between the scores with one set alone, with 95 % intervals"
     return Table("pairs", title, columns, tuple(rows), 5)
 
 

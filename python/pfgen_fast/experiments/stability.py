@@ -1,4 +1,8 @@
-"""`stability`: would other reference answers, questions or trials rank the runs in the same way?"""
+"""`stability`: would other reference answers, questions or trials rank the runs in the same way?
+
+Two rankings are compared that have no reference answer, question or trial in common: a ranking from a part and one from
+the whole would agree by what they share.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..scoring.scorer import Scorer
-from ..statistics.correlation import Floats, check_columns, kendall
+from ..statistics.correlation import MIN_VALUES, Floats, check_columns, kendall
+from ..statistics.paired import mean_interval
 from ..statistics.ranking import SAME_RANKING, ranks
 from ..suite.questions import Question
 from ..suite.suite import Suite
@@ -19,21 +25,27 @@ from .charts import MAX_ROWS, Band, Bands, Ranges
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import AnswersOfRuns, DrawnAnswers, ScoredRuns
 
-REFERENCE_ANSWERS = (500, 200, 100, 50, 20, 10, 5)
-"""Numbers of answers per set to try, besides all."""
+REFERENCE_ANSWERS = (500, 100, 50, 20, 10, 5)
+"""Numbers of answers per set to try."""
 
-_STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500, 1000)
+_FEWER_ANSWERS = 100_000
+_STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)
 _TAIL = 5
+_LEAST_DRAWS_OF_TAIL = 20
+_NOTICEABLE_SHIFT = 0.005
+
+Halves = tuple[Floats, Floats]
+"""The scores of the runs from a part of the data, and from another part of the same size."""
 
 
 class CutReferences:
     """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch.
 
     Args:
-        sizes: The numbers of answers to draw from each set, below the size of the largest set; by default some
-            numbers from 500 to 5.
-        n_draws: The number of draws per size.
-        trials: How many answers of each run and question are scored; by default as many as make `MANY_ANSWERS` in all.
+        sizes: The numbers of answers to draw from each set, at most half of the size of the largest set; by default
+            some numbers from 500 to 5.
+        n_draws: The number of draws per size, each of two disjoint parts.
+        trials: How many answers of each run and question are scored; by default as many as make 100,000 in all.
         seed: The seed of the draws.
         threads: Number of threads; by default one per core.
     """
@@ -42,7 +54,7 @@ class CutReferences:
         self,
         sizes: Sequence[int] | None = None,
         *,
-        n_draws: int = 3,
+        n_draws: int = 2,
         trials: int | None = None,
         seed: int = 0,
         threads: int | None = None,
@@ -52,7 +64,7 @@ class CutReferences:
         if any(size < 1 for size in self._wanted) or n_draws < 1:
             raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 of each")
         self._n_draws, self._seed, self._threads = n_draws, seed, threads
-        self._drawn = DrawnAnswers(trials, seed)
+        self._drawn = DrawnAnswers(trials, seed, n_wanted=_FEWER_ANSWERS)
         self._suite: Suite | None = None
         self._batches: list[AnswersOfRuns] = []
 
@@ -64,11 +76,12 @@ class CutReferences:
         self._batches.append(self._drawn.of(suite, of_runs))
 
     def _check_sizes(self, largest: int) -> None:
-        if self._wanted[0] >= largest and not self._is_usual:
+        if self._wanted[0] > largest // 2 and not self._is_usual:
             raise ExperimentError(
-                f"{self._wanted[0]} reference answers: expected fewer than {largest}, as many as the largest set has"
+                f"{self._wanted[0]} reference answers: expected at most {largest // 2}, half of what the largest set "
+                "has, because two parts are compared"
             )
-        self._wanted = [size for size in self._wanted if size < largest]
+        self._wanted = [size for size in self._wanted if size <= largest // 2]
 
     @property
     def notes(self) -> list[str]:
@@ -78,10 +91,10 @@ class CutReferences:
         return [
             *self._drawn.notes("with fewer reference answers"),
             *(
-                f"{sum(n <= size for n in sizes):,} of {len(sizes):,} reference sets have no more than {size:,} "
-                f"answers and keep them all where {size:,} are drawn; the smallest has {min(sizes):,}"
+                f"{sum(n < 2 * size for n in sizes):,} of {len(sizes):,} reference sets have fewer than {2 * size:,} "
+                f"answers and are halved where twice {size:,} are drawn; the smallest has {min(sizes):,}"
                 for size in self._wanted
-                if min(sizes) <= size
+                if min(sizes) < 2 * size
             ),
         ]
 
@@ -91,21 +104,22 @@ class CutReferences:
         return self._all_scores[0]
 
     @property
-    def scores(self) -> tuple[tuple[int, Floats], ...]:
-        """By number of answers and draw, the scores of the runs over the drawn answers."""
+    def scores(self) -> tuple[tuple[int, Halves], ...]:
+        """By number of answers and draw, the scores of the runs over the drawn answers with two disjoint parts."""
         return self._all_scores[1]
 
     @cached_property
-    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Floats], ...]]:
+    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Halves], ...]]:
         assert self._suite is not None
         usual = self._scores(self._suite)
-        of_cut = tuple(
-            (size, self._scores(cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))))
-            for size in self._wanted
-            for draw in range(self._n_draws)
-        )
+        of_cut = tuple((size, self._of_parts(size, draw)) for size in self._wanted for draw in range(self._n_draws))
         self._batches.clear()  # the texts are not needed again
         return usual, of_cut
+
+    def _of_parts(self, size: int, draw: int) -> Halves:
+        assert self._suite is not None
+        one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
+        return self._scores(one), self._scores(other)
 
     def _scores(self, suite: Suite) -> Floats:
         scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
@@ -120,57 +134,178 @@ def _largest_set(suite: Suite) -> int:
     return max(len(answers) for question in suite for answers in question.answers.values())
 
 
-def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> Suite:
-    """The suite with `size` answers of each set, drawn without replacement and kept in order; all if a set has fewer.
+def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[Suite, Suite]:
+    """Two suites with `size` answers of each set, none in common, drawn without replacement and kept in order.
+
+    A set of fewer than twice as many is halved; one of a single answer has it in both.
 
     Example:
-        >>> cut = cut_suite(Suite.load("mini"), 50, np.random.default_rng(0))
-        >>> {len(answers) for question in cut for answers in question.answers.values()}
+        >>> one, other = cut_suite(Suite.load("mini"), 50, np.random.default_rng(0))
+        >>> {len(answers) for question in one for answers in question.answers.values()}
         {50}
+        >>> set(one["Q01"].answers["A"]) & set(other["Q01"].answers["A"])
+        set()
+    """
+    parts: tuple[list[Question], list[Question]] = ([], [])
+    for question in suite:
+        drawn = {name: _drawn_twice(answers, size, generator) for name, answers in question.answers.items()}
+        for number, questions in enumerate(parts):
+            answers = MappingProxyType({name: both[number] for name, both in drawn.items()})
+            questions.append(replace(question, answers=answers))
+    one, other = (
+        Suite(f"{suite.name} cut to {size}", tuple(questions), derived_from=suite.metadata_hash) for questions in parts
+    )
+    return one, other
+
+
+def _drawn_twice(
+    answers: tuple[str, ...], size: int, generator: np.random.Generator
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    size = max(1, min(size, len(answers) // 2))
+    order = generator.permutation(len(answers))
+    one, other = (tuple(answers[row] for row in np.sort(part)) for part in (order[:size], order[-size:]))
+    return one, other
+
+
+# --- how two rankings agree
+
+
+@dataclass(frozen=True, eq=False)
+class RunPairs:
+    """All pairs of runs, and which of them are close.
+
+    Two runs are close if their scores differ by no more than half of a 95 % interval of a score over questions, the
+    median of all runs.
+
+    Attributes:
+        first: The row of the one run of each pair.
+        second: The row of the other.
+        is_close: Whether the pair is close.
+        within: By how much the scores of close runs differ at most; None where scores have no interval.
     """
 
-    def cut(question: Question) -> Question:
-        return replace(
-            question, answers=MappingProxyType({name: drawn(answers) for name, answers in question.answers.items()})
+    first: NDArray[np.int_]
+    second: NDArray[np.int_]
+    is_close: NDArray[np.bool_]
+    within: float | None
+
+    @classmethod
+    def of(cls, question_scores: Floats) -> RunPairs:
+        """The pairs of runs (rows) with these scores of questions (columns)."""
+        first, second = np.triu_indices(len(question_scores), 1)
+        halves = [half for row in question_scores if (half := mean_interval(row).half_width) is not None]
+        within = float(np.median(halves)) if halves else None
+        means = question_scores.mean(axis=1)
+        is_close = np.abs(means[first] - means[second]) <= (-1.0 if within is None else within)
+        return cls(first, second, is_close, within)
+
+    def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
+        """The pairs of some of the runs, which are numbered anew."""
+        new = np.full(max(self.second) + 1, -1)
+        new[runs] = np.arange(len(runs))
+        kept = (new[self.first] >= 0) & (new[self.second] >= 0)
+        return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
+
+    def agreement(self, halves: Halves, usual: Floats) -> Agreement:
+        """How the scores from two parts agree.
+
+        Args:
+            halves: The scores of the runs.
+            usual: Their scores with everything.
+        """
+        # Rounded, because sums in another order could distinguish equal scores.
+        one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
+        agreement = one * other
+        differ = np.sqrt(np.count_nonzero(one) * np.count_nonzero(other))
+        of_close = agreement[self.is_close]
+        return Agreement(
+            kendall=float(agreement.sum() / differ) if differ else 0.0,
+            swapped=float((agreement < 0).mean()),
+            of_close=float(of_close.mean()) if len(of_close) else None,
+            close_swapped=float((of_close < 0).mean()) if len(of_close) else None,
+            shift=float(np.mean(halves) - usual.mean()),
         )
 
-    def drawn(answers: tuple[str, ...]) -> tuple[str, ...]:
-        if len(answers) <= size:
-            return answers
-        return tuple(answers[i] for i in np.sort(generator.choice(len(answers), size, replace=False)))
 
-    return Suite(f"{suite.name} cut to {size}", tuple(map(cut, suite)), derived_from=suite.metadata_hash)
+@dataclass(frozen=True)
+class Agreement:
+    """How two rankings of the same runs agree, from parts of the data that have nothing in common.
+
+    Attributes:
+        kendall: Kendall's correlation.
+        swapped: The share of the pairs of runs that have the opposite order.
+        of_close: Kendall's correlation over close pairs alone: the share in the same order minus that in the opposite
+            one. None if there are none.
+        close_swapped: The share of the close pairs that have the opposite order.
+        shift: The mean score of the runs from the parts, minus that from everything.
+    """
+
+    kendall: float
+    swapped: float
+    of_close: float | None
+    close_swapped: float | None
+    shift: float
 
 
 @dataclass(frozen=True)
 class Fewer:
-    """Kendall's correlations of rankings from a part of the data with the full ranking.
+    """How rankings from parts of the data agree with those from other parts of the same size.
 
     Attributes:
         what: What was reduced.
-        n: How many are left.
+        n: How many are in each part.
         n_all: How many there are in total.
-        values: The correlation of each draw.
+        draws: The agreement of each draw.
     """
 
     what: str
     n: int
     n_all: int
-    values: tuple[float, ...]
+    draws: tuple[Agreement, ...]
+
+    @property
+    def kendalls(self) -> list[float]:
+        """Kendall's correlation in each draw."""
+        return [draw.kendall for draw in self.draws]
 
     @property
     def mean(self) -> float:
-        """The mean over the draws."""
-        return float(np.mean(self.values))
+        """The mean of Kendall's correlations."""
+        return float(np.mean(self.kendalls))
+
+    @property
+    def shift(self) -> float:
+        """The mean change of the scores."""
+        return float(np.mean([draw.shift for draw in self.draws]))
+
+    @property
+    def close_swapped(self) -> float | None:
+        """The mean share of close pairs that are swapped."""
+        return _mean([draw.close_swapped for draw in self.draws])
 
     def row(self) -> tuple[Cell, ...]:
         """The row of the table."""
-        above = sum(value > SAME_RANKING for value in self.values) / len(self.values)
-        return (self.what, self.n, len(self.values), self.mean, float(np.percentile(self.values, _TAIL)), above)
+        has_tail = len(self.draws) >= _LEAST_DRAWS_OF_TAIL
+        return (
+            self.what,
+            self.n,
+            len(self.draws),
+            self.mean,
+            float(np.percentile(self.kendalls, _TAIL)) if has_tail else None,
+            float(np.mean([draw.swapped for draw in self.draws])),
+            _mean([draw.of_close for draw in self.draws]),
+            self.close_swapped,
+            self.shift,
+        )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
-    """Measures how the ranking depends on the questions, and on the number of reference answers and trials.
+    """Measures how the ranking depends on which questions, reference answers and trials there are, and on how many.
 
     Args:
         scored: The runs.
@@ -187,18 +322,16 @@ def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: 
     tables, words = [_ranges(scored, without)], [_words_on_ranks(scored, without)]
     pictures = [Picture("ranks", title, _ranks_chart(scored, without))]
     answer = words[0]
-    fewer = [
-        *_fewer_answers(scored, cut),
-        *_fewer_questions(scored, n_draws, seed),
-        *_fewer_trials(scored, n_draws, seed),
-    ]
+    pairs = RunPairs.of(scored.question_scores["score"])
+    of_trials, more = _fewer_trials(scored, pairs, n_draws, seed)
+    fewer = [*_fewer_answers(scored, pairs, cut), *_fewer_questions(scored, pairs, n_draws, seed), *of_trials]
     if fewer:
         tables.append(_fewer_table(fewer))
-        title = "Kendall's correlation with the full ranking (band: 5 % to 95 % of the draws)"
+        title = "Kendall's correlation between rankings from disjoint parts (band: 5 % to 95 % of the draws)"
         pictures.append(Picture("fewer", title, _fewer_chart(fewer)))
-        words.append(_words_on_fewer(fewer))
+        words.append(_words_on_fewer(fewer, pairs))
         answer = _answer(fewer)
-    notes = (*scored.problems, *(cut.notes if cut else ()))
+    notes = (*scored.problems, *(cut.notes if cut else ()), *more)
     return Finding(
         "stability",
         answer,
@@ -259,41 +392,60 @@ def _words_on_ranks(scored: ScoredRuns, without: Floats) -> str:
 # --- fewer of something
 
 
-def _fewer_answers(scored: ScoredRuns, cut: CutReferences | None) -> list[Fewer]:
+def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | None) -> list[Fewer]:
     if cut is None:
         return []
-    by_size: dict[int, list[float]] = {}
-    for size, scores in cut.scores:
-        # The same answers scored in both ways, so that nothing but the references differs.
-        by_size.setdefault(size, []).append(kendall(cut.usual, scores) or 0.0)
+    by_size: dict[int, list[Agreement]] = {}
+    for size, halves in cut.scores:
+        # The same answers scored in all ways, so that nothing but the references differs.
+        by_size.setdefault(size, []).append(pairs.agreement(halves, cut.usual))
     n_all = _largest_set(scored.suite)
-    return [Fewer("reference answers per set", size, n_all, tuple(values)) for size, values in by_size.items()]
+    return [Fewer("reference answers per set", size, n_all, tuple(draws)) for size, draws in by_size.items()]
 
 
-def _fewer_questions(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
+def _fewer_questions(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> list[Fewer]:
     scores = scored.question_scores["score"]
     n_all = scores.shape[1]
     generator = np.random.default_rng((seed, 1))
-    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < n_all}
+    by_n: dict[int, list[Agreement]] = {n: [] for n in _sizes(n_all)}
     for _ in range(n_draws):
         drawn = scores[:, generator.permutation(n_all)]
-        for n, values in by_n.items():
-            values.append(kendall(scored.means["score"], drawn[:, :n].mean(axis=1)) or 0.0)
-    return [Fewer("questions", n, n_all, tuple(values)) for n, values in by_n.items()]
+        for n, draws in by_n.items():
+            halves = drawn[:, :n].mean(axis=1), drawn[:, -n:].mean(axis=1)
+            draws.append(pairs.agreement(halves, scored.means["score"]))
+    return [Fewer("questions", n, n_all, tuple(draws)) for n, draws in by_n.items()]
 
 
-def _fewer_trials(scored: ScoredRuns, n_draws: int, seed: int) -> list[Fewer]:
-    """Correlations with fewer trials; a run that has fewer trials keeps all of them."""
+def _fewer_trials(scored: ScoredRuns, pairs: RunPairs, n_draws: int, seed: int) -> tuple[list[Fewer], list[str]]:
+    """The agreement of fewer trials, and sentences on the runs that have not enough of them."""
     generator = np.random.default_rng((seed, 2))
     by_run = scores_of_trials(scored, generator)
+    chosen = np.flatnonzero([len(trials) > 1 for trials in by_run])
+    if len(chosen) < MIN_VALUES:
+        return [], ["fewer than three runs have two trials, so that trials cannot be compared"]
+    by_run = [by_run[run] for run in chosen]
     n_all = max(map(len, by_run))
-    by_n: dict[int, list[float]] = {n: [] for n in reversed(_STEPS) if n < n_all}
-    for _ in range(n_draws if by_n else 0):
-        sums = [np.cumsum(generator.permutation(trials)) for trials in by_run]
-        for n, values in by_n.items():
-            means = np.array([of_run[min(n, len(of_run)) - 1] / min(n, len(of_run)) for of_run in sums])
-            values.append(kendall(scored.means["score"], means) or 0.0)
-    return [Fewer("trials", n, n_all, tuple(values)) for n, values in by_n.items()]
+    pairs, usual = pairs.chosen(chosen), np.array([trials.mean() for trials in by_run])
+    by_n: dict[int, list[Agreement]] = {n: [] for n in _sizes(n_all)}
+    for _ in range(n_draws):
+        sums = [np.r_[0.0, np.cumsum(generator.permutation(trials))] for trials in by_run]
+        for n, draws in by_n.items():
+            sizes = [min(n, (len(of_run) - 1) // 2) for of_run in sums]  # so that the two have no trial in common
+            ones = [of_run[size] / size for of_run, size in zip(sums, sizes, strict=True)]
+            others = [(of_run[-1] - of_run[-1 - size]) / size for of_run, size in zip(sums, sizes, strict=True)]
+            draws.append(pairs.agreement((np.array(ones), np.array(others)), usual))
+    notes = []
+    if len(chosen) < len(scored.names):
+        notes.append(f"{len(scored.names) - len(chosen):,} runs of a single trial are left out of the rows on trials")
+    n_short = sum(len(trials) // 2 < max(by_n) for trials in by_run)
+    if n_short:
+        notes.append(f"{n_short:,} runs have fewer than {2 * max(by_n):,} trials and are halved where they lack trials")
+    return [Fewer("trials", n, n_all, tuple(draws)) for n, draws in by_n.items()], notes
+
+
+def _sizes(n_all: int) -> list[int]:
+    """The sizes of parts to try, the largest first: half of all, and smaller ones."""
+    return sorted({n_all // 2, *(n for n in _STEPS if n <= n_all // 2)} - {0}, reverse=True)
 
 
 def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list[Floats]:
@@ -313,7 +465,7 @@ def scores_of_trials(scored: ScoredRuns, generator: np.random.Generator) -> list
 
 
 def smallest_with_same_ranking(fewer: Sequence[Fewer]) -> int | None:
-    """The smallest number from which on the mean of Kendall's correlations is above 0.95; None if there is none."""
+    """The smallest number from which on disjoint parts agree, by a mean Kendall above 0.95; None if there is none."""
     enough = None
     for step in sorted(fewer, key=lambda step: -step.n):
         if step.mean <= SAME_RANKING:
@@ -330,29 +482,77 @@ def _by_what(fewer: Sequence[Fewer]) -> dict[str, list[Fewer]]:
 
 
 def _fewer_table(fewer: Sequence[Fewer]) -> Table:
-    columns = ("what", "how many", "draws", "mean Kendall", "lowest 5 %", f"draws above {SAME_RANKING}")
-    return Table("fewer", "Kendall's correlation with the full ranking", columns, tuple(step.row() for step in fewer))
+    columns = (
+        "what",
+        "how many",
+        "draws",
+        "mean Kendall",
+        "lowest 5 %",
+        "swapped pairs",
+        "Kendall of close pairs",
+        "swapped close pairs",
+        "shift of scores",
+    )
+    title = "Agreement between rankings from two disjoint parts; shares of swapped pairs"
+    return Table("fewer", title, columns, tuple(step.row() for step in fewer))
 
 
 def _answer(fewer: Sequence[Fewer]) -> str:
-    found = [
-        f"{n:,} of {steps[0].n_all:,} {what}" if (n := smallest_with_same_ranking(steps)) else f"no fewer {what}"
-        for what, steps in _by_what(fewer).items()
-    ]
-    *others, last = found
-    return f"The ranking stays the same with {', '.join(others)}{' or ' if others else ''}{last}."
-
-
-def _words_on_fewer(fewer: Sequence[Fewer]) -> str:
-    found = []
+    enough, not_enough = [], []
     for what, steps in _by_what(fewer).items():
-        n = smallest_with_same_ranking(steps)
+        n, largest = smallest_with_same_ranking(steps), max(steps, key=lambda step: step.n)
         if n is None:
-            found.append(f"it takes all {steps[0].n_all:,} {what}")
-        elif 1 < n == min(step.n for step in steps):
-            found.append(f"{n:,} {what} are the fewest that were tried")
-    words = f"The same ranking means that Kendall's correlation is above {SAME_RANKING} in the mean of the draws."
-    return " ".join([words, *(f"{sentence[0].upper()}{sentence[1:]}." for sentence in found)])
+            not_enough.append(f"{largest.n:,} of {largest.n_all:,} {what} ({largest.mean:.2f})")
+            continue
+        shift = next(step.shift for step in steps if step.n == n)
+        moved = f" (scores shift by {shift:+.3f})" if abs(shift) >= _NOTICEABLE_SHIFT else ""
+        enough.append(f"{n:,} of {largest.n_all:,} {what}{moved}")
+    alike = f"rank the runs alike (Kendall above {SAME_RANKING})"
+    if enough:
+        sentence = f"Two disjoint parts {alike} from {_listed(enough, 'and')} on"
+        sentence += f", but not with {_listed(not_enough, 'or')}" if not_enough else ""
+    else:
+        sentence = f"Two disjoint parts do not {alike} with {_listed(not_enough, 'or')}"
+    halves = [max(steps, key=lambda step: step.n) for steps in _by_what(fewer).values()]
+    close = [(step.close_swapped, step) for step in halves if step.close_swapped is not None]
+    if close:
+        swapped, step = max(close, key=lambda pair: pair[0])
+        sentence += (
+            f"; of the close pairs of runs, {swapped:.0%} swap between {step.n:,} {step.what} and as many others"
+        )
+    return f"{sentence}."
+
+
+def _of_close(swapped: float | None) -> str:
+    return "" if swapped is None else f", and {100 * swapped:.1f} % of the close pairs swapped"
+
+
+def _listed(parts: Sequence[str], last: str) -> str:
+    *others, end = parts
+    return f"{', '.join(others)} {last} {end}" if others else end
+
+
+def _words_on_fewer(fewer: Sequence[Fewer], pairs: RunPairs) -> str:
+    words = [
+        "Two rankings are compared that have no reference answer, question or trial in common, so each comes from at "
+        f"most half of all. They count as alike where Kendall's correlation is above {SAME_RANKING} in the mean of the "
+        "draws."
+    ]
+    if pairs.within is not None:
+        words.append(
+            f"Of {len(pairs.first):,} pairs of runs, {pairs.is_close.sum():,} are close: their scores differ by no "
+            f"more than {pairs.within:.4f}, half of the median interval of a score."
+        )
+    for what, steps in _by_what(fewer).items():
+        largest = max(steps, key=lambda step: step.n)
+        swapped = (
+            "" if largest.close_swapped is None else f" and {largest.close_swapped:.1%} of the close pairs swapped"
+        )
+        words.append(f"With {largest.n:,} of {largest.n_all:,} {what}: Kendall {largest.mean:.4f}{swapped}.")
+        n, fewest = smallest_with_same_ranking(steps), min(steps, key=lambda step: step.n)
+        if n == fewest.n > 1:
+            words.append(f"{n:,} {what} are the fewest that were tried; scores shift by {fewest.shift:+.4f} there.")
+    return " ".join(words)
 
 
 # --- charts
@@ -372,11 +572,16 @@ def _ranks_chart(scored: ScoredRuns, without: Floats) -> Ranges:
     )
 
 
+def _band(n_draws: int) -> tuple[int, int]:
+    """The percentiles of the band; of few draws, all."""
+    return (_TAIL, 100 - _TAIL) if n_draws >= _LEAST_DRAWS_OF_TAIL else (0, 100)
+
+
 def _fewer_chart(fewer: Sequence[Fewer]) -> Bands:
     panels = []
     for what, steps in _by_what(fewer).items():
         steps = sorted(steps, key=lambda step: step.n)
-        bounds = np.array([np.percentile(step.values, [_TAIL, 100 - _TAIL]) for step in steps])
+        bounds = np.array([np.percentile(step.kendalls, _band(len(step.draws))) for step in steps])
         panels.append(
             Band(
                 x=np.array([step.n for step in steps]),

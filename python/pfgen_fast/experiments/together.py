@@ -71,11 +71,11 @@ class Experiments:
             "stability": lambda: stability(scored, self._cut, seed=seed),
             "relations": lambda: relations(scored, seed=seed),
             "parts": lambda: parts(scored.run_means),
-            "sets": lambda: sets(scores_by_set(scored), seed=seed),
+            "sets": lambda: sets(scores_by_set(scored)),
             "significance": lambda: significance(scored),
         }
         if self._outside:
-            experiments["external"] = lambda: external(scored.run_means, self._outside, seed=seed)
+            experiments["external"] = lambda: external(scored.run_means, self._outside)
         for name, find in experiments.items():
             try:
                 finding = find()

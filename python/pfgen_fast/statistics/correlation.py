@@ -1,6 +1,7 @@
-"""Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with percentile bootstrap intervals.
+"""Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals of the jackknife over clusters.
 
-The draws and intervals are those of `scipy.stats.bootstrap`, which tests compare with, made some hundred times faster.
+What is left out at a time is a cluster of dependent values, so that values which depend on one another count as little
+as they should. How well the intervals hold: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..files.optional import optional
+from .student import quantile
 
 Floats = NDArray[np.float64]
 
@@ -21,19 +23,19 @@ COEFFICIENTS = ("Pearson", "Spearman", "Kendall")
 MIN_VALUES = 3
 """The smallest number of pairs of values for which a correlation is meaningful."""
 MIN_FOR_INTERVAL = 10
-"""With fewer values, a bootstrap interval of 95 % covers much less: 38 to 45 % with three that correlate by 0.9."""
+"""Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
 
-_CONFIDENCE = 0.95
 _RESAMPLES_AT_ONCE = 50
+_ALMOST_ONE = 1 - 1e-12
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """A coefficient and its 95 % bootstrap interval.
+    """A coefficient and its 95 % interval.
 
     Attributes:
         value: The coefficient.
-        low: Lower end of the interval; None if none was requested, or there are too few values.
+        low: Lower end of the interval; None if there are too few values, or a column varies in one cluster only.
         high: Upper end of the interval; None as `low`.
     """
 
@@ -102,57 +104,49 @@ def few_values(n: int, what: str) -> list[str]:
 
     Args:
         n: The number of values, or of clusters.
-        what: What the values belong to: `"runs"`, `"models"`.
+        what: What the values or clusters are: `"runs"`, `"models"`, `"organisations"`.
     """
     if n >= MIN_FOR_INTERVAL:
         return []
     return [
-        f"the correlations over {what} are of {n} values only, so that they have no intervals and say little: "
+        f"the correlations are of {n} {what} only, so that they have no intervals and say little: "
         f"expected at least {MIN_FOR_INTERVAL}"
     ]
 
 
-def correlate(
-    x: Floats,
-    y: Floats,
-    *,
-    n_resamples: int,
-    seed: int = 0,
-    clusters: NDArray[np.int_] | None = None,
-) -> dict[str, Correlation]:
-    """All coefficients between two columns, with percentile bootstrap intervals.
+def correlate(x: Floats, y: Floats, *, clusters: NDArray[np.int_] | None = None) -> dict[str, Correlation]:
+    """All coefficients between two columns, with 95 % intervals of the jackknife.
 
-    Fewer than `MIN_FOR_INTERVAL` values (or clusters) get no intervals: these would be far too narrow.
+    Each cluster is left out once. Fisher's transformation, atanh, makes the coefficients nearly normal; the interval is
+    Student's t with two degrees of freedom fewer than clusters, transformed back.
 
     Args:
         x: The first column.
         y: The second column.
-        n_resamples: The number of bootstrap resamples; 0 computes no intervals.
-        seed: The seed of the draws.
-        clusters: The cluster of each value; the bootstrap draws whole clusters of dependent values. By default each
-            value is its own cluster. Memory grows with the square of their number.
+        clusters: The cluster of each value, of values that depend on one another. By default each value is its own
+            cluster. Memory grows with the square of their number.
 
     Raises:
         ExperimentError: A column is constant.
     """
     values = {name: coefficient(name, x, y) for name in COEFFICIENTS}
     names, cluster_of = np.unique(np.arange(len(x)) if clusters is None else clusters, return_inverse=True)
-    if not n_resamples or len(names) < MIN_FOR_INTERVAL:
+    if len(names) < MIN_FOR_INTERVAL:
         return {name: Correlation(value) for name, value in values.items()}
-    drawn = resampled_coefficients(x, y, cluster_of, _counts(len(names), n_resamples, seed))
-    tail = 50 * (1 - _CONFIDENCE)
-    found = {}
-    for name, value in values.items():
-        low, high = (float(end) for end in np.nanpercentile(drawn[name], [tail, 100 - tail]))
-        found[name] = Correlation(value, min(low, value), max(high, value))
-    return found
+    without = resampled_coefficients(x, y, cluster_of, 1 - np.eye(len(names)))
+    return {name: _with_interval(value, without[name]) for name, value in values.items()}
 
 
-def _counts(n_clusters: int, n_resamples: int, seed: int) -> Floats:
-    """How often each cluster (column) is drawn in each resample (row)."""
-    drawn = np.random.default_rng(seed).integers(0, n_clusters, (n_resamples, n_clusters))
-    cells = drawn + np.arange(n_resamples)[:, np.newaxis] * n_clusters
-    return np.bincount(cells.ravel(), minlength=cells.size).reshape(cells.shape).astype(np.float64)
+def _with_interval(value: float, without: Floats) -> Correlation:
+    """The coefficient with its interval, from the coefficients without each cluster."""
+    if np.isnan(without).any():
+        return Correlation(value)
+    n = len(without)
+    transformed = np.arctanh(np.clip(without, -_ALMOST_ONE, _ALMOST_ONE))
+    error = np.sqrt((n - 1) * transformed.var())
+    middle = np.arctanh(np.clip(value, -_ALMOST_ONE, _ALMOST_ONE))
+    low, high = (float(np.tanh(middle + side * quantile(n - 2) * error)) for side in (-1, 1))
+    return Correlation(value, min(low, value), max(high, value))
 
 
 def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
@@ -190,6 +184,10 @@ def _pair_sums(x: Floats, y: Floats, cluster_of: NDArray[np.int_], n_clusters: i
     in the first and in the second.
     """
     of_x, of_y = (np.unique(column, return_inverse=True)[1].astype(np.int32) for column in (x, y))
+    if len(x) == n_clusters == len(np.unique(cluster_of)):  # a value each, as is usual
+        of_x, of_y = (column[np.argsort(cluster_of)] for column in (of_x, of_y))
+        in_x, in_y = (np.sign(column[:, np.newaxis] - column).astype(np.float64) for column in (of_x, of_y))
+        return in_x * in_y, np.abs(in_x), np.abs(in_y)
     sums = np.zeros((3, n_clusters, n_clusters))
     for cluster in range(n_clusters):
         members = np.flatnonzero(cluster_of == cluster)
