@@ -8,10 +8,13 @@ counts how often an interval holds the truth (coverage) or a difference is seen 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -492,18 +495,27 @@ def claims_of_published() -> Iterator[Claim]:
             yield Claim(STOP, f"{name}, ±{width:g}", _stopped(scores_of, width, 200), COVERAGE, 2)
 
 
+_wanted: list[Claim] = []
+"""What is simulated; the processes are forked with it, because closures cannot be sent."""
+
+
+def _share(number: int, n_draws: int) -> tuple[float, int]:
+    return _wanted[number].share(n_draws)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=4_000)
     parser.add_argument("--output", type=Path, default=_DOCUMENT)
     arguments = parser.parse_args()
-    wanted = [*claims(), *claims_of_correlations(), *claims_of_trials()]
+    _wanted.extend([*claims(), *claims_of_correlations(), *claims_of_trials()])
     if published.FOUND:
-        wanted += claims_of_published()
+        _wanted.extend(claims_of_published())
     rows: dict[str, list[str]] = {}
     n_wrong = 0
-    for claim in wanted:
-        share, n = claim.share(arguments.draws)
+    pool = ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork"))
+    shares = pool.map(_share, range(len(_wanted)), repeat(arguments.draws))
+    for claim, (share, n) in zip(_wanted, shares, strict=True):
         is_held = claim.is_held(share, n)
         n_wrong += not is_held
         promised = "–" if claim.bounds is None else "{:.2f} to {:.2f}".format(*claim.bounds)
