@@ -148,3 +148,8 @@ def test_neighbours_share_a_group_exactly_if_they_do_not_differ(n_runs, n_questi
 
 def test_a_single_run_is_a_group_of_its_own():
     assert all_pairs([[0.1, 0.2]]).groups == ((0, 0),)
+
+
+def test_differences_whose_square_underflows_have_a_p_value():
+    assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
+    assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05

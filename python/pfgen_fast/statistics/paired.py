@@ -203,9 +203,11 @@ def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Flo
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(is_common, difference, 0).sum(axis=1) / n
         from_mean = np.where(is_common, difference - mean[:, None], 0)
-        t = mean / np.sqrt((from_mean**2).sum(axis=1) / (n - 1) / n)
-    has_spread = np.abs(from_mean).max(axis=1, initial=0) > _ROUNDING * largest
-    is_zero = np.abs(mean) <= _ROUNDING * largest
+        error = np.sqrt((from_mean**2).sum(axis=1) / (n - 1) / n)
+        t = mean / error
+    varies = np.abs(from_mean).max(axis=1, initial=0) > _ROUNDING * largest
+    has_spread = varies & (error > 0)
+    is_zero = (np.abs(mean) <= _ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
     p = np.where(is_zero, 1.0, 2.0 / 2.0 ** np.minimum(n, 1000))  # of the sign test
     for size in np.unique(n[has_spread]):
         rows = has_spread & (n == size)
