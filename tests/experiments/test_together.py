@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pfgen_fast.experiments import read_figures, score_runs
+from pfgen_fast.experiments.cut_references import CutReferences
 from pfgen_fast.experiments.relations import relations
 from pfgen_fast.experiments.sets import scores_by_set, sets
-from pfgen_fast.experiments.stability import CutReferences, stability
+from pfgen_fast.experiments.stability import stability
 from pfgen_fast.experiments.together import Experiments
 
 

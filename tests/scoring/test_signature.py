@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from makers import strategies
 from pfgen_fast import Question, Scorer, Suite
-from pfgen_fast.experiments.stability import cut_suite
+from pfgen_fast.experiments.cut_references import cut_suite
 from pfgen_fast.experiments.variants import VariantScorer
 from pfgen_fast.suite.rules import Constants
 from pfgen_fast.suite.units import PatternTokenizer

@@ -282,7 +282,7 @@ def stability(
 
       pfgen-fast experiment stability result --references 100 --references 30 -o stability
     """
-    from ..experiments.stability import CutReferences
+    from ..experiments.cut_references import CutReferences
     from ..experiments.stability import stability as find
 
     if references and not reference_draws:

@@ -7,244 +7,22 @@ the whole would agree by what they share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from types import MappingProxyType
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import ExperimentError
-from ..scoring.scorer import Scorer
 from ..statistics.correlation import MIN_VALUES, Floats, check_columns, kendall
-from ..statistics.paired import mean_interval
 from ..statistics.ranking import SAME_RANKING, ranks
-from ..suite.questions import Question
-from ..suite.suite import Suite
+from .agreement import Agreement, RunPairs
 from .charts import MAX_ROWS, Band, Bands, Ranges
+from .cut_references import CutReferences, largest_set
 from .finding import Cell, Finding, Picture, Table
-from .scored_runs import AnswersOfRuns, DrawnAnswers, ScoredRuns
+from .scored_runs import ScoredRuns
 
-REFERENCE_ANSWERS = (500, 100, 50, 20, 10, 5)
-"""Numbers of answers per set to try."""
-
-_FEWER_ANSWERS = 100_000
 _STEPS = (1, 2, 5, 10, 20, 30, 50, 100, 200, 500)
 _TAIL = 5
 _LEAST_DRAWS_OF_TAIL = 20
 _NOTICEABLE_SHIFT = 0.005
-
-Halves = tuple[Floats, Floats]
-"""The scores of the runs from a part of the data, and from another part of the same size."""
-
-
-class CutReferences:
-    """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch.
-
-    Args:
-        sizes: The numbers of answers to draw from each set, at most half of the size of the largest set; by default
-            some numbers from 500 to 5.
-        n_draws: The number of draws per size, each of two disjoint parts.
-        trials: How many answers of each run and question are scored; by default as many as make 100,000 in all.
-        seed: The seed of the draws.
-        threads: Number of threads; by default one per core.
-    """
-
-    def __init__(
-        self,
-        sizes: Sequence[int] | None = None,
-        *,
-        n_draws: int = 2,
-        trials: int | None = None,
-        seed: int = 0,
-        threads: int | None = None,
-    ) -> None:
-        self._is_usual = sizes is None
-        self._wanted = sorted(set(REFERENCE_ANSWERS if sizes is None else sizes), reverse=True)
-        if any(size < 1 for size in self._wanted) or n_draws < 1:
-            raise ExperimentError(f"reference answers {self._wanted}, draws {n_draws}: expected at least 1 of each")
-        self._n_draws, self._seed, self._threads = n_draws, seed, threads
-        self._drawn = DrawnAnswers(trials, seed, n_wanted=_FEWER_ANSWERS)
-        self._suite: Suite | None = None
-        self._batches: list[AnswersOfRuns] = []
-
-    def __call__(self, suite: Suite, of_runs: AnswersOfRuns) -> None:
-        """Keeps the drawn answers of a batch, so that one index after the other scores them all."""
-        if self._suite is None:
-            self._suite = suite
-            self._check_sizes(_largest_set(suite))
-        self._batches.append(self._drawn.of(suite, of_runs))
-
-    def _check_sizes(self, largest: int) -> None:
-        if self._wanted[0] > largest // 2 and not self._is_usual:
-            raise ExperimentError(
-                f"{self._wanted[0]} reference answers: expected at most {largest // 2}, half of what the largest set "
-                "has, because two parts are compared"
-            )
-        self._wanted = [size for size in self._wanted if size <= largest // 2]
-
-    @property
-    def notes(self) -> list[str]:
-        """How many answers were scored if not all, and which numbers some sets do not exceed, one sentence each."""
-        assert self._suite is not None
-        sizes = [len(answers) for question in self._suite for answers in question.answers.values()]
-        return [
-            *self._drawn.notes("with fewer reference answers"),
-            *(
-                f"{sum(n < 2 * size for n in sizes):,} of {len(sizes):,} reference sets have fewer than {2 * size:,} "
-                f"answers and are halved where twice {size:,} are drawn; the smallest has {min(sizes):,}"
-                for size in self._wanted
-                if min(sizes) < 2 * size
-            ),
-        ]
-
-    @property
-    def usual(self) -> Floats:
-        """The scores of the runs with all reference answers, over the drawn answers."""
-        return self._all_scores[0]
-
-    @property
-    def scores(self) -> tuple[tuple[int, Halves], ...]:
-        """By number of answers and draw, the scores of the runs over the drawn answers with two disjoint parts."""
-        return self._all_scores[1]
-
-    @cached_property
-    def _all_scores(self) -> tuple[Floats, tuple[tuple[int, Halves], ...]]:
-        assert self._suite is not None
-        usual = self._scores(self._suite)
-        of_cut = tuple((size, self._of_parts(size, draw)) for size in self._wanted for draw in range(self._n_draws))
-        self._batches.clear()  # the texts are not needed again
-        return usual, of_cut
-
-    def _of_parts(self, size: int, draw: int) -> Halves:
-        assert self._suite is not None
-        one, other = cut_suite(self._suite, size, np.random.default_rng((self._seed, size, draw)))
-        return self._scores(one), self._scores(other)
-
-    def _scores(self, suite: Suite) -> Floats:
-        scorer = Scorer(suite, threads=self._threads)  # one at a time, because an index takes much memory
-        means = [
-            batch.question_means(scorer.reward(batch.questions, batch.answers), len(suite)) for batch in self._batches
-        ]
-        scores: Floats = np.concatenate(means).mean(axis=1)
-        return scores
-
-
-def _largest_set(suite: Suite) -> int:
-    return max(len(answers) for question in suite for answers in question.answers.values())
-
-
-def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[Suite, Suite]:
-    """Two suites with `size` answers of each set, none in common, drawn without replacement and kept in order.
-
-    A set of fewer than twice as many is halved; one of a single answer has it in both.
-
-    Example:
-        >>> one, other = cut_suite(Suite.load("mini"), 50, np.random.default_rng(0))
-        >>> {len(answers) for question in one for answers in question.answers.values()}
-        {50}
-        >>> set(one["Q01"].answers["A"]) & set(other["Q01"].answers["A"])
-        set()
-    """
-    parts: tuple[list[Question], list[Question]] = ([], [])
-    for question in suite:
-        drawn = {name: _drawn_twice(answers, size, generator) for name, answers in question.answers.items()}
-        for number, questions in enumerate(parts):
-            answers = MappingProxyType({name: both[number] for name, both in drawn.items()})
-            questions.append(replace(question, answers=answers))
-    one, other = (
-        Suite(f"{suite.name} cut to {size}", tuple(questions), derived_from=suite.metadata_hash) for questions in parts
-    )
-    return one, other
-
-
-def _drawn_twice(
-    answers: tuple[str, ...], size: int, generator: np.random.Generator
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    size = max(1, min(size, len(answers) // 2))
-    order = generator.permutation(len(answers))
-    one, other = (tuple(answers[row] for row in np.sort(part)) for part in (order[:size], order[-size:]))
-    return one, other
-
-
-# --- how two rankings agree
-
-
-@dataclass(frozen=True, eq=False)
-class RunPairs:
-    """All pairs of runs, and which of them are close.
-
-    Two runs are close if their scores differ by no more than half of a 95 % interval of a score over questions, the
-    median of all runs.
-
-    Attributes:
-        first: The row of the one run of each pair.
-        second: The row of the other.
-        is_close: Whether the pair is close.
-        within: By how much the scores of close runs differ at most; None where scores have no interval.
-    """
-
-    first: NDArray[np.int_]
-    second: NDArray[np.int_]
-    is_close: NDArray[np.bool_]
-    within: float | None
-
-    @classmethod
-    def of(cls, question_scores: Floats) -> RunPairs:
-        """The pairs of runs (rows) with these scores of questions (columns)."""
-        first, second = np.triu_indices(len(question_scores), 1)
-        halves = [half for row in question_scores if (half := mean_interval(row).half_width) is not None]
-        within = float(np.median(halves)) if halves else None
-        means = question_scores.mean(axis=1)
-        is_close = np.abs(means[first] - means[second]) <= (-1.0 if within is None else within)
-        return cls(first, second, is_close, within)
-
-    def chosen(self, runs: NDArray[np.int_]) -> RunPairs:
-        """The pairs of some of the runs, which are numbered anew."""
-        new = np.full(max(self.second) + 1, -1)
-        new[runs] = np.arange(len(runs))
-        kept = (new[self.first] >= 0) & (new[self.second] >= 0)
-        return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
-
-    def agreement(self, halves: Halves, usual: Floats) -> Agreement:
-        """How the scores from two parts agree.
-
-        Args:
-            halves: The scores of the runs.
-            usual: Their scores with everything.
-        """
-        # Rounded, because sums in another order could distinguish equal scores.
-        one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
-        agreement = one * other
-        differ = np.sqrt(np.count_nonzero(one) * np.count_nonzero(other))
-        of_close = agreement[self.is_close]
-        return Agreement(
-            kendall=float(agreement.sum() / differ) if differ else 0.0,
-            swapped=float((agreement < 0).mean()),
-            of_close=float(of_close.mean()) if len(of_close) else None,
-            close_swapped=float((of_close < 0).mean()) if len(of_close) else None,
-            shift=float(np.mean(halves) - usual.mean()),
-        )
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How two rankings of the same runs agree, from parts of the data that have nothing in common.
-
-    Attributes:
-        kendall: Kendall's correlation.
-        swapped: The share of the pairs of runs that have the opposite order.
-        of_close: Kendall's correlation over close pairs alone: the share in the same order minus that in the opposite
-            one. None if there are none.
-        close_swapped: The share of the close pairs that have the opposite order.
-        shift: The mean score of the runs from the parts, minus that from everything.
-    """
-
-    kendall: float
-    swapped: float
-    of_close: float | None
-    close_swapped: float | None
-    shift: float
 
 
 @dataclass(frozen=True)
@@ -399,7 +177,7 @@ def _fewer_answers(scored: ScoredRuns, pairs: RunPairs, cut: CutReferences | Non
     for size, halves in cut.scores:
         # The same answers scored in all ways, so that nothing but the references differs.
         by_size.setdefault(size, []).append(pairs.agreement(halves, cut.usual))
-    n_all = _largest_set(scored.suite)
+    n_all = largest_set(scored.suite)
     return [Fewer("reference answers per set", size, n_all, tuple(draws)) for size, draws in by_size.items()]
 
 

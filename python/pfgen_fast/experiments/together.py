@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import ExperimentError
 from ..suite.suite import Suite
+from .cut_references import CutReferences
 from .external import OutsideScores, external
 from .finding import Finding
 from .parts import parts
@@ -15,7 +16,7 @@ from .scored_runs import AnswersOfRuns, OnProgress, ScoredRuns, score_runs
 from .sensitivity import VariedConstants, sensitivity
 from .sets import scores_by_set, sets
 from .significance import significance
-from .stability import CutReferences, stability
+from .stability import stability
 
 
 class Experiments:
