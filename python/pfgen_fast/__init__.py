@@ -10,6 +10,7 @@ from .native import _core
 TYPE_CHECKING = False  # type checkers treat it as True, like `typing.TYPE_CHECKING`; importing typing is slow
 if TYPE_CHECKING:
     from .errors import BuildError as BuildError
+    from .errors import DiscernmentError as DiscernmentError
     from .errors import EngineError as EngineError
     from .errors import ExperimentError as ExperimentError
     from .errors import IndexFormatError as IndexFormatError
@@ -28,6 +29,7 @@ __version__: str = _core.__version__
 
 _MODULES = {
     "BuildError": "errors",
+    "DiscernmentError": "errors",
     "EngineError": "errors",
     "ExperimentError": "errors",
     "IndexFormatError": "errors",

@@ -28,6 +28,10 @@ class JudgingError(PfgenError, ValueError):
     """A judge cannot be asked: a template, budget or file of replies is unusable."""
 
 
+class DiscernmentError(PfgenError, ValueError):
+    """A test of an evaluator is impossible: a collection, plan, table, weight or score breaks the rules."""
+
+
 class BuildError(PfgenError, ValueError):
     """A suite cannot be built: the config breaks the rules, or a stage leaves too few answers."""
 

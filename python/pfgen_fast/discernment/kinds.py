@@ -1,0 +1,106 @@
+"""The kinds of damage by name, with their levels and ladders of degrees; what each does is in `oracle` and the core.
+
+Rules: docs/discernment.md. A kind's name is a part of the seed of its random choices, so it can never be changed.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["character", "word", "sentence", "control"]
+Method = Literal["rule", "model"]
+Need = Literal["donors", "alternative"]
+
+LEVELS: tuple[Level, ...] = ("character", "word", "sentence", "control")
+
+LADDERS: Mapping[str, tuple[int, ...]] = {
+    "fine": (10, 30, 70, 150, 300),
+    "words": (50, 100, 200, 350, 500),
+    "coarse": (200, 400, 600, 800, 1000),
+    "cut": (100, 200, 400, 600, 800),
+    "once": (1000,),
+}
+"""Degrees in per mille of the sites that a kind has in a text."""
+
+MODEL_DEGREES = ("minor", "major")
+"""The degrees of the kinds that a language model makes."""
+
+
+class Impossible(enum.IntEnum):
+    """Why a text cannot be damaged in some way; the first that applies."""
+
+    NO_SITE = 1
+    """The text has nothing that the kind damages."""
+    TOO_FEW_SITES = 2
+    """The text has some of it, but not enough for the kind or the degree."""
+    NO_CANDIDATE = 3
+    """There is nothing to put there: no other text, no alternative, no usable reply."""
+    UNCHANGED = 4
+    """The text would be the same."""
+    NOTHING_LEFT = 5
+    """Nothing but white space would be left."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way of damaging a text.
+
+    Attributes:
+        name: The name.
+        level: What is damaged; `control` for changes that should not matter.
+        ladder: The usual degrees, a key of `LADDERS`; None for controls, and for kinds that a model makes.
+        method: Whether a rule or a language model makes the damaged text.
+        needs: What else the rule needs: texts of other items, or the item's alternative.
+    """
+
+    name: str
+    level: Level
+    ladder: str | None = None
+    method: Method = "rule"
+    needs: Need | None = None
+
+    @property
+    def has_degrees(self) -> bool:
+        """Whether a rule damages a text more or less, so that a degree is needed."""
+        return self.method == "rule" and self.ladder not in (None, "once")
+
+
+_ALL = (
+    Kind("char_delete", "character", "fine"),
+    Kind("char_typo", "character", "fine"),
+    Kind("char_swap", "character", "fine"),
+    Kind("char_repeat", "character", "fine"),
+    Kind("word_delete", "word", "words"),
+    Kind("word_drop", "word", "words"),
+    Kind("word_swap", "word", "words"),
+    Kind("word_repeat", "word", "words"),
+    Kind("number_change", "word", "coarse"),
+    Kind("term_swap", "word", "coarse", needs="donors"),
+    Kind("function_word", "word", "coarse"),
+    Kind("negate", "word", "coarse"),
+    Kind("sentence_reorder", "sentence", "coarse"),
+    Kind("sentence_delete", "sentence", "coarse"),
+    Kind("sentence_repeat", "sentence", "coarse"),
+    Kind("sentence_insert", "sentence", "coarse", needs="donors"),
+    Kind("answer_swap", "sentence", "once", needs="donors"),
+    Kind("wrong_ending", "sentence", "once", needs="alternative"),
+    Kind("truncate", "sentence", "cut"),
+    Kind("loop", "sentence", "coarse"),
+    Kind("fictional_entity", "word", method="model"),
+    Kind("grammar_error", "word", method="model"),
+    Kind("rewrite_insert", "sentence", method="model"),
+    Kind("identity", "control"),
+    Kind("newline", "control"),
+    Kind("punctuation", "control"),
+    Kind("width", "control"),
+    Kind("paraphrase", "control", method="model"),
+)
+
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
+"""All kinds by name."""
+
+ALIASES: Mapping[str, str] = {"random_ending": "answer_swap", "random_answer": "answer_swap"}
+"""Names of the paper for kinds of ours."""

@@ -1,0 +1,213 @@
+"""What a test of an evaluator finds, as data: `pfgen_fast.report` makes words, pictures and files of it.
+
+A table is a mapping from the names of its columns to their values, all of one length. A value that is undefined is
+None, never NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluators.evaluator import Floats, Metric
+from .items import Collection
+from .plan import Perturbation, Plan
+
+Cell = str | int | float | bool | None
+Columns = Mapping[str, Sequence[Cell]]
+
+
+@dataclass(frozen=True, eq=False)
+class PerturbedScores:
+    """The scores of one perturbation's texts.
+
+    Attributes:
+        perturbation: The perturbation.
+        is_possible: By item, whether the perturbation is possible.
+        differs_from_lower: By item, whether the text differs from that of the degree below (for the lowest degree: from
+            the original); False where impossible.
+        scores: By metric, a score for each item; NaN where the perturbation is impossible or a score is missing.
+        reason: Why the perturbation is impossible for the items for which it is, most common reason; None if for none.
+        edit_share: The median edit distance in characters as a share of the original's length; None unless a model
+            made the texts.
+    """
+
+    perturbation: Perturbation
+    is_possible: NDArray[np.bool_]
+    differs_from_lower: NDArray[np.bool_]
+    scores: Mapping[str, Floats]
+    reason: str | None = None
+    edit_share: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """All scores of a test.
+
+    Attributes:
+        evaluator: The evaluator's name.
+        signature: The evaluator's signature.
+        metrics: The evaluator's metrics.
+        collection: The items.
+        plan: The perturbations.
+        seed: The seed of the random choices.
+        originals: By metric, the score of each original; NaN where it is missing.
+        perturbed: The scores of each perturbation, in the order of the plan.
+    """
+
+    evaluator: str
+    signature: str
+    metrics: tuple[Metric, ...]
+    collection: Collection
+    plan: Plan
+    seed: int
+    originals: Mapping[str, Floats]
+    perturbed: tuple[PerturbedScores, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """An item whose score fell most, or least, in one cell.
+
+    Attributes:
+        perturbation: The name of the perturbation.
+        metric: The metric.
+        which: `largest` or `smallest` drop of the cell.
+        item: The ID of the item.
+        original: The undamaged text.
+        damaged: The damaged text.
+        original_score: The score of the original.
+        damaged_score: The score of the damaged text.
+    """
+
+    perturbation: str
+    metric: str
+    which: str
+    item: str
+    original: str
+    damaged: str
+    original_score: float
+    damaged_score: float
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How the scores of one metric change with the degree of one kind, over the items that have all its degrees.
+
+    Attributes:
+        task: The task of the items.
+        kind: The kind of damage.
+        metric: The metric.
+        permille: The degrees; the first is 0, the originals. Where degrees are no rates, their numbers 0, 1, 2, ...
+        names: The names of the degrees; the first is `original`.
+        mean: The mean score at each degree.
+        mean_low: Lower end of its 95 % interval; None without a bootstrap.
+        mean_high: Upper end.
+        share_lower: The share of the items whose score is lower than that of the original; 0 for the originals.
+        n_items: How many items have all degrees.
+    """
+
+    task: str
+    kind: str
+    metric: str
+    permille: Floats
+    names: tuple[str, ...]
+    mean: Floats
+    mean_low: Floats | None
+    mean_high: Floats | None
+    share_lower: Floats
+    n_items: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a test took.
+
+    Attributes:
+        n_items: The number of items.
+        n_texts: The number of damaged texts.
+        n_impossible: How many damaged texts there could not be.
+        n_missing: How many scores are missing.
+        n_requests: How many requests a model was sent, if one was.
+        cost: Their estimated cost; None if it is not known.
+        seconds: How long making and scoring the texts took.
+    """
+
+    n_items: int
+    n_texts: int
+    n_impossible: int
+    n_missing: int
+    n_requests: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Discernment:
+    """How well an evaluator notices graded damage.
+
+    Attributes:
+        scored: The scores that everything is computed from.
+        signature: All that the figures depend on.
+        cells: A row for each perturbation and metric, with the columns of `CELL_COLUMNS`.
+        perturbations: A row for each perturbation, its metrics combined, with the columns of `PERTURBATION_COLUMNS`.
+        summary: Averages and minima, with the columns of `SUMMARY_COLUMNS`.
+        profile: A row for each kind and metric, with the columns of `PROFILE_COLUMNS`.
+        controls: A row for each control and metric, with the columns of `CONTROL_COLUMNS`.
+        curves: The curve of each kind with more than one degree, by metric.
+        examples: The largest and the smallest drop of each cell.
+        work: What the test took.
+        weights: What weights were used (`assumed`, a file's name); None if none were.
+        specificity: By metric, the share of the controls that are not noticed; None if there are none.
+        n_draws: The number of bootstrap draws; 0 if there was none.
+        notes: What a reader must know, one sentence each.
+        warnings: What casts doubt on the figures, one sentence each.
+    """
+
+    scored: Scored
+    signature: str
+    cells: Columns
+    perturbations: Columns
+    summary: Columns
+    profile: Columns
+    controls: Columns
+    curves: tuple[Curve, ...]
+    examples: tuple[Example, ...]
+    work: Work
+    weights: str | None = None
+    specificity: Mapping[str, float | None] = field(default_factory=dict)
+    n_draws: int = 0
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+CELL_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "degree", "permille", "k", "metric"),
+    *("n_items", "n_impossible", "n_missing", "n_zero", "n", "share_lower", "share_equal", "share_higher"),
+    *("mean_original", "mean_perturbed", "mean_drop", "rank_biserial", "r_plus", "z", "log_p"),
+    *("d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "n80", "few", "noticed", "significant_bh"),
+)
+PERTURBATION_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "degree", "permille", "k", "method", "n_items", "n_impossible", "reason"),
+    *("n_changed", "edit_share", "log_p", "d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
+)
+"""`n_changed` is the number of items whose text differs from that of the degree below."""
+SUMMARY_COLUMNS = (
+    *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
+    *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
+)
+"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word` or `degree:30`."""
+PROFILE_COLUMNS = (
+    *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
+    *("drop_per_100_permille", "verdict"),
+)
+"""`detectable_at_N` is the smallest degree (its name) from which on all degrees are noticed with N items; `verdict` is
+`notices`, `needs much`, `blind`, `rewards` or, where nothing is defined, None."""
+CONTROL_COLUMNS = (
+    *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
+    *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),
+)
+"""`relative_drop` is the mean drop relative to that of the lightest damage that lowers the metric's mean score."""
