@@ -256,6 +256,7 @@ def test_a_sentence_of_another_text_is_inserted():
     assert everything("氷。\n", "sentence_insert", "ja", donors=["氷。水。 \n"]) == "氷。\n水。"
     assert everything("Ice floats.", "sentence_insert", donors=donors[1:]) is Impossible.NO_CANDIDATE
     assert everything("", "sentence_insert", donors=donors) is Impossible.NO_SITE
+    assert everything(" \n", "sentence_insert", donors=["氷。"]) == " 氷。 \n"
 
 
 def test_a_loop_repeats_the_last_ten_characters():
@@ -278,6 +279,8 @@ def test_controls_change_what_should_not_matter():
     assert damaged('\'Tis "so"\u0301 ("x")', "punctuation") == "‘Tis “so”\u0301 (“x”)"
     assert damaged("A\u03019z。", "width", "ja") == "Ａ\u0301９ｚ。"
     assert damaged("A9z.", "width") is Impossible.NO_SITE
+    assert damaged("氷\u200d。\u200dA", "punctuation", "ja") is Impossible.NO_SITE
+    assert damaged("氷\u200dA。", "width", "ja") is Impossible.NO_SITE
     assert damaged("Ice.", "newline") == "Ice.\n"
     assert damaged("Ice.", "identity") == "Ice."
     assert damaged(" \u0301\n", "identity") is Impossible.NOTHING_LEFT
