@@ -35,7 +35,7 @@ class NumberChange final : public SiteDamage {
   void edit(const Case& text, std::size_t site, std::uint64_t choice, std::uint32_t rank) override {
     const std::uint32_t at = places_[site];
     const char32_t c = text.original.base(at);
-    const unsigned old = *digit_value(c);
+    const unsigned old = digit_value(c).value_or(0);
     Generator generator(choice);
     auto digit = static_cast<unsigned>(1 + below(generator, old == 0 ? 9 : 8));
     if (old != 0 && digit >= old) ++digit;

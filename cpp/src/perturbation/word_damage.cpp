@@ -1,4 +1,6 @@
 // Words deleted, exchanged and written twice.
+#include <ranges>
+
 #include "perturbation/damage.hpp"
 #include "perturbation/words.hpp"
 
@@ -36,9 +38,9 @@ class WordRemoval : public Damage {
     const std::u32string_view text = original_->view();
     out.reserve(text.size());
     std::size_t at = 0;
-    for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {
-      out.append(text.substr(at, hole->begin - at));
-      at = hole->end;
+    for (const Span hole : std::views::reverse(holes_)) {
+      out.append(text.substr(at, hole.begin - at));
+      at = hole.end;
     }
     out.append(text.substr(at));
   }

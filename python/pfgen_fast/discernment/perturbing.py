@@ -23,7 +23,8 @@ from .plan import Perturbation, perturbation
 
 LANGUAGES = ("ja", "en")
 _BY_TEXT = 2
-_SEEDS = 1 << 64
+_N_NUMBERS = 1 << 64
+"""Numbers of the core have 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,18 +132,17 @@ def perturb(
     """
     found = known_kind(kind)
     column = _column(texts, "texts")
-    if found.needs == "donors":
-        if donors is None:
-            donors = Donors(column, questions)
-        elif not isinstance(donors, Donors):
-            donors = Donors.pool(donors)
-    elif not isinstance(donors, Donors):
-        donors = None
     if questions is not None:
         _check_length("questions", len(questions), "texts", len(column))
     degree = checked_degree(found, permille=permille, k=k)
     (perturbed,) = perturbed_columns(
-        column, found.name, [degree], seed=seed, languages=language, donors=donors, alternatives=alternatives
+        column,
+        found.name,
+        [degree],
+        seed=seed,
+        languages=language,
+        donors=_donors(donors, column, questions) if found.needs == "donors" else None,
+        alternatives=alternatives,
     )
     return perturbed.texts.tolist()
 
@@ -198,9 +198,9 @@ def perturbed_columns(
             found.name,
             [_amount(degree) for degree in checked],
             [degree.k is not None for degree in checked],
-            seed % _SEEDS,
+            seed % _N_NUMBERS,
             _language_codes(languages, len(column)),
-            donors.core if donors else None,
+            donors.core if donors is not None else None,
             _groups_of(donors, rows, len(column)),
             alternatives,
             checked_threads(threads),
@@ -225,8 +225,8 @@ def known_kind(name: str) -> Kind:
     if kind is not None:
         raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
     nearest = get_close_matches(str(name), [*names, *ALIASES], n=1)
-    names.sort(key=lambda other: other not in nearest)
-    raise DiscernmentError(f"unknown kind {name!r}; expected one of {', '.join([*nearest, *names])}")
+    listed = ", ".join(dict.fromkeys([*nearest, *names]))
+    raise DiscernmentError(f"unknown kind {name!r}; expected one of {listed}")
 
 
 def checked_degree(kind: Kind, *, permille: int | None, k: int | None) -> Perturbation:
@@ -250,9 +250,17 @@ def checked_degree(kind: Kind, *, permille: int | None, k: int | None) -> Pertur
     return perturbation(kind.name, permille=permille, k=k)
 
 
+def _donors(
+    donors: Donors | Sequence[str] | None, texts: _core.TextColumn, questions: Sequence[str | None] | None
+) -> Donors:
+    if isinstance(donors, Donors):
+        return donors
+    return Donors(texts, questions) if donors is None else Donors.pool(donors)
+
+
 def _amount(degree: Perturbation) -> int:
     """The number of its degree; kinds without degrees damage all there is."""
-    return degree.k or degree.permille or 1000
+    return min(degree.k or degree.permille or 1000, _N_NUMBERS - 1)
 
 
 def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:

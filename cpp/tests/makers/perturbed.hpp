@@ -1,0 +1,78 @@
+// Calls of `perturb` in short, with what comes of them as texts.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "makers/texts.hpp"
+#include "perturbation/original.hpp"
+#include "pfgen/perturbation.hpp"
+
+namespace pfgen::test {
+
+inline constexpr std::size_t kNKinds = static_cast<std::size_t>(PerturbationKind::kWidth) + 1;
+
+inline std::vector<PerturbationKind> all_kinds() {
+  std::vector<PerturbationKind> kinds;
+  for (std::size_t i = 0; i < kNKinds; ++i) kinds.push_back(static_cast<PerturbationKind>(i));
+  return kinds;
+}
+
+inline std::vector<TextView> views_of(const std::vector<Text>& texts) {
+  std::vector<TextView> all;
+  for (const Text& text : texts) all.push_back(view(text));
+  return all;
+}
+
+// A damaged text, or why there is none.
+using Outcome = std::variant<Text, Impossible>;
+
+// What texts are damaged with besides the kind.
+struct Setting {
+  std::vector<Degree> degrees{Degree{}};
+  Language language = Language::kByText;
+  std::vector<Text> donors{};
+  std::vector<std::uint32_t> groups{};  // of the donors, which then are the texts
+  Text alternative{};                   // of all texts; none if it is empty
+  std::uint64_t seed = 0;
+  std::size_t n_threads = 1;
+};
+
+// By degree and text.
+inline std::vector<std::vector<Outcome>> outcomes(PerturbationKind kind, const std::vector<Text>& texts,
+                                                  const Setting& setting) {
+  const std::vector<TextView> donor_views = views_of(setting.donors);
+  const Donors donors(donor_views, setting.groups);
+  const std::vector<Language> languages(texts.size(), setting.language);
+  const std::vector<TextView> alternatives(texts.size(), view(setting.alternative));
+  PerturbationOptions options;
+  options.kind = kind;
+  options.degrees = setting.degrees;
+  options.seed = setting.seed;
+  options.languages = languages;
+  options.donors = &donors;
+  options.groups = setting.groups;
+  if (!setting.alternative.empty()) options.alternatives = alternatives;
+  std::vector<std::vector<Outcome>> all;
+  for (const PerturbedTexts& column : perturb(views_of(texts), options, setting.n_threads)) {
+    auto& of_degree = all.emplace_back();
+    for (std::size_t row = 0; row < texts.size(); ++row) {
+      std::vector<char32_t> code_points;
+      decode(column.texts[row], kNoError, code_points);
+      if (column.texts[row].is_null) {
+        of_degree.emplace_back(static_cast<Impossible>(column.impossible[row]));
+      } else {
+        of_degree.emplace_back(Text(code_points.begin(), code_points.end()));
+      }
+    }
+  }
+  return all;
+}
+
+// One text with one degree: all of its sites if none is named.
+inline Outcome outcome(PerturbationKind kind, const Text& text, const Setting& setting = {}) {
+  return outcomes(kind, {text}, setting).front().front();
+}
+
+}  // namespace pfgen::test
