@@ -220,13 +220,14 @@ def test_the_table_of_code_points_says_what_python_says():
         sys.path.pop(0)
     traits = table_of(maker.TABLE.read_text())
     assert len(traits) == maker.N_CODE_POINTS
-    n_assigned = 0
-    for code_point, found in enumerate(traits):
+    # Behind the last plane of kanji there is little, and that in large blocks.
+    for code_point in (*range(0x32000), *range(0x32000, maker.N_CODE_POINTS, 32)):
+        found = traits[code_point]
         is_assigned = bool(found & maker.ASSIGNED)
         assert found == maker.traits(code_point, is_assigned), hex(code_point)
         assert not is_assigned or is_stable(chr(code_point)), hex(code_point)
-        n_assigned += is_assigned
-    assert n_assigned == 143_859 + 65 + 6_400 + 2 * 65_534 + 2_048  # characters, controls, private use, surrogates
+    # Characters, controls, private use, surrogates.
+    assert sum(found & maker.ASSIGNED > 0 for found in traits) == 143_859 + 65 + 6_400 + 2 * 65_534 + 2_048
     if maker.unicodedata.unidata_version == "13.0.0":
         subprocess.run([sys.executable, maker.__file__, "--check"], check=True)
 
