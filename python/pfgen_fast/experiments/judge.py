@@ -16,7 +16,8 @@ import numpy as np
 
 from ..errors import EngineError, ExperimentError, JudgingError
 from ..evaluators.evaluator import Item, text_column
-from ..evaluators.judge import JudgeEvaluator, Scale, read_template
+from ..evaluators.judge import JudgeEvaluator, read_template
+from ..evaluators.ratings import Scale, usual_temperature
 from ..files.foreign_text import utf8
 from ..generation.events import Events
 from ..judging.budget import Estimate, Prices
@@ -78,8 +79,7 @@ class JudgeOptions:
         Raises:
             JudgingError: The template or the cache is invalid.
         """
-        usual = 0.0 if self.n_ratings == 1 else 1.0
-        temperature = usual if self.temperature is None else self.temperature
+        temperature = usual_temperature(self.n_ratings) if self.temperature is None else self.temperature
         return JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens),
             Replies(self.cache, must_exist=self.server is None),
@@ -180,11 +180,10 @@ class RatedRuns:
         Raises:
             EngineError: An error concerns all requests. Ratings received before are kept.
         """
-        asking, connect = self._ratings.asking, self._evaluator.connect
-        if connect is None or not asking.n_missing:
-            return None
-        engine = connect(self._evaluator.judge)
-        return asking.ask(engine, prices=prices, budget=budget, on_progress=on_progress, events=events)
+        evaluator = self._evaluator
+        return self._ratings.ask(
+            evaluator.judge, evaluator.connect, prices=prices, budget=budget, on_progress=on_progress, events=events
+        )
 
     def found(self) -> list[tuple[int, int, int]]:
         """Run index, question index and value of all existing ratings."""
