@@ -136,8 +136,7 @@ class Ratings:
     def is_complete(self) -> NDArray[np.bool_]:
         """Whether each place has all replies, valid or not; a place that is not rated needs none."""
         has_reply = np.array([reply is not None for reply in self.asking.replies()], dtype=np.float64)
-        complete: NDArray[np.bool_] = self._at_places(has_reply, 1.0).all(axis=-1)
-        return complete
+        return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
 
     @property
     def n_unrated(self) -> int:
