@@ -20,7 +20,7 @@ from ..errors import JudgingError
 from ..generation.events import Events
 from ..generation.prompts import sampling_seed
 from ..judging.asking import Progress
-from ..judging.budget import Estimate, Prices
+from ..judging.budget import Estimate, Prices, Spending
 from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
@@ -50,6 +50,7 @@ class CriteriaJudge:
         replicate: How often all was scored before; see `again`.
         questions: The texts of questions by ID, where items name the ID.
         connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
         is_partial: Whether, without a connection, texts may lack ratings; otherwise that is an error.
 
     Raises:
@@ -66,6 +67,7 @@ class CriteriaJudge:
     replicate: int = 0
     questions: Mapping[str, str] = field(default_factory=dict)
     connect: Connect | None = None
+    spending: Spending = field(default_factory=Spending)
     is_partial: bool = False
 
     name = "judge"
@@ -106,16 +108,17 @@ class CriteriaJudge:
         return replace(self, replicate=self.replicate + 1)
 
     def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing ratings of texts: of all texts of a test, equal requests counted once."""
-        return self.ratings(items, texts).asking.estimate(prices)
+        """Estimates the cost of the missing ratings of texts, by default at the prices of `spending`.
+
+        Equal requests count once, so all texts of a test are to be given together.
+        """
+        return self.ratings(items, texts).asking.estimate(prices or self.spending.prices)
 
     def ask(
         self,
         items: Sequence[Item],
         texts: _core.TextColumn,
         *,
-        prices: Prices | None = None,
-        budget: float | None = None,
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
@@ -126,8 +129,6 @@ class CriteriaJudge:
         Args:
             items: One item for each text.
             texts: The texts.
-            prices: The prices of tokens.
-            budget: Asking stops before the estimated cost could exceed the budget.
             on_progress: Called with the number of finished requests and the total.
             events: Counts what happens.
 
@@ -141,20 +142,20 @@ class CriteriaJudge:
         """
         ratings = self.ratings(items, texts)
         self._check_replay(ratings)
-        return ratings.ask(
-            self.judge, self.connect, prices=prices, budget=budget, on_progress=on_progress, events=events
-        )
+        return ratings.ask(self.judge, self.connect, spending=self.spending, on_progress=on_progress, events=events)
 
     def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
         """Asks for the missing ratings, and returns the mean of the valid ratings of each text by each metric.
 
         Raises:
             EngineError: An error concerns all requests. Ratings received before are kept.
-            JudgingError: As `ask`.
+            JudgingError: As `ask`, or the budget is used up.
         """
         ratings = self.ratings(items, texts)
         self._check_replay(ratings)
-        ratings.ask(self.judge, self.connect)
+        problem = ratings.ask(self.judge, self.connect, spending=self.spending)
+        if problem and self.spending.is_used_up:
+            raise JudgingError(f"{problem}; repeat the call to continue")
         means = ratings.means()
         return {metric.name: means[:, column] for column, metric in enumerate(self.metrics)}
 
@@ -242,6 +243,7 @@ def open_judge(
     seed: str = "",
     questions: Mapping[str, str] | None = None,
     server: Server | None = Server(),  # noqa: B008 - immutable
+    spending: Spending | None = None,
     cache: Path = Path("judge-ratings.jsonl"),
     partial: bool = False,
 ) -> CriteriaJudge:
@@ -258,6 +260,7 @@ def open_judge(
         seed: Any text; determines the sampling seeds.
         questions: The texts of questions by ID, where items name the ID.
         server: The server that runs the judge; None uses stored ratings only.
+        spending: Prices and budget; whatever is asked is added to it.
         cache: The file of stored replies.
         partial: Whether, without a server, texts may lack ratings.
 
@@ -275,5 +278,6 @@ def open_judge(
         seed=seed,
         questions=questions or {},
         connect=None if server is None else server.engine,
+        spending=spending or Spending(),
         is_partial=partial,
     )

@@ -14,7 +14,7 @@ from ..errors import JudgingError
 from ..generation.engines import ModelEngine
 from ..generation.events import Events
 from ..judging.asking import Asking, Progress
-from ..judging.budget import Prices
+from ..judging.budget import Spending
 from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from .evaluator import Floats
@@ -93,8 +93,7 @@ class Ratings:
         judge: Judge,
         connect: Connect | None,
         *,
-        prices: Prices | None = None,
-        budget: float | None = None,
+        spending: Spending | None = None,
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
@@ -103,8 +102,7 @@ class Ratings:
         Args:
             judge: The judge.
             connect: Opens the engine; None sends no requests.
-            prices: The prices of tokens.
-            budget: Asking stops before the estimated cost could exceed the budget.
+            spending: Prices and budget; what is asked is added to it.
             on_progress: Called with the number of finished requests and the total.
             events: Counts what happens.
 
@@ -117,7 +115,7 @@ class Ratings:
         """
         if connect is None or not self.asking.n_missing:
             return None
-        return self.asking.ask(connect(judge), prices=prices, budget=budget, on_progress=on_progress, events=events)
+        return self.asking.ask(connect(judge), spending=spending, on_progress=on_progress, events=events)
 
     def values(self) -> Floats:
         """A row of ratings for each place; NaN if a rating is missing or its reply contains none."""

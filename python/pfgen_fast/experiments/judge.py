@@ -20,7 +20,7 @@ from ..evaluators.judge import JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
 from ..files.foreign_text import utf8
 from ..generation.events import Events
-from ..judging.budget import Estimate, Prices
+from ..judging.budget import Estimate, Prices, Spending
 from ..judging.replies import Replies
 from ..judging.requests import Judge
 from ..judging.server import Server
@@ -70,8 +70,7 @@ class JudgeOptions:
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
             raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 of each")
-        if self.budget is not None and not self.prices:
-            raise JudgingError("--budget needs prices: --prompt-price, --reply-price")
+        Spending(self.prices, self.budget)  # refuses a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
         """Creates the evaluator that rates the answers.
@@ -181,8 +180,9 @@ class RatedRuns:
             EngineError: An error concerns all requests. Ratings received before are kept.
         """
         evaluator = self._evaluator
+        spending = Spending(prices or Prices(), budget)
         return self._ratings.ask(
-            evaluator.judge, evaluator.connect, prices=prices, budget=budget, on_progress=on_progress, events=events
+            evaluator.judge, evaluator.connect, spending=spending, on_progress=on_progress, events=events
         )
 
     def found(self) -> list[tuple[int, int, int]]:
