@@ -1,6 +1,6 @@
 """What is done to each text: a plan lists perturbations, each of which is a kind with a degree.
 
-`plan_file` reads plans of users, `paper` has those of the paper.
+`choosing` chooses from plans and opens those of users, `paper` has those of the paper.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from itertools import pairwise
 from typing import Literal
 
 from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line
 from .items import CollectionItem
-from .kinds import ALIASES, KINDS, LADDERS, LEVELS, MODEL_DEGREES, Kind, Level, Method
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method
 from .names import unknown
 
 _PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
 _K = re.compile(r"k([1-9][0-9]{0,8})")
+_MAX_K = 10**9
+_WHOLE = {name for name, kind in KINDS.items() if kind.method == "rule" and not kind.has_degrees}
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,9 @@ class Plan:
             analyser: The name and version of what finds words; None if the rules do.
             made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
         """
-        own = sorted([one.name, one.permille, one.k, one.level, one.method] for one in self.perturbations)
-        content = [own, tables, analyser, sorted((name, list(texts)) for name, texts in made.items())]
+        own = sorted(self.perturbations, key=lambda one: one.name)
+        parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
+        content = [parts, tables, analyser, sorted((name, list(texts)) for name, texts in made.items())]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:
@@ -99,13 +103,15 @@ class Plan:
         given = {name: None for item in items for name in item.perturbed}
         if not given:
             return self
+        # A whole-text kind may be named without its one degree.
+        own = [one for one in self.perturbations if one.kind not in given or one.rule not in _WHOLE]
         by_name = {one.name: one for one in self.perturbations}
         found = [_given(name, by_name.get(name)) for name in given]
         notes = tuple(
             f"Nothing is known about the kind {one.kind}, so it counts as damage to words."
             for one in {one.kind: one for one in found if one.name not in by_name and one.rule not in KINDS}.values()
         )
-        return replace(self, perturbations=_ordered([*self.perturbations, *found]), notes=(*self.notes, *notes))
+        return replace(self, perturbations=ordered([*own, *found]), notes=(*self.notes, *notes))
 
 
 def perturbation(
@@ -139,14 +145,14 @@ def perturbation(
     if (permille is None) == (k is None):
         raise DiscernmentError(f"{kind}: expected either permille or k, not {'neither' if k is None else 'both'}")
     if permille is not None:
-        _check_ladder((permille,), kind, "permille")
+        check_ladder((permille,), kind, "permille")
         return Perturbation(kind, degree or str(permille), permille, None, known.level)
     assert k is not None
-    _check_ladder((k,), kind, "k")
+    check_ladder((k,), kind, "k")
     return Perturbation(kind, degree or f"k{k}", None, k, known.level)
 
 
-def perturbations_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> tuple[Perturbation, ...]:
+def perturbations_named(name: str) -> tuple[Perturbation, ...]:
     """The perturbations that a name stands for: a kind with a degree is one, a kind alone all its usual degrees.
 
     Raises:
@@ -159,14 +165,16 @@ def perturbations_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDER
     kind, _, degree = name.partition("/")
     known = kind_named(kind)
     if not degree:
-        return _usual(kind, known, ladders)
+        return _usual(kind, known)
     if known.method == "model":
         return (_made(kind, known, None, None, degree),)
     if _PERMILLE.fullmatch(degree):
         return (perturbation(kind, permille=int(degree)),)
     if found := _K.fullmatch(degree):
         return (perturbation(kind, k=int(found[1])),)
-    raise DiscernmentError(f"{name}: expected a degree such as 30 (per mille) or k5, not {degree[:20]!r}")
+    raise DiscernmentError(
+        f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {in_one_line(repr(degree), 40)}"
+    )
 
 
 def kind_named(name: str) -> Kind:
@@ -197,57 +205,8 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
     kinds = [
         kind for kind in KINDS.values() if kind.method == "rule" and (kind.needs != "alternative" or has_alternative)
     ]
-    found = [one for kind in kinds for one in _usual(kind.name, kind, LADDERS)]
+    found = [one for kind in kinds for one in _usual(kind.name, kind)]
     return Plan(tuple(found), "usual").with_given(items)
-
-
-def chosen_plan(
-    items: Iterable[CollectionItem] = (),
-    *,
-    kinds: Sequence[str] | None = None,
-    levels: Sequence[str] | None = None,
-    ladder: str | None = None,
-    permille: Sequence[int] | None = None,
-    k: Sequence[int] | None = None,
-) -> Plan:
-    """A part of the usual plan, or one with other kinds or degrees.
-
-    Args:
-        items: The items.
-        kinds: Kinds, or perturbations such as `char_delete/30`; by default those of the usual plan.
-        levels: Only perturbations of these levels.
-        ladder: The name of the ladder of all kinds that have degrees; by default each has its own.
-        permille: The degrees of all kinds that have degrees, instead.
-        k: Their degrees as numbers of sites, instead.
-
-    Raises:
-        DiscernmentError: A name is unknown, a ladder does not rise or is out of range, or nothing is left.
-
-    Example:
-        >>> plan = chosen_plan(kinds=["negate", "newline"], permille=[500, 1000])
-        >>> [one.name for one in plan.perturbations]
-        ['negate/500', 'negate/1000', 'newline']
-    """
-    if sum(given is not None for given in (ladder, permille, k)) > 1:
-        raise DiscernmentError("degrees: expected one of ladder, permille and k, not several")
-    plan = usual_plan(items)
-    chosen = list(plan.perturbations)
-    if kinds is not None:
-        given = {one.name: one for one in chosen if one.method == "given"}
-        chosen = [one for name in kinds for one in _chosen(name, given)]
-    if ladder is not None:
-        permille = ladder_named(ladder)
-    if permille is not None or k is not None:
-        chosen = list(_with_degrees(chosen, permille, k))
-    if levels is not None:
-        for level in levels:
-            if level not in LEVELS:
-                raise unknown("level", level, LEVELS)
-        chosen = [one for one in chosen if one.level in levels]
-    if not chosen:
-        raise DiscernmentError("the plan is empty; expected at least one perturbation")
-    ordered = _ordered(chosen)
-    return plan if ordered == plan.perturbations else Plan(ordered, notes=plan.notes)
 
 
 def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
@@ -267,33 +226,34 @@ def degrees_of(kind: str, degrees: Sequence[int], unit: Literal["permille", "k"]
     Raises:
         DiscernmentError: A degree is out of range, or they do not rise.
     """
-    _check_ladder(degrees, kind, unit)
+    check_ladder(degrees, kind, unit)
     if unit == "permille":
         return tuple(perturbation(kind, permille=degree) for degree in degrees)
     return tuple(perturbation(kind, k=degree) for degree in degrees)
 
 
-def _check_ladder(degrees: Sequence[int], where: str, unit: str) -> None:
+def check_ladder(degrees: Sequence[int], where: str, unit: Literal["permille", "k"]) -> None:
+    """Raises DiscernmentError if degrees are out of range or do not rise."""
     if not degrees:
         raise DiscernmentError(f"{where}: {unit}: expected at least one degree")
-    high = 1000 if unit == "permille" else None
+    high = 1000 if unit == "permille" else _MAX_K
     for degree in degrees:
-        if type(degree) is not int or degree < 1 or (high is not None and degree > high):
-            expected = "from 1 to 1000" if high is not None else "of at least 1"
-            raise DiscernmentError(f"{where}: {unit} {degree!r}: expected a whole number {expected}")
+        if type(degree) is not int or not 1 <= degree <= high:
+            shown = in_one_line(repr(degree), 40)
+            raise DiscernmentError(f"{where}: {unit} {shown}: expected a whole number from 1 to {high}")
     for low, next_one in pairwise(degrees):
         if next_one <= low:
             raise DiscernmentError(f"{where}: {unit}: expected degrees that rise, but {next_one} follows {low}")
 
 
-def _usual(kind: str, known: Kind, ladders: Mapping[str, Sequence[int]]) -> tuple[Perturbation, ...]:
+def _usual(kind: str, known: Kind) -> tuple[Perturbation, ...]:
     if known.method == "model":
         degrees = ("",) if known.level == "control" else MODEL_DEGREES
         return tuple(Perturbation(kind, degree, level=known.level, method="model") for degree in degrees)
     if not known.has_degrees:
         return (perturbation(kind),)
     assert known.ladder is not None
-    return degrees_of(kind, ladders[known.ladder], "permille")
+    return degrees_of(kind, LADDERS[known.ladder], "permille")
 
 
 def _made(kind: str, known: Kind, permille: int | None, k: int | None, degree: str | None) -> Perturbation:
@@ -305,32 +265,7 @@ def _made(kind: str, known: Kind, permille: int | None, k: int | None, degree: s
     return Perturbation(kind, degree or "", level=known.level, method="model")
 
 
-def _chosen(name: str, given: Mapping[str, Perturbation]) -> tuple[Perturbation, ...]:
-    """What a name stands for; texts that come with the items are preferred."""
-    own = [one for one in given.values() if name in (one.name, one.kind)]
-    if own and (name in given or name.partition("/")[0] not in {*KINDS, *ALIASES}):
-        return tuple(own)
-    return tuple(given.get(one.name, one) for one in (*perturbations_named(name), *own))
-
-
-def _with_degrees(
-    chosen: Sequence[Perturbation], permille: Sequence[int] | None, k: Sequence[int] | None
-) -> Iterable[Perturbation]:
-    """The perturbations with other degrees where a rule has any."""
-    seen: set[str] = set()
-    for one in chosen:
-        if one.method != "rule" or not kind_named(one.kind).has_degrees:
-            yield one
-        elif one.kind not in seen:
-            seen.add(one.kind)
-            yield from (
-                degrees_of(one.kind, permille, "permille")
-                if permille is not None
-                else degrees_of(one.kind, k or (), "k")
-            )
-
-
-def _ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
+def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
     """Perturbations without repeated names (the last counts); those of a kind together, by rising degree."""
     by_name = {one.name: one for one in perturbations}
     kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.kind for one in by_name.values()))}
