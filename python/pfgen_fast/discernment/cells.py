@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ..evaluators.evaluator import Floats, Metric
 from ..statistics.discernment_scores import FEW, NOTICED
 from ..statistics.p_values import corrected
-from ..statistics.signed_rank import SignedRank, Zeros, signed_rank
-from .plan import Perturbation
+from ..statistics.signed_rank import Zeros, signed_rank
 from .intervals import Interval
+from .plan import Perturbation
 from .result import CELL_COLUMNS, Cell, Columns
 from .rows import described, number, whole
 from .task_scores import TaskScores
@@ -103,6 +103,12 @@ def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
     )
 
 
+def items_needed(rank_biserial: Floats, share: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        needed = np.ceil(8.243 / rank_biserial**2 / share)
+        return np.where(rank_biserial > 0, np.maximum(needed, 5), np.nan)
+
+
 def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]) -> Columns:
     """The table of all cells, by task, in the order of the plan.
 
@@ -162,7 +168,12 @@ def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats
     originals = np.broadcast_to(scores.originals, damaged.shape)
     tested = signed_rank(originals.reshape(-1, n_items), damaged.reshape(-1, n_items), zeros=zeros)
     shape = (n_perturbations, n_metrics)
-    found = {name: np.asarray(_figure(tested, name), np.float64).reshape(shape) for name in (*_COUNTED, *_TESTED)}
+    found = {
+        name: np.asarray(getattr(tested, name), np.float64).reshape(shape)
+        for name in (*_COUNTED, *_TESTED)
+        if name != "n80"
+    }
+    found["n80"] = items_needed(found["rank_biserial"], found["n"] / found["n_pairs"])
     is_missing = np.isnan(damaged) | np.isnan(originals)
     n_pairs = np.maximum(1, found["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):

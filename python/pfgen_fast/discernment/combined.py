@@ -83,7 +83,7 @@ def combined_of(cells: TaskCells, weights: Floats | None, log_p_draws: Floats | 
 def _few(few: NDArray[np.bool_], log_p: Floats) -> NDArray[np.bool_]:
     """Whether the metric that decides the combination, the one with the smallest p-value, is of few items."""
     decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
-    return few[np.arange(len(few)), decides]
+    return np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
 
 
 def _scores(log_p: Floats, weights: Floats | None) -> dict[str, Floats]:

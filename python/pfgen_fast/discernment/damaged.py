@@ -18,7 +18,7 @@ from ..evaluators.evaluator import text_column
 from ..native import _core
 from .items import Collection, CollectionItem
 from .kinds import ALIASES, KINDS, Impossible
-from .perturbing import Donors, Perturbed, perturbed_columns
+from .plain_perturbing import Donors, Perturbed, perturbed_columns
 from .plan import Perturbation, Plan
 
 if TYPE_CHECKING:
@@ -181,9 +181,8 @@ def groups_of(items: Sequence[Any]) -> list[int]:
 
     Example:
         >>> from pfgen_fast.evaluators.evaluator import Item
-        >>> items = [Item("a", "Yes.", "qa", question="Q1"), Item("b", "No.", "qa", question="Q1"), Item("c", "So.", "qa")]
-        >>> groups_of(items)
-        [0, 0, 1]
+        >>> groups_of([Item("a", "Yes.", "qa", question="Q1"), Item("b", "No.", "qa", question="Q1")])
+        [0, 0]
     """
     numbers: dict[tuple[str, str], int] = {}
     keys = (("question", item.question) if item.question is not None else ("item", item.id) for item in items)

@@ -39,7 +39,9 @@ class Examples:
                 if len(there):
                     self._add(task, damaged, metric.name, scores[metric.name], "largest", there[np.argmax(drop[there])])
                 if len(there) > 1:
-                    self._add(task, damaged, metric.name, scores[metric.name], "smallest", there[np.argmin(drop[there])])
+                    self._add(
+                        task, damaged, metric.name, scores[metric.name], "smallest", there[np.argmin(drop[there])]
+                    )
 
     def _add(self, task: str, damaged: Damaged, metric: str, scores: Floats, which: str, row: int) -> None:
         item = self._items[row]

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
 
@@ -25,7 +26,7 @@ class Interval:
     high: Floats
 
 
-def interval_of(draws: Floats, is_defined: object = True) -> Interval:
+def interval_of(draws: Floats, is_defined: NDArray[np.bool_] | bool = True) -> Interval:
     """The interval of each figure; draws in which it is undefined are left out.
 
     Args:
@@ -39,5 +40,7 @@ def interval_of(draws: Floats, is_defined: object = True) -> Interval:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a figure that no draw defines
-        low, high = np.nanpercentile(draws, PERCENTILES, axis=0) if draws.size else np.full((2, *draws.shape[1:]), np.nan)
+        low, high = (
+            np.nanpercentile(draws, PERCENTILES, axis=0) if draws.size else np.full((2, *draws.shape[1:]), np.nan)
+        )
     return Interval(np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan))

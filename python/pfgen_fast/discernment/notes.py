@@ -81,7 +81,8 @@ def _undefined(task: TaskCells) -> Iterator[str]:
     few = (task.n_items > 0) & ~task.is_defined.any(axis=1) & ~task.lacks_scores.any(axis=1)
     names = [in_one_line(task.perturbations[i].name) for i in np.flatnonzero(few)]
     if names:
-        yield f"{_of(task)}{_counted(names, 'perturbation')} undefined, because too few items have scores: {_listed(names)}."
+        counted = _counted(names, "perturbation")
+        yield f"{_of(task)}{counted} undefined, because too few items have scores: {_listed(names)}."
 
 
 def _lacking_scores(task: TaskCells) -> Iterator[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evaluators.evaluator import Floats, Metric
-from ..statistics.detectability import monotonicity, noticed_in_samples
 from .cells import TaskCells
-from .plan import Perturbation
+from .gradation import Gradation, kinds_of
 from .result import PROFILE_COLUMNS, Cell, Columns
 from .rows import number, whole
 from .task_scores import TaskScores
@@ -33,7 +31,7 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
     for scores, cells in tasks:
         noticed = noticed_with(scores, cells)
         for kind, rows in kinds_of(cells.perturbations):
-            drops = _Gradation(scores, rows)
+            gradation = Gradation(scores, rows)
             for j, metric in enumerate(cells.metrics):
                 row: dict[str, Cell] = {
                     "evaluator": evaluator,
@@ -43,8 +41,8 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
                     "metric": metric.name,
                     **{f"detectable_at_{n}": _first_degree(cells, rows, j, noticed.get(n)) for n in NUMBERS_OF_ITEMS},
                     "n80": _n80(cells, rows, j),
-                    "monotonicity": number(drops.monotonicity(j)),
-                    "drop_per_100_permille": number(drops.per_100_permille(j)),
+                    "monotonicity": number(gradation.monotonicity(j)),
+                    "drop_per_100_permille": number(gradation.per_100_permille(j)),
                     "verdict": verdict(cells, rows, j),
                 }
                 for name, values in found.items():
@@ -52,11 +50,13 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
     return found
 
 
-def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
-    """The kinds of damage without controls, with the places of their degrees, by rising degree."""
-    kinds = dict.fromkeys(each.kind for each in perturbations if not each.is_control)
-    for kind in kinds:
-        yield kind, np.array([i for i, each in enumerate(perturbations) if each.kind == kind], dtype=np.intp)
+def noticed_with(scores: TaskScores, cells: TaskCells) -> Noticed:
+    """Whether each damage is noticed with certain numbers of items; numbers above that of the items are left out."""
+    found = {}
+    for n_items in NUMBERS_OF_ITEMS:
+        if n_items == scores.n_items:
+            found[n_items] = cells.noticed
+    return found
 
 
 def verdict(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Evaluator, Item
+from ..evaluators.evaluator import Evaluator, Floats, Item
 from ..statistics.signed_rank import ZEROS, Zeros
 from .cells import TaskCells, cell_columns, cells_of
 from .combined import TaskCombined, combined_of, perturbation_columns
@@ -87,9 +87,7 @@ def discern(
     if draws < 0:
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     scoring = score_all(evaluator, damage, on_progress=on_progress)
-    return discernment_of(
-        scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws
-    )
+    return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
 
 
 def damage_of(
@@ -179,7 +177,8 @@ class _Analysed:
 def _analysed(scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int) -> _Analysed:
     cells = cells_of(scores, min_items=min_items, zeros=zeros)
     drawn = drawn_from(scores, draws=draws, zeros=zeros) if draws else None
-    matrix, notes = None, ()
+    matrix: Floats | None = None
+    notes: tuple[str, ...] = ()
     combined_metrics = [metric.name for metric in scores.metrics if metric.combined]
     if weights is not None and combined_metrics:
         matrix, notes = weights.matrix(scores.task, scores.perturbations, combined_metrics)

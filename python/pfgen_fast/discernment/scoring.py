@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,12 +37,14 @@ class Scoring:
         examples: The largest and the smallest drop of each cell.
         work: What making and scoring the texts took.
         unstable: IDs of originals that got two different scores from an evaluator that calls itself deterministic.
+        made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
     """
 
     scored: Scored
     examples: tuple[Example, ...]
     work: Work
     unstable: tuple[str, ...] = ()
+    made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 
 def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
@@ -69,16 +71,20 @@ def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | N
     metrics = tuple(evaluator.metrics)
     examples = Examples(collection.items, metrics, originals)
     perturbed: list[PerturbedScores] = []
+    made: dict[str, list[str | None]] = {}
+    by_id = sorted(range(len(collection.items)), key=lambda row: collection.items[row].id)
     for batch in _batches(damage, len(collection.items)):
         for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
             perturbed.append(_with_scores(damaged, scores))
             examples.add(damaged, scores)
+            if damaged.perturbation.method == "model":
+                made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
         tell(calls.n_done, total)
     scored = Scored(
         evaluator.name, evaluator.signature, metrics, collection, plan, damage.seed, originals, tuple(perturbed)
     )
     check_some_score(scored)
-    return Scoring(scored, examples.found(), work_of(scored, time.perf_counter() - started), unstable)
+    return Scoring(scored, examples.found(), work_of(scored, time.perf_counter() - started), unstable, made)
 
 
 def work_of(scored: Scored, seconds: float) -> Work:
@@ -96,7 +102,8 @@ def check_some_score(scored: Scored) -> None:
     """Raises DiscernmentError if no original, or no damaged text, has a score."""
     if all(np.isnan(scores).all() for scores in scored.originals.values()):
         raise DiscernmentError(
-            f"evaluator {in_one_line(scored.evaluator)}: no original has a score; expected finite numbers within the bounds"
+            f"evaluator {in_one_line(scored.evaluator)}: no original has a score; expected finite numbers within "
+            "the bounds"
         )
     possible = [each for each in scored.perturbed if each.is_possible.any()]
     if possible and all(np.isnan(scores).all() for each in possible for scores in each.scores.values()):
@@ -146,14 +153,14 @@ class _Calls:
             return ()
         again = getattr(self._evaluator, "again", None)
         evaluator = again() if again is not None else self._evaluator
-        rows = np.arange(0, len(self._items), 100)
+        rows = range(0, len(self._items), 100)
         items = [self._items[row] for row in rows]
         scores = valid_scores(evaluator, items, text_column([item.text for item in items]))
         differs = np.zeros(len(rows), dtype=np.bool_)
         for name, second in scores.items():
-            first = originals[name][rows]
+            first = originals[name][::100]
             differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
-        return tuple(items[i].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
+        return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
 
     def damaged(self, batch: Sequence[Damaged]) -> list[dict[str, Floats]]:
         """The scores of several perturbations, NaN where one is impossible."""
@@ -169,4 +176,3 @@ class _Calls:
                 column[each.impossible != 0] = np.nan
             found.append(own)
         return found
-

@@ -26,7 +26,7 @@ def summary_columns(evaluator: str, tasks: Sequence[TaskCombined]) -> Columns:
     for task in tasks:
         for score in task.scores:
             for scope, rows in _scopes(task):
-                row = {"evaluator": evaluator, "task": task.cells.task, "score": score, "scope": scope}
+                row: dict[str, Cell] = {"evaluator": evaluator, "task": task.cells.task, "score": score, "scope": scope}
                 row.update(_figures(task, score, rows))
                 for name, values in found.items():
                     values.append(row[name])

@@ -75,7 +75,8 @@ class NgramEvaluator:
             >>> round(NgramEvaluator(Scorer("mini")).reference_means(["Q07"])["average"], 2)
             0.66
         """
-        asked, answers = [], []
+        asked: list[str] = []
+        answers: list[str] = []
         for question in questions:
             for texts in self.suite[question].answers.values():
                 chosen = texts[:: -(-len(texts) // _REFERENCES_OF_A_SET)]
