@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from .names import unknown
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
 
-_BATCH_ROWS = 1024
 _MAX_ITEMS = 1_000_000
 _MAX_CODE_POINTS = 1 << 30
 
@@ -86,8 +85,7 @@ def read_collection(
     seen: dict[str, str] = {}
     found: dict[str, None] = {}
     size = 0
-    for batch in _batches(str(path), encoding):
-        _check_names(batch, columns)
+    for batch in _batches(str(path), columns, encoding):
         found.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
             item = _item(row, columns, batch.location(number))
@@ -105,19 +103,23 @@ def read_collection(
     return Collection(tuple(items), str(path) if name is None else name)
 
 
-def _batches(source: str, encoding: str | None) -> Iterator[RowBatch]:
-    read = reader_of(source, encoding)
-    with contextlib.closing(read(source, AnyColumns("", "", ()), _BATCH_ROWS)) as batches:
+@dataclass(frozen=True)
+class _Distinct(AnyColumns):
+    """Accepts any columns, but each of the needed ones at most once."""
+
+    needed: tuple[str, ...] = ()
+
+    def check(self, names: Sequence[str], location: str) -> None:
+        """Raises DiscernmentError if a needed column is there twice."""
+        for column in self.needed:
+            if names.count(column) > 1:
+                raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
+
+
+def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
+    needed = (*map(columns.of, KEYS), *columns.perturbed.values())
+    with contextlib.closing(reader_of(source, encoding)(source, _Distinct("", "", (), needed=needed), 1024)) as batches:
         yield from batches
-
-
-def _check_names(batch: RowBatch, columns: ItemColumns) -> None:
-    """Raises DiscernmentError if a column that is needed is there twice, or if two keys share one."""
-    names = list(batch.names)
-    for column in (*map(columns.of, KEYS), *columns.perturbed.values()):
-        if names.count(column) > 1:
-            times = names.count(column)
-            raise DiscernmentError(f"{batch.location(None)}: the column {column!r} appears {times} times")
 
 
 def _n_code_points(item: CollectionItem) -> int:
