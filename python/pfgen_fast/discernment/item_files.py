@@ -13,8 +13,8 @@ from ..files.foreign_json import parse_json
 from ..files.foreign_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
-from .items import Collection, CollectionItem, checked_item
-from .names import unknown
+from .items import Collection, CollectionItem, checked_item, language_of
+from .names import task_named, unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
@@ -51,6 +51,8 @@ class ItemColumns:
         for key in self.names:
             if key not in KEYS:
                 raise unknown("key of an item", key, KEYS)
+        for name in self.perturbed:
+            check_perturbation_name(name, "columns")
 
     def of(self, key: str) -> str:
         """The name of the column of a key."""
@@ -85,11 +87,13 @@ def read_collection(
     seen: dict[str, str] = {}
     found: dict[str, None] = {}
     size = 0
+    rows = _Rows(columns)
     for batch in _batches(str(path), columns, encoding):
         found.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
-            item = _item(row, columns, batch.location(number))
-            items.append(checked_item(item, batch.location(number), seen))
+            where = batch.location(number)
+            item = rows.item(row, where)
+            items.append(checked_item(item, where, seen))
             size += _n_code_points(item)
             if len(items) > _MAX_ITEMS or size > _MAX_CODE_POINTS:
                 raise DiscernmentError(
@@ -127,35 +131,54 @@ def _n_code_points(item: CollectionItem) -> int:
     return sum(map(len, texts))
 
 
-def _item(row: Mapping[str, Any], columns: ItemColumns, where: str) -> CollectionItem:
-    def text(key: str) -> str | None:
-        return _text(row.get(columns.of(key)), where, columns.of(key))
+class _Rows:
+    """Makes items of rows.
 
-    task = text("task") or columns.task
-    if task is None:
-        raise DiscernmentError(f"{where}: no task in column {columns.of('task')!r}; expected one, or one for all items")
-    for key in ("id", "text"):
-        if row.get(columns.of(key)) is None:
-            there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-            raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
-    return CollectionItem(
-        _id(row[columns.of("id")], where, columns.of("id")),
-        text("text") or "",
-        task,
-        text("language") or columns.language,
-        text("question"),
-        text("context"),
-        _references(row.get(columns.of("references")), where, columns.of("references")),
-        text("alternative"),
-        {
-            **_perturbed(row.get(columns.of("perturbed")), where, columns.of("perturbed")),
-            **{
-                name: given
-                for name, column in columns.perturbed.items()
-                if (given := _text(row.get(column), where, column))
-            },
-        },
-    )
+    Args:
+        columns: The columns of the table.
+    """
+
+    def __init__(self, columns: ItemColumns) -> None:
+        self._columns = columns
+        self._of = {key: columns.of(key) for key in KEYS}
+
+    def item(self, row: Mapping[str, Any], where: str) -> CollectionItem:
+        """The item of a row, which is not checked yet but for the types of its values."""
+        for key in ("id", "text"):
+            if row.get(self._of[key]) is None:
+                there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
+                raise DiscernmentError(f"{where}: no {key} in column {self._of[key]!r}; its columns are {there}")
+        text = self._text(row, "text", where) or ""
+        return CollectionItem(
+            _id(row[self._of["id"]], where, self._of["id"]),
+            text,
+            self._task(row, where),
+            self._text(row, "language", where) or self._columns.language or language_of(text),
+            self._text(row, "question", where),
+            self._text(row, "context", where),
+            _references(row.get(self._of["references"]), where, self._of["references"]),
+            self._text(row, "alternative", where),
+            self._perturbed(row, where),
+        )
+
+    def _text(self, row: Mapping[str, Any], key: str, where: str) -> str | None:
+        return _text(row.get(self._of[key]), where, self._of[key])
+
+    def _task(self, row: Mapping[str, Any], where: str) -> str:
+        task = self._text(row, "task", where) or self._columns.task
+        if task is None:
+            column = self._of["task"]
+            raise DiscernmentError(f"{where}: no task in column {column!r}; expected one, or one for all items")
+        return task_named(task)
+
+    def _perturbed(self, row: Mapping[str, Any], where: str) -> dict[str, str]:
+        column = self._of["perturbed"]
+        found = _perturbed(row.get(column), where, column)
+        for name, of_name in self._columns.perturbed.items():
+            text = _text(row.get(of_name), where, of_name)
+            if text is not None:
+                found[name] = text
+        return found
 
 
 def _id(value: Any, where: str, column: str) -> str:

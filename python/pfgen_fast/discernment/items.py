@@ -159,6 +159,7 @@ def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem
     seen[item.id] = where
     language = item.language or language_of(item.text)
     if isinstance(item, CollectionItem):
-        return replace(item, task=task, language=language)
+        is_ready = item.task == task and item.language is not None
+        return item if is_ready else replace(item, task=task, language=language)
     rest = (item.question, item.context, item.references)
     return CollectionItem(item.id, item.text, task, language, *rest)
