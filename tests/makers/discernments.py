@@ -59,7 +59,7 @@ def a_plan() -> Plan:
 
 def _usual(name: str) -> list[Perturbation]:
     if not KINDS[name].has_degrees:
-        return [perturbation(name, permille=1000)]
+        return [perturbation(name)]
     ladder = {"fine": (10, 30, 70, 150, 300), "cut": (100, 200, 400, 600, 800)}
     return [perturbation(name, permille=rate) for rate in ladder.get(KINDS[name].ladder or "", (200, 600, 1000))]
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..experiments.charts import BarPanel, Bars
-from .drawing import COLORS, QUIET, bounded, mark_threshold, new_figure, plain
+from .drawing import COLORS, bounded, mark_threshold, new_figure, plain
 
 _HATCHES = ("", "///", "...", "xxx")
+_MIN_GROUPS = 3
 
 
 def draw_bars(chart: Bars) -> Any:
@@ -33,7 +34,7 @@ def _draw_panel(axes: Any, panel: BarPanel) -> None:
         axes.bar(places, np.nan_to_num(series.values), width, label=plain(series.name), linewidth=0.5, **looks)
         ends = np.stack([series.values - series.low, series.high - series.values]).clip(0)
         known = ~np.isnan(ends).any(axis=0)
-        interval = {"fmt": "none", "ecolor": QUIET, "elinewidth": 1, "capsize": 2}
+        interval = {"fmt": "none", "ecolor": "black", "elinewidth": 1, "capsize": 2}
         axes.errorbar(places[known], series.values[known], yerr=ends[:, known], **interval)
         for place, value, high in zip(places, series.values, series.high, strict=True):
             text = "–" if np.isnan(value) else f"{value:.1f}"
@@ -42,3 +43,5 @@ def _draw_panel(axes: Any, panel: BarPanel) -> None:
     axes.set_xticks(np.arange(len(panel.groups)), [bounded(group) for group in panel.groups], fontsize=8)
     axes.grid(axis="x", visible=False)
     axes.margins(y=0.12)
+    if len(panel.groups) < _MIN_GROUPS:  # so that bars do not become walls
+        axes.set_xlim(-0.5, _MIN_GROUPS - 0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from ...experiments.charts import (
 from ...experiments.finding import Picture
 from ...files.foreign_text import in_one_line
 from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
-from .rows import Result, Row, d_text, is_control, is_rewarded, name_of
+from .rows import Result, Row, d_text, is_control, is_rewarded, name_of, summary_row
 from .tables import weighted_by
 
 _MAX_PAIRS = 200_000
@@ -106,13 +106,13 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
         chart = _panels(own, levels, "mean score", _mean_line, "the control that costs most")
         found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
     names = {metric.name: None for metric in result.found.scored.metrics}
-    chart = _panels(own, names, "share of items whose score is lower", _share_line, "")
+    chart = _panels(own, names, "share of lower scores", _share_line, "")
     found.append(("shares", f"Share of scores by {result.title} that fall", chart))
     return found
 
 
 def _panels(
-    curves: Sequence[Curve], levels: dict[str, float | None], label: str, line: Callable[[Curve], Line], control: str
+    curves: Sequence[Curve], levels: Mapping[str, float | None], label: str, line: Callable[[Curve], Line], control: str
 ) -> LinePanels:
     by_kind: dict[str, dict[str, Curve]] = {}
     for curve in curves:
@@ -194,7 +194,7 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     found = []
     for statistic in ("average", "minimum"):
         for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
-            rows = [_summary_row(result, score, "all") for result in results]
+            rows = [summary_row(result, score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 found.append(_series(name, rows, statistic))
     return tuple(found)
@@ -216,14 +216,10 @@ def _by_scope(results: Sequence[Result], scope: str) -> list[Bars]:
         else list(names)
     )
     series = tuple(
-        _series(result.title, [_summary_row(result, "d", f"{scope}:{name}") for name in in_order], "average")
+        _series(result.title, [summary_row(result, "d", f"{scope}:{name}") for name in in_order], "average")
         for result in results
     )
     return [Bars((BarPanel("", tuple(in_order), series),), "average d", 1.0)]
-
-
-def _summary_row(result: Result, score: str, scope: str) -> Row | None:
-    return next((row for row in result.summary() if (row["score"], row["scope"]) == (score, scope)), None)
 
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...discernment.kinds import KINDS
 from ...discernment.result import Columns, Discernment
 from ...files.foreign_text import in_one_line
 
@@ -94,6 +93,11 @@ def rows(columns: Columns) -> list[Row]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
+def summary_row(result: Result, score: str, scope: str) -> Row | None:
+    """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
+    return next((row for row in result.summary() if (row["score"], row["scope"]) == (score, scope)), None)
+
+
 def name_of(row: Row) -> str:
     """The name of a row's perturbation."""
     return f"{row['kind']}/{row['degree']}" if row.get("degree") else str(row["kind"])
@@ -125,5 +129,4 @@ def is_rewarded(row: Row) -> bool:
 
 def is_control(row: Row) -> bool:
     """Whether the row is about a change that should not matter."""
-    level = row["level"] if "level" in row else KINDS[row["kind"]].level
-    return bool(level == "control")
+    return bool(row["level"] == "control")

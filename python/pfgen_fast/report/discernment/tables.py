@@ -13,7 +13,9 @@ from ...discernment.result import (
     Columns,
     Discernment,
 )
+from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
+from ...files.foreign_text import in_one_line
 
 _N_CODE_POINTS = 2000
 _EXAMPLE_COLUMNS = (
@@ -56,10 +58,10 @@ def tables(found: Sequence[Discernment]) -> list[Table]:
 
 
 def weighted_by(found: Sequence[Discernment]) -> str:
-    """What the weighted figures are made with, for a title: weights of ours are assumed, and say so."""
+    """What the weighted figures are made with, for a title."""
     names = list(dict.fromkeys(one.weights for one in found if one.weights is not None))
-    texts = ["assumed weights" if name == "assumed" else f"the weights of {name}" for name in names]
-    return f" (weighted_d with {', '.join(texts)})" if texts else ""
+    texts = [f"{ASSUMED} weights" if name == ASSUMED else f"weights of {in_one_line(name, 100)}" for name in names]
+    return f" (weighted: {', '.join(texts)})" if texts else ""
 
 
 def _stacked(
@@ -71,7 +73,8 @@ def _stacked(
     shown: tuple[str, ...] | None = None,
 ) -> Table:
     rows = tuple(row for part in parts for row in zip(*(part[column] for column in columns), strict=True))
-    return Table(name, title, columns, rows, n_digits, shown)
+    same = {each for each in ("evaluator", "task") if len({row[columns.index(each)] for row in rows}) < 2}
+    return Table(name, title, columns, rows, n_digits, tuple(each for each in shown or columns if each not in same))
 
 
 def _controls(found: Sequence[Discernment]) -> list[Table]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...experiments.finding import Remarks
 from ...files.foreign_text import in_one_line
 from .reasons import reasons
-from .rows import Result, Row, d_text, is_at_ceiling, is_control, is_rewarded, name_of
+from .rows import Result, Row, d_text, is_at_ceiling, is_control, is_rewarded, name_of, summary_row
 
 _MANY = 24
 
@@ -15,8 +15,12 @@ _MANY = 24
 def answer(results: Sequence[Result]) -> str:
     """What was found, in one sentence."""
     if len(results) == 1:
-        return f"{_upper(_in_short(results[0]))}."
-    best = [(row["average"], result.title) for result in results if (row := overall(result)) and row["average"]]
+        return f"{_in_short(results[0])}."
+    best = [
+        (row["average"], result.title)
+        for result in results
+        if (row := summary_row(result, "d", "all")) and row["average"]
+    ]
     if not best:
         return "No evaluator has a discernment score."
     value, name = max(best, key=lambda pair: pair[0])
@@ -27,18 +31,13 @@ def paragraph(results: Sequence[Result]) -> str:
     """How to read the figures."""
     ceilings = [row["ceiling_d"] for result in results for row in result.cells() if row["ceiling_d"]]
     most = f" With these items it can hardly be more than {max(ceilings):.1f}." if ceilings else ""
-    several = "".join(f" {_upper(_in_short(result))}." for result in results) if len(results) > 1 else ""
+    several = "".join(f" {_in_short(result)}." for result in results) if len(results) > 1 else ""
     return (
         "Texts were damaged in known ways and degrees, and scored apart from their originals. The discernment score d "
         "says how consistently the damaged texts got less: it is the p-value of a paired rank test on a logarithmic "
         f"scale, and 1 stands for p = 0.05.{most} It grows with the number of items and does not say how far scores "
         f"fall: the mean drop does.{several}"
     )
-
-
-def overall(result: Result, score: str = "d") -> Row | None:
-    """The average and minimum over all perturbations."""
-    return next((row for row in result.summary() if (row["scope"], row["score"]) == ("all", score)), None)
 
 
 def remarks(result: Result) -> list[Remarks]:
@@ -48,7 +47,7 @@ def remarks(result: Result) -> list[Remarks]:
         return []
     parts = {
         "notices": [*_noticed(result, damage), *_saturated(result, damage)],
-        "does not notice, or rewards": [*_missed(result, damage), *_rewarded(result, damage), *_undefined(result)],
+        "does not notice, or rewards": [*_missed(result, damage), *_rewarded(result, damage)],
         "minds though it harms nobody": _controls(result),
     }
     return [Remarks(f"What {result.title} {title}", tuple(said)) for title, said in parts.items() if said]
@@ -63,7 +62,7 @@ def _in_short(result: Result) -> str:
     text = (
         f"{result.title} notices {noticed} of {_counted(len(rows), 'kind and degree', 'kinds and degrees')} of damage"
     )
-    row = overall(result)
+    row = summary_row(result, "d", "all")
     if row is not None and row["average"] is not None:
         text += f", with d {row['average']:.1f} on average and {row['minimum']:.1f} at least ({row['minimum_at']})"
     minded = {row["kind"] for row in result.controls() if row["noticed"]}
@@ -102,8 +101,8 @@ def _saturated(result: Result, cells: Sequence[Row]) -> Iterable[str]:
             of_metrics.append(f"{metric} {at_ceiling} of {len(own)}")
     if of_metrics:
         yield (
-            f"At the ceiling, where d says no more than that nearly all scores fall: {', '.join(of_metrics)}. There look "
-            "at the drops and the curves."
+            f"At the ceiling, where d says no more than that nearly all scores fall: {', '.join(of_metrics)}. There "
+            "drops and curves say more."
         )
 
 
@@ -135,18 +134,6 @@ def _rewarded(result: Result, cells: Sequence[Row]) -> Iterable[str]:
                 for row in strongest.values()
             ]
             yield f"{metric} rewards {_listed(said)}.{_why(result, metric, list(strongest))}"
-
-
-def _undefined(result: Result) -> Iterable[str]:
-    by_kind: dict[str, list[Row]] = {}
-    for row in result.perturbations():
-        by_kind.setdefault(row["kind"], []).append(row)
-    for kind, rows in by_kind.items():
-        if all(row["d"] is None for row in rows):
-            least = min(row["n_impossible"] for row in rows)
-            reason = next((row["reason"] for row in rows if row["reason"]), None)
-            because = f": {in_one_line(reason, 200)}" if reason else ""
-            yield f"Nothing can be said of {kind}: it is impossible for {least:,} items or its scores are missing{because}."
 
 
 def _controls(result: Result) -> list[str]:
@@ -225,7 +212,3 @@ def _number(value: float) -> str:
     digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if not float(text) else text
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
