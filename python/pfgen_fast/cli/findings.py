@@ -34,8 +34,10 @@ def show_finding(
         if sentence not in is_said:
             note(sentence)
     stdout().print(shown(finding.paragraph))
-    for sentence in finding.remarks:
-        stdout().print(f"* {shown(sentence)}")
+    for remarks in finding.remarks:
+        stdout().print(styled((shown(remarks.title), "bold")))
+        for sentence in remarks.sentences:
+            stdout().print(f"* {shown(sentence)}")
     stdout().print(f"{shown(str(page))} and {len(others)} other files")
     if not any(path.name == "index.html" for path in others):
         note(f"{folder / 'index.html'} is not of this program and stays; it does not list the experiments")

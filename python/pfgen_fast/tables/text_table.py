@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import TrialsError
-from ..files.cells import csv_value
 from ..files.compression import compressing
 from ..files.foreign_text import utf8
-from ..files.json_writing import json_line
+from ..files.journal import json_line
 from ..files.writing import writing_whole
 from .formats import format_of
 from .parquet import pyarrow
