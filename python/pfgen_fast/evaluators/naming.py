@@ -1,0 +1,27 @@
+"""Sentences about names that are unknown: what there is, the nearest name first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from ..files.foreign_text import in_one_line
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """An error message for a name that is none of the known ones.
+
+    Args:
+        what: What the name should name.
+        name: The name.
+        known: The names that there are.
+
+    Example:
+        >>> unknown_name("metric", "blue", ["chrf", "bleu"])
+        "unknown metric 'blue'; expected one of bleu, chrf"
+    """
+    shown = in_one_line(name)
+    names = list(known)
+    nearest = get_close_matches(shown, names, n=len(names) or 1)
+    listed = ", ".join(in_one_line(one) for one in dict.fromkeys((*nearest, *names)))
+    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}"
