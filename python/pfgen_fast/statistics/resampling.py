@@ -163,7 +163,7 @@ class Resampled:
 def resampled(
     original: Any, damaged: Any, counts: Counts, *, higher_is_better: Any = True, zeros: Zeros = "drop"
 ) -> Resampled:
-    """The tests of `signed_rank` for each draw.
+    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell.
 
     Args:
         original: The score of each original, a row for each cell.
