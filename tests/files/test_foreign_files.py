@@ -22,6 +22,8 @@ import pytest
 from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast.evaluators import TableScores
+from pfgen_fast.evaluators.kept_scores import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.generating import Setting
@@ -39,7 +41,7 @@ from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.tables.formats import table_rows
 
 N_MUTATIONS = 400
-"""For each of 13 kinds of file."""
+"""For each kind of file."""
 
 
 def nested(n: int) -> Any:
@@ -68,6 +70,7 @@ VALUES = (
     ),
     *(nested(25), nested(400), {"\ud800\n|" + "k" * 1000: nested(3)}),
 )
+LEVELS = {"original": "", "x/1": "word"}
 HUGE = "@huge@"
 """Becomes an integer that Python refuses to read."""
 
@@ -194,6 +197,10 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     }
     ratings = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
     scores = [["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]]
+    table = [["item", "perturbation", "metric", "score", "rating", "level"]]
+    table += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
+    table_rows_of = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    kept = [{"key": f"{i:064x}", "item": "a", "scores": {"f": 0.5, "g": None}} for i in range(1)]
     batch = batch_config(suite, Setting("gpt", "chat"))
     replies = [
         {
@@ -257,6 +264,9 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         Kind("rows.json", trials, as_json, lambda path: list(table_rows(path))),
         Kind("raw.jsonl", trials, as_json_lines, lambda path: gather([path], {}, {}, {"Why?": 0})),
         Kind("batch.config.json", batch, as_json, read_batch_config),
+        Kind("scores.csv", table, as_csv, TableScores),
+        Kind("scores.jsonl", table_rows_of, as_json_lines, TableScores),
+        Kind("kept.jsonl", kept, as_json_lines, KeptScores),
         Kind("batch.jsonl", replies, as_json_lines, import_replies),
     ]
 
@@ -264,6 +274,7 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
 KINDS = (
     *("result.json", "config.json", "trials.jsonl", "Q01.json", "questions.jsonl", "sweep.toml", "build.toml"),
     *("ratings.jsonl", "models.csv", "rows.jsonl", "rows.json", "raw.jsonl", "batch.config.json", "batch.jsonl"),
+    *("scores.csv", "scores.jsonl", "kept.jsonl"),
 )
 
 
