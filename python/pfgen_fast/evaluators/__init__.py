@@ -5,6 +5,7 @@ from .._on_demand import names_on_demand
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .command import CommandEvaluator as CommandEvaluator
+    from .criteria_judge import CriteriaJudge as CriteriaJudge
     from .evaluator import Evaluator as Evaluator
     from .evaluator import Item as Item
     from .evaluator import Metric as Metric
@@ -19,6 +20,7 @@ __getattr__ = names_on_demand(
     __name__,
     {
         "CommandEvaluator": "command",
+        "CriteriaJudge": "criteria_judge",
         "Evaluator": "evaluator",
         "FunctionEvaluator": "function",
         "Item": "evaluator",
@@ -28,5 +30,6 @@ __getattr__ = names_on_demand(
         "NgramEvaluator": "ngram",
         "TableScores": "table",
         "open_evaluator": "opening",
+        "open_judge": "criteria_judge",
     },
 )
