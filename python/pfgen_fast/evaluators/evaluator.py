@@ -71,10 +71,11 @@ class Item:
 class Evaluator(Protocol):
     """Scores texts.
 
-    Two further members are optional:
+    Three further members are optional:
         is_deterministic: Whether a text that is scored again gets the same score; False if it is not there.
         again(): An evaluator that scores anew, without what was kept and with other seeds if there are any; without
             it, the evaluator itself is called again.
+        notes_on(items): What a reader of the scores of these items must know, one sentence each.
     """
 
     @property

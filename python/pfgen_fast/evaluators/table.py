@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import DiscernmentError, TrialsError
 from ..files.foreign_text import in_one_line, utf8
 from ..tables.formats import has_encoding, table_rows
-from .evaluator import Floats, Metric
+from .evaluator import Floats, Item, Metric
 from .naming import unknown_name
 from .values import on_scale, score_of, turned
 
@@ -120,11 +120,12 @@ class TableScores:
         """The level of a perturbation; None if the table does not say."""
         return self._levels.get(name)
 
-    def notes_on(self, items: Sequence[str]) -> tuple[str, ...]:
-        """What a reader must know about the table beside a collection with these items, one sentence each."""
-        others = [item for item in self.items if item not in set(items)]
-        begin = "the table has scores that are left out, because the collection does not have"
-        return (_sentence(begin, others),) if others else ()
+    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """What a reader of the scores of these items must know, one sentence each."""
+        known = {item.id for item in items}
+        others = [item for item in self.items if item not in known]
+        begin = "The table has scores that are left out, because the collection does not have"
+        return (_sentence(begin, others) + ".",) if others else ()
 
     def _is_there(self, perturbation: str, item: str) -> bool:
         place = self._places.get(item)
