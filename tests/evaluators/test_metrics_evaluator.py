@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import published
 from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment import oracle, signed_rank
+from pfgen_fast.discernment.originals import from_run
+from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.evaluators import Evaluator, Item, Metric, MetricsEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from sacrebleu.metrics import BLEU, CHRF
@@ -155,3 +159,24 @@ def test_order_and_batches_change_nothing(evaluator, data):
         assert np.array_equal(values, np.concatenate([part[name] for part in parts]), equal_nan=True)
         metric = next(metric for metric in evaluator.metrics if metric.name == name)
         assert all(metric.low <= value <= metric.high for value in values[~np.isnan(values)])
+
+
+@published.needs_published_runs
+@pytest.mark.parametrize(
+    ("kind", "permille", "expected"),
+    [
+        ("char_delete", 10, (9.3, 7.9, 3.6)),
+        ("word_repeat", 200, (1.6, 5.7, 12.1)),
+        ("sentence_reorder", 1000, (1.8, 2.3, 8.7)),
+        ("punctuation", None, (13.6, 13.6, 13.6)),
+        ("newline", None, (0.0, 0.0, 13.6)),
+    ],
+)
+def test_good_answers_against_human_ones_discern_as_a_prototype_measured(evaluator, kind, permille, expected):
+    items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o" / "5e1e9f4", published.suite()).items
+    degree = perturbation(kind, permille=permille)
+    texts = [oracle.perturbed(item.text, kind, [degree], language=item.language)[0] for item in items]
+    damaged = evaluator.score(items, text_column([text if isinstance(text, str) else None for text in texts]))
+    originals = evaluator.score(items, text_column([item.text for item in items]))
+    found = [signed_rank(originals[metric.name], damaged[metric.name]).d for metric in evaluator.metrics]
+    assert found == pytest.approx(expected, abs=0.06)
