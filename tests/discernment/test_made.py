@@ -1,4 +1,4 @@
-"""Texts that a language model damages: prompts, tries, stored replies, budgets, servers that stall or lie, and kills."""
+"""Texts that a language model damages: prompts, tries, stored replies, budgets, bad servers, and kills."""
 
 from __future__ import annotations
 
