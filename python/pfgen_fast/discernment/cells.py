@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats, Metric
-from ..statistics.discernment_scores import FEW, NOTICED
+from ..statistics.detectability import is_noticed, n80
+from ..statistics.discernment_scores import FEW
 from ..statistics.p_values import corrected
 from ..statistics.signed_rank import Zeros, signed_rank
-from .intervals import Interval
+from .drawing import Interval
 from .plan import Perturbation
 from .result import CELL_COLUMNS, Cell, Columns
 from .rows import described, number, whole
@@ -65,12 +66,12 @@ class TaskCells:
     @property
     def noticed(self) -> NDArray[np.bool_]:
         """Whether the damage is noticed."""
-        return self.is_defined & ~self.few & (self.figures["d"] >= NOTICED)
+        return self.is_defined & is_noticed(self.figures["d"], self.figures["n"])
 
     @property
     def rewarded(self) -> NDArray[np.bool_]:
         """Whether the damage is rewarded: scores rise as consistently as they fall where damage is noticed."""
-        return self.is_defined & ~self.few & (self.figures["reverse_d"] >= NOTICED)
+        return self.is_defined & is_noticed(self.figures["reverse_d"], self.figures["n"])
 
 
 def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
@@ -103,12 +104,6 @@ def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
     )
 
 
-def items_needed(rank_biserial: Floats, share: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = np.ceil(8.243 / rank_biserial**2 / share)
-        return np.where(rank_biserial > 0, np.maximum(needed, 5), np.nan)
-
-
 def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]) -> Columns:
     """The table of all cells, by task, in the order of the plan.
 
@@ -138,6 +133,13 @@ def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence
                 for name, values in found.items():
                     values.append(row[name])
     return found
+
+
+def _items_needed(found: Mapping[str, Floats]) -> Floats:
+    """`n80` of each cell; NaN where no number of items would do."""
+    columns = (found[name].ravel().tolist() for name in ("rank_biserial", "n", "n_pairs"))
+    needed = [n80(effect, int(n), int(n_pairs)) for effect, n, n_pairs in zip(*columns, strict=True)]
+    return np.array([np.nan if n is None else n for n in needed]).reshape(found["n"].shape)
 
 
 def _verdicts(task: TaskCells, i: int, j: int, is_significant: NDArray[np.bool_]) -> dict[str, Cell]:
@@ -173,7 +175,7 @@ def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats
         for name in (*_COUNTED, *_TESTED)
         if name != "n80"
     }
-    found["n80"] = items_needed(found["rank_biserial"], found["n"] / found["n_pairs"])
+    found["n80"] = _items_needed(found)
     is_missing = np.isnan(damaged) | np.isnan(originals)
     n_pairs = np.maximum(1, found["n_pairs"])
     for name, values in (("mean_original", originals), ("mean_perturbed", damaged)):

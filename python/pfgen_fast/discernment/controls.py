@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .cells import TaskCells
-from .intervals import Interval
+from .drawing import Interval
 from .result import CONTROL_COLUMNS, Cell, Columns
 from .rows import described, number
 

@@ -46,7 +46,7 @@ def _curve(
         kind=kind,
         metric=metric,
         permille=gradation.permille(),
-        names=("original", *(each.degree or each.name for each in gradation.perturbations)),
+        names=("original", *gradation.names),
         mean=own.mean(axis=1),
         mean_low=None if interval is None else interval.low,
         mean_high=None if interval is None else interval.high,

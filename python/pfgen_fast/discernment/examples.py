@@ -44,7 +44,9 @@ class Examples:
                     )
 
     def _add(self, task: str, damaged: Damaged, metric: str, scores: Floats, which: str, row: int) -> None:
-        item = self._items[row]
+        item, text = self._items[row], damaged.texts[int(row)]
+        if text is None:  # a finished table has scores of texts that nobody knows
+            return
         self._found[task].append(
             Example(
                 damaged.perturbation.name,
@@ -52,7 +54,7 @@ class Examples:
                 which,
                 item.id,
                 item.text,
-                damaged.texts[int(row)],
+                text,
                 float(self._originals[metric][row]),
                 float(scores[row]),
             )

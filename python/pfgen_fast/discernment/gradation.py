@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
-from ..statistics.signed_rank import differences_on_grid
+from ..statistics.detectability import monotonicity, noticed_from_with
+from ..statistics.signed_rank import Zeros, differences_on_grid
 from .plan import Perturbation
 from .task_scores import TaskScores
+
+UNNOTICED = "none"
+"""Stands for the degree from which on a damage is noticed, where it is noticed from none on."""
 
 
 def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
@@ -46,6 +49,11 @@ class Gradation:
         """The scores of complete items only: originals first, then the degrees."""
         return self._all(metric)[:, self.complete(metric)]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the degrees; of a perturbation that has none, its own."""
+        return tuple(each.degree or each.name for each in self.perturbations)
+
     def permille(self) -> Floats:
         """0 for the originals, then the degrees; 0, 1, 2, ... where one is no rate."""
         rates = [each.permille for each in self.perturbations]
@@ -55,25 +63,24 @@ class Gradation:
     def share_lower(self, metric: int) -> Floats:
         """The share of the complete items that score lower than the original; 0 for the originals."""
         scores = self.scores(metric)
-        share: Floats = (self._differences(scores, 0, slice(None)) > 0).mean(axis=1)
+        originals = np.broadcast_to(scores[0], scores.shape)
+        is_better = np.ones(len(scores), dtype=np.bool_)
+        share: Floats = (differences_on_grid(originals, scores, is_better) > 0).mean(axis=1)
         return share
 
     def monotonicity(self, metric: int) -> float:
-        """How much more often further damage lowers a score than raises it, from -1 to 1.
+        """How far every further damage lowers the score, from -1 to 1; NaN if no texts differ."""
+        return monotonicity(self._originals[metric], self._damaged[:, metric], self._changes)
 
-        Counted are all pairs of degrees, the originals included, of which the texts differ; NaN if there are none.
+    def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
+        """The first degree from which on all are noticed with so many items, `none` if there is none.
+
+        None if fewer items are complete, so that nothing can be said.
         """
-        complete = self.complete(metric)
-        scores = self._all(metric)[:, complete]
-        # Damage grows with the degree, so two texts differ if any step between them does.
-        n_changes = np.vstack([np.zeros(scores.shape[1]), np.cumsum(self._changes[:, complete], axis=0)])
-        balance, n_pairs = 0, 0
-        for lighter, heavier in itertools.combinations(range(len(scores)), 2):
-            differs = n_changes[heavier] > n_changes[lighter]
-            n_pairs += int(differs.sum())
-            difference = self._differences(scores, lighter, slice(heavier, heavier + 1))[0]
-            balance += int(np.sign(difference[differs]).sum())
-        return balance / n_pairs if n_pairs else float("nan")
+        first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
+        if first is None:
+            return None
+        return self.names[first] if first < len(self.names) else UNNOTICED
 
     def per_100_permille(self, metric: int) -> float:
         """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN without."""
@@ -86,10 +93,3 @@ class Gradation:
 
     def _all(self, metric: int) -> Floats:
         return np.vstack([self._originals[metric], self._damaged[:, metric]])
-
-    @staticmethod
-    def _differences(scores: Floats, lighter: int, heavier: slice) -> Floats:
-        """How much lower the scores at some degrees are than at a lighter one, so that equal differences are equal."""
-        damaged = scores[heavier]
-        originals = np.broadcast_to(scores[lighter], damaged.shape)
-        return differences_on_grid(originals, damaged, np.ones(len(damaged), dtype=np.bool_))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..evaluators.evaluator import Evaluator
 from ..evaluators.ngram import NgramEvaluator
 from ..files.foreign_text import in_one_line
 from .cells import TaskCells
@@ -22,11 +21,11 @@ WEAK_ORIGINALS = 0.5
 _NAMED_AT_MOST = 5
 
 
-def notes_on(evaluator: Evaluator | None, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
+def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
     """What a reader must know.
 
     Args:
-        evaluator: The evaluator, if it was called.
+        evaluator: The evaluator, if it is known.
         scored: The scores.
         tasks: The cells of each task.
     """
@@ -39,13 +38,11 @@ def notes_on(evaluator: Evaluator | None, scored: Scored, tasks: Sequence[TaskCe
     return tuple(dict.fromkeys(found))
 
 
-def warnings_on(
-    evaluator: Evaluator | None, scoring: Scoring, tasks: Sequence[tuple[TaskScores, TaskCells]]
-) -> tuple[str, ...]:
+def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[tuple[TaskScores, TaskCells]]) -> tuple[str, ...]:
     """What casts doubt on the figures.
 
     Args:
-        evaluator: The evaluator, if it was called.
+        evaluator: The evaluator, if it is known.
         scoring: The scores.
         tasks: The scores and the cells of each task.
     """

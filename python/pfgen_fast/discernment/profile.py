@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..statistics.detectability import noticed_from
+from ..statistics.signed_rank import Zeros
 from .cells import TaskCells
 from .gradation import Gradation, kinds_of
 from .result import PROFILE_COLUMNS, Cell, Columns
@@ -16,20 +18,17 @@ from .task_scores import TaskScores
 NUMBERS_OF_ITEMS = (100, 20)
 """For how many items it is said from which degree on a damage is noticed."""
 
-Noticed = Mapping[int, NDArray[np.bool_]]
-"""By number of items: perturbations × metrics, whether a damage is noticed with so many; absent if there are fewer."""
 
-
-def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]]) -> Columns:
+def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]], zeros: Zeros) -> Columns:
     """The profile of each task: a row for each kind and metric, in the order of the plan.
 
     Args:
         evaluator: The evaluator's name.
         tasks: The scores and the cells of each task.
+        zeros: How the test treats scores that do not change.
     """
     found: dict[str, list[Cell]] = {name: [] for name in PROFILE_COLUMNS}
     for scores, cells in tasks:
-        noticed = noticed_with(scores, cells)
         for kind, rows in kinds_of(cells.perturbations):
             gradation = Gradation(scores, rows)
             for j, metric in enumerate(cells.metrics):
@@ -39,7 +38,7 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
                     "level": cells.perturbations[rows[0]].level,
                     "kind": kind,
                     "metric": metric.name,
-                    **{f"detectable_at_{n}": _first_degree(cells, rows, j, noticed.get(n)) for n in NUMBERS_OF_ITEMS},
+                    **{f"detectable_at_{n}": gradation.noticed_from_with(n, j, zeros) for n in NUMBERS_OF_ITEMS},
                     "n80": _n80(cells, rows, j),
                     "monotonicity": number(gradation.monotonicity(j)),
                     "drop_per_100_permille": number(gradation.per_100_permille(j)),
@@ -47,15 +46,6 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
                 }
                 for name, values in found.items():
                     values.append(row[name])
-    return found
-
-
-def noticed_with(scores: TaskScores, cells: TaskCells) -> Noticed:
-    """Whether each damage is noticed with certain numbers of items; numbers above that of the items are left out."""
-    found = {}
-    for n_items in NUMBERS_OF_ITEMS:
-        if n_items == scores.n_items:
-            found[n_items] = cells.noticed
     return found
 
 
@@ -70,30 +60,13 @@ def verdict(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> str | None
     if not rows.size:
         return None
     noticed, rewarded = cells.noticed[rows, metric], cells.rewarded[rows, metric]
-    first = _first(noticed)
-    if rewarded[-1] or (first is None and rewarded.any()):
+    first = int(noticed_from(noticed))
+    is_noticed = first < len(rows)
+    if rewarded[-1] or (rewarded.any() and not is_noticed):
         return "rewards"
-    if first is None:
+    if not is_noticed:
         return "needs much" if noticed.any() else "blind"
     return "notices" if first < (len(rows) + 1) // 2 else "needs much"
-
-
-def _first(noticed: NDArray[np.bool_]) -> int | None:
-    """The first degree from which on all are noticed."""
-    missed = np.flatnonzero(~noticed)
-    first = int(missed[-1]) + 1 if missed.size else 0
-    return first if first < len(noticed) else None
-
-
-def _first_degree(
-    cells: TaskCells, rows: NDArray[np.intp], metric: int, noticed: NDArray[np.bool_] | None
-) -> str | None:
-    """The name of the first degree from which on all that are defined are noticed."""
-    if noticed is None:
-        return None
-    rows = rows[cells.is_defined[rows, metric]]
-    first = _first(noticed[rows, metric])
-    return None if first is None else cells.perturbations[rows[first]].degree
 
 
 def _n80(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> int | None:
@@ -101,5 +74,5 @@ def _n80(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> int | None:
     rows = rows[cells.is_defined[rows, metric]]
     if not rows.size:
         return None
-    first = _first(cells.noticed[rows, metric])
-    return whole(cells.figures["n80"][rows[-1 if first is None else first], metric])
+    first = int(noticed_from(cells.noticed[rows, metric]))
+    return whole(cells.figures["n80"][rows[min(first, len(rows) - 1)], metric])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item
+from ..evaluators.table import TableScores
 from ..statistics.signed_rank import ZEROS, Zeros
 from .cells import TaskCells, cell_columns, cells_of
 from .combined import TaskCombined, combined_of, perturbation_columns
@@ -26,6 +27,7 @@ from .result import Discernment
 from .scoring import Progress, Scoring, score_all
 from .signature import signature_of
 from .summary import summary_columns
+from .table_scoring import plan_of, score_table
 from .task_scores import TaskScores, by_task
 from .weights import Weights
 
@@ -34,7 +36,7 @@ DRAWS = 1000
 
 
 def discern(
-    evaluator: Evaluator,
+    evaluator: Evaluator | TableScores,
     items: Collection | Iterable[Item],
     plan: Plan | None = None,
     weights: Weights | None = None,
@@ -52,7 +54,7 @@ def discern(
     """Tests how well an evaluator notices graded damage.
 
     Args:
-        evaluator: Scores the texts.
+        evaluator: Scores the texts; or a finished table of their scores.
         items: The texts to be damaged, with what belongs to each.
         plan: The perturbations; by default all kinds that rules make, and the texts that come with the items.
         weights: How much each metric counts for each kind; without them there is no `weighted_d`.
@@ -82,11 +84,17 @@ def discern(
     """
     if zeros not in ZEROS:
         raise unknown("treatment of zeros", zeros, ZEROS)
-    damage = damage_of(items, plan, seed=seed, language=language, donors=donors, maker=maker, threads=threads)
-    damage.collection.check_size(min_items)
+    collection = collection_of(items, language)
+    collection.check_size(min_items)
     if draws < 0:
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
-    scoring = score_all(evaluator, damage, on_progress=on_progress)
+    if isinstance(evaluator, TableScores):
+        plan = plan_of(evaluator, collection, plan)
+    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    if isinstance(evaluator, TableScores):
+        scoring = score_table(evaluator, damage)
+    else:
+        scoring = score_all(evaluator, damage, on_progress=on_progress)
     return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
 
 
@@ -101,20 +109,30 @@ def damage_of(
     threads: int | None = None,
 ) -> Damage:
     """The damaged texts that `discern` has scored, with the same arguments."""
-    collection = items if isinstance(items, Collection) else Collection.of(items)
-    if language is not None:
-        if language not in LANGUAGES:
-            raise unknown("language", language, LANGUAGES)
-        collection = replace(collection, items=tuple(replace(item, language=language) for item in collection.items))
+    collection = collection_of(items, language)
     plan = usual_plan(collection.items) if plan is None else plan
     return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+
+
+def collection_of(items: Collection | Iterable[Item], language: str | None = None) -> Collection:
+    """Items as a collection, all in one language if that is given.
+
+    Raises:
+        DiscernmentError: The language is unknown, or an item breaks the rules.
+    """
+    collection = items if isinstance(items, Collection) else Collection.of(items)
+    if language is None:
+        return collection
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
+    return replace(collection, items=tuple(replace(item, language=language) for item in collection.items))
 
 
 def discernment_of(
     scoring: Scoring,
     weights: Weights | None = None,
     *,
-    evaluator: Evaluator | None = None,
+    evaluator: Evaluator | TableScores | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
@@ -130,7 +148,7 @@ def discernment_of(
         draws: See `discern`.
     """
     scored = scoring.scored
-    tasks = [_analysed(scores, weights, zeros, min_items, draws) for scores in by_task(scored)]
+    tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
     name = scored.evaluator
     cells = [task.cells for task in tasks]
     intervals = [None if task.drawn is None else task.drawn.interval(task.cells.is_defined) for task in tasks]
@@ -150,7 +168,7 @@ def discernment_of(
         cells=cell_columns(name, cells, intervals),
         perturbations=perturbation_columns(name, [(task.scores, task.combined) for task in tasks]),
         summary=summary_columns(name, [task.combined for task in tasks]),
-        profile=profile_columns(name, pairs),
+        profile=profile_columns(name, pairs, zeros),
         controls=control_columns(name, cells, intervals),
         curves=tuple(curve for task in tasks for curve in curves_of(task.scores, task.drawn)),
         examples=scoring.examples,
@@ -174,9 +192,11 @@ class _Analysed:
     notes: tuple[str, ...]
 
 
-def _analysed(scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int) -> _Analysed:
+def _analysed(
+    scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int, seed: int
+) -> _Analysed:
     cells = cells_of(scores, min_items=min_items, zeros=zeros)
-    drawn = drawn_from(scores, draws=draws, zeros=zeros) if draws else None
+    drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
     matrix: Floats | None = None
     notes: tuple[str, ...] = ()
     combined_metrics = [metric.name for metric in scores.metrics if metric.combined]

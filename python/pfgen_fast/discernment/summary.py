@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..statistics.discernment_scores import averages
 from .combined import TaskCombined
-from .intervals import interval_of
+from .drawing import interval_of
 from .kinds import LEVELS
 from .result import SUMMARY_COLUMNS, Cell, Columns
 from .rows import number
