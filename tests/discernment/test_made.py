@@ -268,7 +268,9 @@ def test_stand_ins_are_texts_to_estimate_with(path):
     assert columns[0][0] == f"{ITEMS[0].text} [grammar_error/minor]"
     every = [item.text for item in ITEMS] + columns[0] + columns[1]
     assert len(set(every)) == 18
+    making = Making(ITEMS, [MINOR, model_made("paraphrase")], maker_of(path, replying(moody_damaged)))
     making.ask()
+    assert None in making.texts()[0].texts.tolist()
     assert [column.tolist() for column in making.stand_ins()] == [made.texts.tolist() for made in making.texts()]
 
 
