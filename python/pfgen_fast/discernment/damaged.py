@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,20 @@ from .plan import Perturbation, Plan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Maker = Callable[[Sequence[CollectionItem], Sequence[Perturbation]], "Sequence[Perturbed]"]
+
+class Column(Protocol):
+    """The texts of one perturbation, whoever made them."""
+
+    @property
+    def texts(self) -> _core.TextColumn:
+        """A text for each item; null where the perturbation is impossible."""
+
+    @property
+    def impossible(self) -> NDArray[np.uint8]:
+        """By item, why it is impossible, a value of `Impossible`; 0 where it is possible."""
+
+
+Maker = Callable[[Sequence[CollectionItem], Sequence[Perturbation]], Sequence[Column]]
 """Makes the texts of kinds for which a language model is asked: one column for each perturbation."""
 
 REASONS = {
@@ -124,7 +137,7 @@ class Damage:
                 lower = texts
         return found
 
-    def _columns(self, degrees: Sequence[Perturbation]) -> Sequence[Perturbed]:
+    def _columns(self, degrees: Sequence[Perturbation]) -> Sequence[Column]:
         method = degrees[0].method
         if method == "given":
             return [self._given(each.name) for each in degrees]
