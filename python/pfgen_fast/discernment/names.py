@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 
 from ..errors import DiscernmentError
 from ..files.foreign_text import in_one_line
@@ -30,6 +31,7 @@ def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
 
 
+@lru_cache(1024)
 def task_named(name: str) -> str:
     """The task that a name stands for: one of `TASKS`, or else the name as it is.
 

@@ -126,9 +126,8 @@ class _Conversation:
             counts = f"{len(self._missing):,} of {len(self._requests):,} texts have no scores"
             raise DiscernmentError(f"{self._where}, {self._first}: {_ended(code)}, but {counts}")
         if code:
-            raise DiscernmentError(
-                f"{self._where}: {_ended(code)} after it had scored all {len(self._requests):,} texts"
-            )
+            scored = f"all {len(self._requests):,} texts"
+            raise DiscernmentError(f"{self._where}: {_ended(code)} after it had scored {scored}; expected 0")
 
     @property
     def _first(self) -> str:

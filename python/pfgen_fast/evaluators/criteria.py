@@ -194,13 +194,16 @@ def listed(name: str, known: Iterable[str]) -> str:
 
 def _criteria(content: Any) -> Criteria:
     _refuse_unknown(content, ("scale", "tasks", "criteria"))
-    for_all = _criteria_in(content)
+    scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
 
     def tasks(value: Any) -> dict[str, Task]:
         return entries(value, lambda task: _task(task, for_all))
 
-    found = member(content, "tasks", tasks) if "tasks" in content else {DEFAULT_TASK: _task({}, for_all)}
-    return Criteria(found, member(content, "scale", _scale, Scale(1, 5)))
+    if "tasks" in content:
+        return Criteria(member(content, "tasks", tasks), scale)
+    if not for_all:
+        raise Fault("expected at least one criterion, as [criteria.NAME.en]")
+    return Criteria({DEFAULT_TASK: _task({}, for_all)}, scale)
 
 
 def _criteria_in(value: Any) -> dict[str, dict[str, Criterion]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line
 from .evaluator import Evaluator
 from .naming import unknown_name
 
@@ -62,7 +64,9 @@ python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
     """
     kind, colon, rest = what.partition(":")
     if kind not in _OPENERS or bool(colon) != (kind in _WITH_REST) or (colon and not rest.strip()):
-        raise DiscernmentError(unknown_name("evaluator", what, _SPELLINGS))
+        nearest = get_close_matches(in_one_line(kind), _OPENERS, n=1)
+        spellings = sorted(_SPELLINGS, key=lambda spelling: spelling.partition(":")[0] not in nearest)
+        raise DiscernmentError(unknown_name("evaluator", what, spellings))
     known = options_of(kind)
     for name in options:
         if name not in known:

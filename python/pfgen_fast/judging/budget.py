@@ -20,7 +20,7 @@ def estimated_tokens(text: str) -> int:
         >>> estimated_tokens("abcdefgh"), estimated_tokens("水と氷")
         (2, 3)
     """
-    n_ascii = sum(character.isascii() for character in text)
+    n_ascii = len(text.encode("ascii", "ignore"))
     return -(-n_ascii // 4) + len(text) - n_ascii
 
 

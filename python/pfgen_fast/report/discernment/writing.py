@@ -1,0 +1,80 @@
+"""Makes the files of one or several tests of evaluators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...discernment.published import Published
+from ...discernment.result import Discernment
+from ...discernment.weights import ASSUMED
+from ...experiments.finding import Finding
+from ..findings import write_finding
+from .examples import comparison
+from .paper import paper_tables
+from .pictures import pictures
+from .rows import Result, results
+from .tables import tables
+from .words import answer, paragraph, remarks
+
+NAME = "discernment"
+
+
+def write_discernment(
+    found: Sequence[Discernment],
+    folder: Path,
+    *,
+    published: Sequence[Published] | None = None,
+    report: Path | None = None,
+) -> list[Path]:
+    """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures.
+
+    Args:
+        found: What the tests found, in the order in which they are shown.
+        folder: Where the files go.
+        published: Figures of the paper, to be shown beside ours (`discernment.published`).
+        report: A report of the runs that the items are from, to which the page links.
+
+    Returns:
+        The paths of the files, the page first.
+
+    Raises:
+        PfgenError: Jinja or matplotlib is not installed, or a file cannot be written.
+    """
+    return write_finding(finding_of(found, published or ()), folder, report=report)
+
+
+def finding_of(found: Sequence[Discernment], published: Sequence[Published] = ()) -> Finding:
+    """What one or several tests found, in words, tables, pictures and examples."""
+    of_tasks = results(found)
+    names = ", ".join(dict.fromkeys(result.label for result in of_tasks))
+    compared = (comparison(result) for result in of_tasks)
+    return Finding(
+        NAME,
+        answer(of_tasks),
+        paragraph(of_tasks),
+        (*tables(found), *paper_tables(of_tasks, published)),
+        tuple(pictures(of_tasks)),
+        tuple(_notes(of_tasks)),
+        question=f"How well does {names} notice damage?",
+        remarks=tuple(remark for result in of_tasks for remark in remarks(result)),
+        comparisons=tuple(one for one in compared if one is not None),
+    )
+
+
+def _notes(of_tasks: Sequence[Result]) -> list[str]:
+    """What limits the answer: what is said of all tests once, the rest with the name of its test."""
+    found = list(dict.fromkeys(result.found for result in of_tasks))
+    labels = {result.found: result.label for result in of_tasks}
+    said: dict[str, list[str]] = {}
+    for one in found:
+        for note in (*one.warnings, *one.notes):
+            said.setdefault(note, []).append(labels[one])
+    notes = [note if len(of) == len(found) else f"{', '.join(of)}: {note}" for note, of in said.items()]
+    sizes = {one.work.n_items for one in found}
+    if len(sizes) > 1:
+        counts = ", ".join(f"{labels[one]} {one.work.n_items:,}" for one in found)
+        notes.insert(0, f"the numbers of items differ, and d grows with them, so d cannot be compared: {counts}")
+    if any(one.weights and one.weights.endswith(ASSUMED) for one in found):
+        notes.append("the weights of weighted d are assumed weights: no expert was asked")
+    return notes
