@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..evaluators.ngram import NgramEvaluator
+from ..evaluators.table import TableScores
 from ..files.foreign_text import in_one_line
 from .cells import TaskCells
 from .items import Collection
@@ -32,6 +33,8 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
         found += known_originals(evaluator.suite, scored.collection)
+    if isinstance(evaluator, TableScores):
+        found += evaluator.notes_on([item.id for item in scored.collection.items])
     for task in tasks:
         found += _impossible(scored, task)
         found += _undefined(task)

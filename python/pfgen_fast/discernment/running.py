@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item
 from ..evaluators.table import TableScores
+from ..files.foreign_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
 from .cells import TaskCells, cell_columns, cells_of
 from .combined import TaskCombined, combined_of, perturbation_columns
@@ -91,6 +92,8 @@ def discern(
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
     damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    if not damage.plan.perturbations:
+        raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     if isinstance(evaluator, TableScores):
         scoring = score_table(evaluator, damage)
     else:
