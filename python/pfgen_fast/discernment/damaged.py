@@ -19,7 +19,7 @@ from ..evaluators.table import ORIGINAL
 from ..native import _core
 from .items import Collection, CollectionItem
 from .kinds import ALIASES, KINDS, Impossible
-from .plain_perturbing import Donors, Perturbed, perturbed_columns
+from .perturbing import Donors, Perturbed, perturbed_columns
 from .plan import Perturbation, Plan
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class Damage:
             kind,
             degrees,
             seed=self.seed,
-            languages=[item.language or "en" for item in items],
+            languages=[item.language for item in items],
             donors=self._donors if needs == "donors" else None,
             alternatives=[item.alternative for item in items] if needs == "alternative" else None,
             threads=self._threads,
@@ -160,8 +160,8 @@ class Damage:
         if not any(_takes_from_others(each) for each in self.plan.perturbations):
             return None
         if pool is not None:
-            return Donors(list(pool))
-        return Donors(self._column, groups_of(self.collection.items))
+            return Donors.pool(list(pool))
+        return Donors(self._column, [item.question for item in self.collection.items])
 
 
 class PerturbedText(NamedTuple):
