@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.discernment import Collection, CollectionItem, ItemColumns, read_collection
+from pfgen_fast.discernment import Collection, CollectionItem, ItemColumns, item_files, read_collection
 from pfgen_fast.discernment.items import language_of
 from pfgen_fast.errors import DiscernmentError, PfgenError, TrialsError
 from pfgen_fast.evaluators.evaluator import Item
@@ -131,13 +131,13 @@ def test_a_column_that_is_named_must_be_there(tmp_path):
         ({"task": "question answering"}, "items.jsonl, line 2: no question, which items of the task qa need"),
         ({"task": "answers", "question": ""}, "items.jsonl, line 2: no question, which items of the task answers need"),
         ({"language": "jp"}, "items.jsonl, line 2: unknown language 'jp'; expected one of ja, en"),
-        ({"references": [1]}, "items.jsonl, line 2, column 'references': expected a list of texts, not [1]"),
+        ({"references": [1]}, "items.jsonl, line 2, column 'references': expected a list of texts, not a list"),
         (
             {"perturbed": ["x"]},
             "items.jsonl, line 2, column 'perturbed': expected an object of texts by the name of their perturbation, "
-            "not ['x']",
+            "not a list",
         ),
-        ({"perturbed": {"a/b": 1}}, "items.jsonl, line 2, column 'perturbed', column 'a/b': expected a text, not 1"),
+        ({"perturbed": {"a/b": 1}}, "items.jsonl, line 2, column 'perturbed.a/b': expected a text, not 1"),
         (
             {"perturbed": {"a/b/c": "x"}},
             "items.jsonl, line 2: the name of a perturbation is kind/degree, such as char_delete/minor, not 'a/b/c'",
@@ -268,3 +268,18 @@ def test_whatever_a_line_holds_it_is_an_item_or_an_error_in_one_line(tmp_path_fa
         problem = str(error).replace(str(path), "")
     assert re.fullmatch("[^\n\x1b]{1,500}", problem)
     assert all(item.id and item.text.strip() and item.language in ("ja", "en") for item in items)
+
+
+def test_a_collection_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(item_files, "_MAX_ITEMS", 1)
+    assert problem(write(tmp_path, ROWS)) == (
+        "items.jsonl: more than 1 items or 1,073,741,824 characters, which is the limit"
+    )
+    monkeypatch.setattr(item_files, "_MAX_ITEMS", 10)
+    monkeypatch.setattr(item_files, "_MAX_CODE_POINTS", 50)
+    assert "more than 10 items or 50 characters" in problem(write(tmp_path, ROWS))
+
+
+def test_columns_of_damaged_texts_are_named_like_perturbations():
+    with pytest.raises(DiscernmentError, match=r"columns: the name of a perturbation is kind/degree, .*, not 'a/'"):
+        ItemColumns(perturbed={"a/": "column"})

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_json import parse_json
+from ..files.foreign_json import parse_json, unexpected
 from ..files.foreign_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
@@ -19,6 +19,7 @@ from .names import task_named, unknown
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
 
+_MAX_NAME = 200
 _MAX_ITEMS = 1_000_000
 _MAX_CODE_POINTS = 1 << 30
 
@@ -192,7 +193,7 @@ def _text(value: Any, where: str, column: str) -> str | None:
     """A text; None if there is none or it is empty."""
     if value is None or isinstance(value, str):
         return value or None
-    raise DiscernmentError(f"{where}, column {column!r}: expected a text, not {in_one_line(repr(value), 60)}")
+    raise _unexpected("a text", value, where, column)
 
 
 def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
@@ -201,9 +202,7 @@ def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
     if isinstance(value, str) or value is None:
         return (value,) if value else ()
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise DiscernmentError(
-            f"{where}, column {column!r}: expected a list of texts, not {in_one_line(repr(value), 60)}"
-        )
+        raise _unexpected("a list of texts", value, where, column)
     return tuple(text for text in value if text)
 
 
@@ -216,18 +215,21 @@ def _perturbed(value: Any, where: str, column: str) -> dict[str, str]:
     if value is None or value in ("", {}):
         return {}
     if not isinstance(value, dict):
-        expected = "an object of texts by the name of their perturbation"
-        raise DiscernmentError(f"{where}, column {column!r}: expected {expected}, not {in_one_line(repr(value), 60)}")
-    texts = {name: _text(text, f"{where}, column {column!r}", name) for name, text in value.items()}
-    for name in texts:
+        raise _unexpected("an object of texts by the name of their perturbation", value, where, column)
+    for name in value:
         check_perturbation_name(name, where)
-    return {name: text for name, text in texts.items() if text is not None}
+    texts = ((name, _text(text, where, f"{column}.{name}")) for name, text in value.items())
+    return {name: text for name, text in texts if text is not None}
+
+
+def _unexpected(expected: str, found: Any, where: str, column: str) -> DiscernmentError:
+    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, found)}")
 
 
 def check_perturbation_name(name: str, where: str) -> None:
     """Raises DiscernmentError unless a name is a kind, or a kind and a degree with a slash between."""
     parts = name.split("/")
-    if len(parts) > 2 or not all(part and part == part.strip() for part in parts):
+    if len(parts) > 2 or not all(part and part == part.strip() for part in parts) or len(name) > _MAX_NAME:
         raise DiscernmentError(
             f"{where}: the name of a perturbation is kind/degree, such as char_delete/minor, not "
             f"{in_one_line(repr(name), 60)}"
