@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..evaluators.ngram import NgramEvaluator
-from ..evaluators.table import TableScores
 from ..files.foreign_text import in_one_line
 from .cells import TaskCells
 from .items import Collection
@@ -33,8 +32,8 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
         found += known_originals(evaluator.suite, scored.collection)
-    if isinstance(evaluator, TableScores):
-        found += evaluator.notes_on([item.id for item in scored.collection.items])
+    if hasattr(evaluator, "notes_on"):
+        found += evaluator.notes_on(scored.collection.items)
     for task in tasks:
         found += _impossible(scored, task)
         found += _undefined(task)
