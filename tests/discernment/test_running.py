@@ -11,7 +11,7 @@ import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, given, length, letters, similarity, some_items
 from pfgen_fast import DiscernmentError
 from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring
-from pfgen_fast.discernment.damaged import texts_of
+from pfgen_fast.discernment.damaged import all_texts, texts_of
 from pfgen_fast.discernment.result import (
     CELL_COLUMNS,
     CONTROL_COLUMNS,
@@ -495,3 +495,25 @@ def test_progress_counts_all_texts():
     discerned(on_progress=lambda done, total: told.append((done, total)))
     assert told[0] == (0, 72)
     assert told[-1] == (72, 72)
+
+
+def test_all_texts_are_the_originals_and_each_perturbation_of_all_items():
+    items, plan = (
+        [*some_items(3), CollectionItem("mute", "…!", "headlines", "en")],
+        a_plan("char_delete/300", "newline"),
+    )
+    of_texts, texts = all_texts(damage_of(items, plan))
+    assert [item.id for item in of_texts] == [item.id for item in items] * 3
+    assert texts.tolist()[:4] == [item.text for item in items]
+    assert texts[7] is None
+    assert texts[8] == items[0].text + "\n"
+
+
+def test_stand_ins_take_the_place_of_texts_that_nobody_has_made_yet():
+    def refuse(items, perturbations):
+        raise AssertionError("nobody is asked")
+
+    damage = damage_of(some_items(2), a_plan("char_delete/300", "fictional_entity", "paraphrase"), maker=refuse)
+    stand_ins = [text_column([f"{name} {n}" for n in range(2)]) for name in ("minor", "major", "control")]
+    _, texts = all_texts(damage, stand_ins)
+    assert texts.tolist()[4:] == ["minor 0", "minor 1", "major 0", "major 1", "control 0", "control 1"]

@@ -5,10 +5,11 @@ Where the texts come from (rules, a language model, the items themselves) makes 
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,20 @@ from .plan import Perturbation, Plan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Maker = Callable[[Sequence[CollectionItem], Sequence[Perturbation]], "Sequence[Perturbed]"]
+
+class Column(Protocol):
+    """The texts of one perturbation; `edit_share` is there too if a model made them."""
+
+    @property
+    def texts(self) -> _core.TextColumn:
+        """A text for each item; null where the perturbation is impossible."""
+
+    @property
+    def impossible(self) -> NDArray[np.uint8]:
+        """Why it is impossible: a value of `Impossible`, or 0 where it is possible."""
+
+
+Maker = Callable[[Sequence[CollectionItem], Sequence[Perturbation]], Sequence[Column]]
 """Makes the texts of kinds for which a language model is asked: one column for each perturbation."""
 
 REASONS = {
@@ -96,7 +110,7 @@ class Damage:
         threads: int | None = None,
     ) -> None:
         self.collection, self.plan, self.seed = collection, plan, seed
-        self._maker, self._threads = maker, threads
+        self.maker, self._threads = maker, threads
         self._texts = [item.text for item in collection.items]
         self._column = text_column(self._texts)
         self._donors = self._checked_donors(donors)
@@ -125,13 +139,13 @@ class Damage:
                 lower = texts
         return found
 
-    def _columns(self, degrees: Sequence[Perturbation]) -> Sequence[Perturbed]:
+    def _columns(self, degrees: Sequence[Perturbation]) -> Sequence[Column]:
         method = degrees[0].method
         if method == "given":
             return [self._given(each.name) for each in degrees]
         if method == "model":
-            assert self._maker is not None
-            return self._maker(self.collection.items, degrees)
+            assert self.maker is not None
+            return self.maker(self.collection.items, degrees)
         kind = ALIASES.get(degrees[0].kind, degrees[0].kind)
         items = self.collection.items
         needs = KINDS[kind].needs
@@ -197,6 +211,39 @@ def texts_of(damage: Damage) -> Iterator[PerturbedText]:
             for item, text in zip(items, damaged.texts.tolist(), strict=True):
                 if text is not None:
                     yield PerturbedText(item.id, damaged.perturbation.name, text)
+
+
+def all_texts(
+    damage: Damage, stand_ins: Sequence[_core.TextColumn] | None = None
+) -> tuple[list[Item], _core.TextColumn]:
+    """All texts of a test in one column, to be asked about at once: the originals, then each perturbation of all items.
+
+    Args:
+        damage: The damaged texts.
+        stand_ins: Columns in the place of the texts that a model makes, in the order of the plan, as long as nobody has
+            asked it.
+
+    Returns:
+        An item for each text, and the texts, null where there can be none.
+    """
+    if stand_ins is not None:
+        damage = copy.copy(damage)
+        damage.maker = _StandIns(stand_ins)
+    items = damage.collection.items
+    columns = [text_column([item.text for item in items])]
+    columns += [damaged.texts for kind in damage for damaged in kind]
+    return list[Item](items) * len(columns), _core.TextColumn.joined("texts", columns)
+
+
+class _StandIns:
+    """Gives columns in the order in which they are asked for."""
+
+    def __init__(self, columns: Sequence[_core.TextColumn]) -> None:
+        self._columns = iter(columns)
+
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Column]:
+        nothing = np.zeros(len(items), dtype=np.uint8)
+        return [Perturbed(column, nothing) for column in itertools.islice(self._columns, len(perturbations))]
 
 
 def _refusal(text: str | None, original: str) -> int:
