@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from pfgen_fast.statistics.resampling import (
 )
 from pfgen_fast.statistics.signed_rank import signed_rank
 
-SCORE = st.integers(1, 4).map(float) | st.floats(0, 1) | st.just(math.nan)
+SCORE = st.integers(1, 4).map(float) | st.integers(0, 999).map(lambda n: n / 1000) | st.just(math.nan)
 
 DRAWS_OF_SEED_0 = [[2, 1, 0, 1, 1, 1], [1, 0, 0, 2, 2, 1]]
 SUBSAMPLES_OF_SEED_0 = [[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1]]
@@ -76,6 +77,12 @@ def test_each_cell_has_its_direction():
     assert found.share_lower.tolist() == [[1, 0], [1, 0]]
 
 
+def test_differences_of_a_draw_are_on_the_grid_of_the_cell():
+    x, y = np.array([[1.0, 1e-20]]), np.array([[1.0, 0.0]])
+    assert signed_rank(x[:, 1:], y[:, 1:]).n == 1
+    assert resampled(x, y, np.array([[0, 1]])).n == 0
+
+
 def test_what_falls_by_the_same_amount_everywhere_has_no_spread():
     x = np.full((1, 7), 0.3)
     found = resampled(x, x - 0.1, bootstrap_counts(7, 300))
@@ -100,8 +107,9 @@ def test_means_of_draws_leave_out_what_is_missing():
 def test_means_of_draws_are_those_of_fractions(values, data):
     weights = data.draw(st.lists(st.integers(1, 50), min_size=len(values), max_size=len(values)))
     found = resampled_means(values, np.array([weights]))[0, 0]
-    expected = math.fsum(value * weight / sum(weights) for value, weight in zip(values, weights, strict=True))
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-15 * max(map(abs, values)))
+    total = sum(Fraction(value) * weight for value, weight in zip(values, weights, strict=True))
+    error = 1e-15 * max(map(abs, values)) + 1e-320
+    assert found == pytest.approx(float(total / sum(weights)), rel=1e-12, abs=error)
 
 
 def test_a_bootstrap_draws_as_many_as_there_are_and_evenly():

@@ -115,6 +115,11 @@ def test_what_cannot_be_tested_is_said(x, y, zeros, message):
         signed_rank(x, y, zeros=zeros)
 
 
+def test_a_direction_for_each_cell_is_needed():
+    with pytest.raises(DiscernmentError, match=r"shape \(3,\) for 2 cells: expected one value, or one for each"):
+        signed_rank(np.ones((2, 4)), np.ones((2, 4)), higher_is_better=[True, False, True])
+
+
 @given(PAIRS, ZEROS, st.booleans())
 def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros, higher):
     found = signed_rank(*columns(pairs), higher_is_better=higher, zeros=zeros)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from .discernment_scores import discernment_score
-from .signed_rank import Zeros, checked_scores, differences_on_grid, log_tail, under_the_null
+from .signed_rank import Zeros, checked_scores, differences_on_grid, directions, log_tail, under_the_null
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -163,7 +163,7 @@ class Resampled:
 def resampled(
     original: Any, damaged: Any, counts: Counts, *, higher_is_better: Any = True, zeros: Zeros = "drop"
 ) -> Resampled:
-    """The tests of `signed_rank` for each draw.
+    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell.
 
     Args:
         original: The score of each original, a row for each cell.
@@ -183,7 +183,7 @@ def resampled(
     x, y = checked_scores(original, damaged, zeros)
     if counts.ndim != 2 or counts.shape[1] != x.shape[1]:
         raise DiscernmentError(f"draws of the shape {counts.shape} from {x.shape[1]} items: expected a column for each")
-    is_better = np.broadcast_to(np.asarray(higher_is_better, dtype=bool), x.shape[:1])
+    is_better = directions(higher_is_better, len(x))
     found = np.empty((4, len(counts), len(x)))
     per_chunk = max(1, _CELLS_AT_ONCE // max(1, x.shape[1]))
     for begin in range(0, len(x), per_chunk):

@@ -152,7 +152,8 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
             have been ranked with the others.
 
     Raises:
-        DiscernmentError: The scores have different shapes or are neither vectors nor matrices, or `zeros` is unknown.
+        DiscernmentError: The scores have different shapes or are neither vectors nor matrices, directions are not one
+            for each cell, or `zeros` is unknown.
 
     Example:
         >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
@@ -160,7 +161,7 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
         (5, 15.0, 1.2808, 1.0)
     """
     x, y = checked_scores(original, damaged, zeros)
-    is_better = np.broadcast_to(np.asarray(higher_is_better, dtype=bool), x.shape[:1])
+    is_better = directions(higher_is_better, len(x))
     per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
     chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
     tested = [_test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start) for chunk in chunks]
@@ -185,6 +186,20 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
     if zeros not in ZEROS:
         raise DiscernmentError(f"zeros {zeros!r}: expected one of {', '.join(ZEROS)}")
     return np.atleast_2d(x), np.atleast_2d(y)
+
+
+def directions(higher_is_better: Any, n_cells: int) -> NDArray[np.bool_]:
+    """Whether higher scores are better, for each cell.
+
+    Raises:
+        DiscernmentError: There are several directions, but not one for each cell.
+    """
+    found = np.asarray(higher_is_better, dtype=bool)
+    if found.shape not in ((), (n_cells,)):
+        raise DiscernmentError(
+            f"higher_is_better has the shape {found.shape} for {n_cells} cells: expected one value, or one for each"
+        )
+    return np.broadcast_to(found, (n_cells,))
 
 
 def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> Floats:
