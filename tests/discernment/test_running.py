@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, given, length, letters, similarity, some_items
-from pfgen_fast import DiscernmentError
+from pfgen_fast import DiscernmentError, Scorer
 from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring
 from pfgen_fast.discernment.damaged import all_texts, texts_of
+from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.result import (
     CELL_COLUMNS,
     CONTROL_COLUMNS,
@@ -517,3 +518,19 @@ def test_stand_ins_take_the_place_of_texts_that_nobody_has_made_yet():
     stand_ins = [text_column([f"{name} {n}" for n in range(2)]) for name in ("minor", "major", "control")]
     _, texts = all_texts(damage, stand_ins)
     assert texts.tolist()[4:] == ["minor 0", "minor 1", "major 0", "major 1", "control 0", "control 1"]
+
+
+def test_with_as_many_items_as_are_stated_the_profile_says_what_the_cells_say():
+    items = [*some_items(70), *(CollectionItem(f"mute {n}", "Ice floats on it.", "headlines", "en") for n in range(30))]
+    found = discerned(ByText({"length": length}), items, a_plan("number_change", "sentence_delete", "word_drop"))
+    assert one(found.perturbations, kind="sentence_delete", degree="200")["n_items"] == 70
+    degrees = dict(zip(found.profile["kind"], found.profile["detectable_at_100"], strict=True))
+    assert degrees == {"number_change": "none", "sentence_delete": "200", "word_drop": "50"}
+
+
+def test_a_compiled_suite_tests_like_its_folder(mini, scorer):
+    plan, items = a_plan("char_delete/300"), from_suite(mini)
+    compiled = NgramEvaluator(Scorer.from_bytes(scorer.to_bytes()))
+    found, expected = (discerned(evaluator, items, plan) for evaluator in (compiled, NgramEvaluator(scorer)))
+    assert found.cells == expected.cells
+    assert found.warnings == ()

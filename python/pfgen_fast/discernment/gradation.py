@@ -35,8 +35,7 @@ class Gradation:
     """
 
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
-        is_possible = scores.is_possible()[rows]
-        rows = rows[is_possible.any(axis=1)]
+        rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
         self.perturbations: tuple[Perturbation, ...] = tuple(scores.perturbations[row] for row in rows)
         self._originals, self._damaged = scores.originals, scores.damaged(rows)
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
@@ -75,7 +74,7 @@ class Gradation:
     def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
         """The first degree from which on all are noticed with so many items, `none` if there is none.
 
-        None if fewer items are complete, so that nothing can be said.
+        None if there are fewer items, so that nothing can be said. An item counts whether or not it can be damaged.
         """
         first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
         if first is None:

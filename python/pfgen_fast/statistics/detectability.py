@@ -72,26 +72,26 @@ def noticed_from_with(
     Args:
         n_items: The number of items of each draw.
         original: The score of each original.
-        damaged: The scores of the damaged texts, a row for each degree. Items that have not all scores take no part.
+        damaged: The scores of the damaged texts, a row for each degree. An item without a score is drawn like others,
+            and then left out where the score is missing: of 20 texts, few may have numbers to be changed.
         higher_is_better: Whether higher scores are better.
         zeros: As in `signed_rank`.
         n_draws: The number of draws.
         seed: The seed of the draws.
 
     Returns:
-        The index of the degree, or the number of degrees if damage of no degree is noticed; None if fewer than
-        `n_items` items have all scores.
+        The index of the degree, or the number of degrees if damage of no degree is noticed; None if there
+        are fewer than `n_items` items, or no degrees.
 
     Example:
         >>> scores = np.arange(100.0)
         >>> noticed_from_with(20, scores, [scores, scores - 1])
         1
     """
-    x, y = _of_common_items(original, damaged)
-    n_common = x.shape[1]
-    if n_common < n_items or not n_items or not len(y):
+    x, y = _checked(original, damaged)
+    if x.shape[1] < n_items or not n_items or not len(y):
         return None
-    drawn = _subsamples(n_common, n_items, 1 if n_common == n_items else n_draws, seed)
+    drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
     # A row for each degree and draw, so that the work does not grow with the number of all items.
     shape = (len(y), *drawn.shape)
     originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
@@ -103,7 +103,7 @@ def noticed_from_with(
 
 @lru_cache(maxsize=8)
 def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.intp]:
-    """The items of each draw; most kinds of damage have the same number of items, and so the same draws."""
+    """The items of each draw, which are the same for all kinds of damage."""
     counts = subsample_counts(n_items, size, n_draws, seed=seed)
     return np.nonzero(counts)[1].reshape(n_draws, size)
 
@@ -167,13 +167,19 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
     return (falls - rises) / n_pairs if n_pairs else math.nan
 
 
-def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The scores of originals, as a matrix of one row, and of damaged texts, for the items that have all of them."""
+def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The scores of originals, as a matrix of one row, and of damaged texts."""
     x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
     if y.ndim != 2 or x.shape != (1, y.shape[1]):
         raise DiscernmentError(
             f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
         )
+    return x, y
+
+
+def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The same for the items that have all of them."""
+    x, y = _checked(original, damaged)
     is_common = _is_common(original, damaged)
     return x[:, is_common], y[:, is_common]
 
