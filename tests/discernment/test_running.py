@@ -534,3 +534,21 @@ def test_a_compiled_suite_tests_like_its_folder(mini, scorer):
     found, expected = (discerned(evaluator, items, plan) for evaluator in (compiled, NgramEvaluator(scorer)))
     assert found.cells == expected.cells
     assert found.warnings == ()
+
+
+def test_identity_is_scored_anew():
+    class Kept(ByText):
+        def again(self):
+            return ByText({"length": lambda item, text: length(item, text) + 1})
+
+    found = discerned(
+        Kept({"length": length}, is_deterministic=False), plan=a_plan("newline", "identity", "char_delete")
+    )
+    row = one(found.controls, kind="identity")
+    assert (row["mean_drop"], row["reverse_d"] > 1) == (-1, True)
+    assert one(found.controls, kind="newline")["mean_drop"] == -1
+    assert found.cells["kind"] == ["newline", "identity", *["char_delete"] * 5]
+    assert (
+        "Task headlines: length does not repeat itself: 12 of 12 originals got another score when they were scored "
+        in (found.warnings[0])
+    )
