@@ -36,7 +36,7 @@ class Column(Protocol):
 
     @property
     def impossible(self) -> NDArray[np.uint8]:
-        """Why it is impossible: a value of `Impossible`, or 0 where it is possible."""
+        """By item, why it is impossible, a value of `Impossible`; 0 where it is possible."""
 
 
 Maker = Callable[[Sequence[CollectionItem], Sequence[Perturbation]], Sequence[Column]]

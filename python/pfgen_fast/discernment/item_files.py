@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
+from ..evaluators.evaluator import language_of
 from ..files.foreign_json import parse_json, unexpected
 from ..files.foreign_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
-from .items import Collection, CollectionItem, checked_item, language_of
+from .items import Collection, CollectionItem, checked_item
 from .names import task_named, unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")

@@ -168,9 +168,9 @@ class Making:
         return [_made(each, self._of(number)) for number, each in enumerate(self._perturbations)]
 
     def stand_ins(self) -> list[_core.TextColumn]:
-        """Texts to estimate with as long as there are none: each original, marked so that no two are equal."""
+        """Texts to estimate with: in the place of what is missing each original, marked so that no two are equal."""
         return [
-            text_column([place.text() or f"{place.item.text} [{each.name}]" for place in self._of(number)])
+            text_column([place.stand_in(each.name) for place in self._of(number)])
             for number, each in enumerate(self._perturbations)
         ]
 
@@ -220,6 +220,10 @@ class _Place:
         """The damaged text; None if there is none, or not yet."""
         reply = self._replies.get(self.deciding_request().key)
         return None if reply is None else self._usable(reply)
+
+    def stand_in(self, mark: str) -> str | None:
+        """The damaged text, or as long as it is missing the original with a mark; None if there will be none."""
+        return self.text() if self.next_request() is None else f"{self.item.text} [{mark}]"
 
     def _usable(self, reply: str) -> str | None:
         return usable_text(reply, self.item.text, kind=self._kind, language=self._language, label=self._label)
