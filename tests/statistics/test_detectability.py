@@ -60,12 +60,19 @@ def mixed_seed(original, damaged):
     raise AssertionError
 
 
-def test_items_without_all_degrees_take_no_part_and_too_few_are_undefined():
+def test_items_without_a_score_are_drawn_and_left_out():
     original = np.arange(30.0)
     damaged = np.stack([original - 1, original - 1])
-    damaged[0, :11] = np.nan
-    assert noticed_from_with(19, original, damaged) == 0
-    assert noticed_from_with(20, original, damaged) is None
+    damaged[0, :26] = np.nan
+    assert noticed_from_with(30, original, damaged) == 1  # four differences are too few
+    damaged[0, 25] = 0.0
+    assert noticed_from_with(30, original, damaged) == 0
+    assert noticed_from_with(20, original, damaged) == 1
+
+
+def test_more_items_than_there_are_say_nothing():
+    original = np.arange(30.0)
+    assert noticed_from_with(31, original, [original - 1]) is None
     assert noticed_from_with(20, original, np.empty((0, 30))) is None
 
 

@@ -5,20 +5,22 @@ Where the texts come from (rules, a language model, the items themselves) makes 
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import text_column
+from ..evaluators.evaluator import Item, text_column
+from ..evaluators.table import ORIGINAL
 from ..native import _core
 from .items import Collection, CollectionItem
 from .kinds import ALIASES, KINDS, Impossible
-from .plain_perturbing import Donors, Perturbed, perturbed_columns
+from .perturbing import Donors, Perturbed, perturbed_columns
 from .plan import Perturbation, Plan
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Column(Protocol):
-    """The texts of one perturbation, whoever made them."""
+    """The texts of one perturbation; `edit_share` is there too if a model made them."""
 
     @property
     def texts(self) -> _core.TextColumn:
@@ -108,7 +110,7 @@ class Damage:
         threads: int | None = None,
     ) -> None:
         self.collection, self.plan, self.seed = collection, plan, seed
-        self._maker, self._threads = maker, threads
+        self.maker, self._threads = maker, threads
         self._texts = [item.text for item in collection.items]
         self._column = text_column(self._texts)
         self._donors = self._checked_donors(donors)
@@ -142,8 +144,8 @@ class Damage:
         if method == "given":
             return [self._given(each.name) for each in degrees]
         if method == "model":
-            assert self._maker is not None
-            return self._maker(self.collection.items, degrees)
+            assert self.maker is not None
+            return self.maker(self.collection.items, degrees)
         kind = ALIASES.get(degrees[0].kind, degrees[0].kind)
         items = self.collection.items
         needs = KINDS[kind].needs
@@ -152,7 +154,7 @@ class Damage:
             kind,
             degrees,
             seed=self.seed,
-            languages=[item.language or "en" for item in items],
+            languages=[item.language for item in items],
             donors=self._donors if needs == "donors" else None,
             alternatives=[item.alternative for item in items] if needs == "alternative" else None,
             threads=self._threads,
@@ -172,8 +174,76 @@ class Damage:
         if not any(_takes_from_others(each) for each in self.plan.perturbations):
             return None
         if pool is not None:
-            return Donors(list(pool))
-        return Donors(self._column, groups_of(self.collection.items))
+            return Donors.pool(list(pool))
+        return Donors(self._column, [item.question for item in self.collection.items])
+
+
+class PerturbedText(NamedTuple):
+    """A text of a test.
+
+    Attributes:
+        item: The ID of the item.
+        perturbation: The name of the perturbation; `original` for the undamaged text.
+        text: The text.
+    """
+
+    item: str
+    perturbation: str
+    text: str
+
+
+def texts_of(damage: Damage) -> Iterator[PerturbedText]:
+    """All texts of a test, to be scored elsewhere: the originals first, and no text where there can be none.
+
+    Example:
+        >>> from pfgen_fast.discernment import Collection, Plan, Perturbation
+        >>> from pfgen_fast.evaluators.evaluator import Item
+        >>> items = Collection.of([Item("1", "Ice floats.", "story")])
+        >>> damage = Damage(items, Plan((Perturbation("negate", "1000", 1000), Perturbation("newline"))))
+        >>> [tuple(each) for each in texts_of(damage)]
+        [('1', 'original', 'Ice floats.'), ('1', 'newline', 'Ice floats.\\n')]
+    """
+    items = damage.collection.items
+    for item in items:
+        yield PerturbedText(item.id, ORIGINAL, item.text)
+    for kind in damage:
+        for damaged in kind:
+            for item, text in zip(items, damaged.texts.tolist(), strict=True):
+                if text is not None:
+                    yield PerturbedText(item.id, damaged.perturbation.name, text)
+
+
+def all_texts(
+    damage: Damage, stand_ins: Sequence[_core.TextColumn] | None = None
+) -> tuple[list[Item], _core.TextColumn]:
+    """All texts of a test in one column, to be asked about at once: the originals, then each perturbation of all items.
+
+    Args:
+        damage: The damaged texts.
+        stand_ins: Columns in the place of the texts that a model makes, in the order of the plan, as long as nobody has
+            asked it.
+
+    Returns:
+        An item for each text, and the texts, null where there can be none.
+    """
+    if stand_ins is not None:
+        damage = copy.copy(damage)
+        damage.maker = _StandIns(stand_ins)
+    items = damage.collection.items
+    columns = [text_column([item.text for item in items])]
+    columns += [damaged.texts for kind in damage for damaged in kind]
+    return list[Item](items) * len(columns), _core.TextColumn.joined("texts", columns)
+
+
+class _StandIns:
+    """Gives columns in the order in which they are asked for."""
+
+    def __init__(self, columns: Sequence[_core.TextColumn]) -> None:
+        self._columns = iter(columns)
+
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Column]:
+        nothing = np.zeros(len(items), dtype=np.uint8)
+        return [Perturbed(column, nothing) for column in itertools.islice(self._columns, len(perturbations))]
 
 
 def all_texts(
@@ -211,7 +281,7 @@ def _takes_from_others(perturbation: Perturbation) -> bool:
     return perturbation.method == "rule" and kind is not None and kind.needs == "donors"
 
 
-def groups_of(items: Sequence[Any]) -> list[int]:
+def groups_of(items: Sequence[Item]) -> list[int]:
     """A number for each item: items with the same question have the same; an item without a question has its own.
 
     Example:

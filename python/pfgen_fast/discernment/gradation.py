@@ -35,8 +35,7 @@ class Gradation:
     """
 
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:
-        is_possible = scores.is_possible()[rows]
-        rows = rows[is_possible.any(axis=1)]
+        rows = rows[[scores.perturbed[row].is_possible[scores.rows].any() for row in rows]]
         self.perturbations: tuple[Perturbation, ...] = tuple(scores.perturbations[row] for row in rows)
         self._originals, self._damaged = scores.originals, scores.damaged(rows)
         self._changes = np.array([scores.perturbed[row].differs_from_lower[scores.rows] for row in rows])
@@ -75,7 +74,7 @@ class Gradation:
     def noticed_from_with(self, n_items: int, metric: int, zeros: Zeros) -> str | None:
         """The first degree from which on all are noticed with so many items, `none` if there is none.
 
-        None if fewer items are complete, so that nothing can be said.
+        None if there are fewer items, so that nothing can be said. An item counts whether or not it can be damaged.
         """
         first = noticed_from_with(n_items, self._originals[metric], self._damaged[:, metric], zeros=zeros)
         if first is None:
@@ -85,7 +84,7 @@ class Gradation:
     def per_100_permille(self, metric: int) -> float:
         """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN without."""
         scores = self.scores(metric)
-        if not scores.size or any(each.permille is None for each in self.perturbations):
+        if not self.perturbations or not scores.size or any(each.permille is None for each in self.perturbations):
             return float("nan")
         rates = self.permille() / 100
         drops = (scores[0] - scores).mean(axis=1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
 from ..files.foreign_text import in_one_line
 from .cells import TaskCells
@@ -31,7 +33,8 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
     """
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
-        found += known_originals(evaluator.suite, scored.collection)
+        with contextlib.suppress(SuiteError):  # a suite in its compiled form has no answers to look at
+            found += known_originals(evaluator.suite, scored.collection)
     if hasattr(evaluator, "notes_on"):
         found += evaluator.notes_on(scored.collection.items)
     for task in tasks:
@@ -51,7 +54,8 @@ def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[tuple[TaskS
     scored = scoring.scored
     found = list(_without_scores(scored))
     if isinstance(evaluator, NgramEvaluator):
-        found += _weak(evaluator, scored)
+        with contextlib.suppress(SuiteError):
+            found += _weak(evaluator, scored)
     if scoring.unstable:
         ids = ", ".join(in_one_line(name) for name in scoring.unstable)
         found.append(

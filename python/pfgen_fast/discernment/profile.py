@@ -30,8 +30,8 @@ def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]
     found: dict[str, list[Cell]] = {name: [] for name in PROFILE_COLUMNS}
     for scores, cells in tasks:
         for kind, rows in kinds_of(cells.perturbations):
-            gradation = Gradation(scores, rows)
             for j, metric in enumerate(cells.metrics):
+                gradation = Gradation(scores, rows[cells.is_defined[rows, j]])
                 row: dict[str, Cell] = {
                     "evaluator": evaluator,
                     "task": cells.task,

@@ -5,9 +5,11 @@ What an evaluator returns is checked by `valid_scores`: a score that is missing 
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
 from ..evaluators.values import valid_scores
 from ..files.foreign_text import in_one_line
+from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged
 from .examples import Examples
@@ -98,6 +101,21 @@ def work_of(scored: Scored, seconds: float) -> Work:
     return Work(n_items, n_texts, n_impossible, n_missing, seconds=seconds)
 
 
+def with_spending(work: Work, asking: Iterable[object]) -> Work:
+    """What a test took, with the requests of those that ask a model, and what they cost.
+
+    Args:
+        work: What is known already.
+        asking: Whatever may have asked. What asks has a `spending`, which several may share.
+    """
+    found = (getattr(each, "spending", None) for each in asking)
+    spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
+    if not spendings:
+        return work
+    cost = math.fsum(each.cost for each in spendings) if all(each.prices for each in spendings) else None
+    return replace(work, n_requests=sum(each.n_requests for each in spendings), cost=cost)
+
+
 def check_some_score(scored: Scored) -> None:
     """Raises DiscernmentError if no original, or no damaged text, has a score."""
     if all(np.isnan(scores).all() for scores in scored.originals.values()):
@@ -125,12 +143,18 @@ def _batches(damage: Damage, n_items: int) -> Iterator[list[Damaged]]:
     batch: list[Damaged] = []
     for kind in damage:
         for damaged in kind:
-            if batch and (len(batch) + 1) * n_items > TEXTS_AT_A_TIME:
+            is_apart = _is_scored_again(damaged) or (batch and _is_scored_again(batch[0]))
+            if batch and (is_apart or (len(batch) + 1) * n_items > TEXTS_AT_A_TIME):
                 yield batch
                 batch = []
             batch.append(damaged)
     if batch:
         yield batch
+
+
+def _is_scored_again(damaged: Damaged) -> bool:
+    """Whether the texts are the originals once more, which shows whether an evaluator repeats itself."""
+    return damaged.perturbation.rule == "identity"
 
 
 class _Calls:
@@ -139,6 +163,12 @@ class _Calls:
     def __init__(self, evaluator: Evaluator, items: Sequence[Item]) -> None:
         self._evaluator, self._items = evaluator, items
         self.n_done = 0
+
+    @cached_property
+    def _again(self) -> Evaluator:
+        """The evaluator that scores anew what was scored already."""
+        again: Callable[[], Evaluator] | None = getattr(self._evaluator, "again", None)
+        return self._evaluator if again is None else again()
 
     def originals(self) -> dict[str, Floats]:
         """The scores of all originals."""
@@ -151,11 +181,9 @@ class _Calls:
         """The first IDs of those among 1 % of the originals that get other scores when they are scored once more."""
         if not getattr(self._evaluator, "is_deterministic", False):
             return ()
-        again = getattr(self._evaluator, "again", None)
-        evaluator = again() if again is not None else self._evaluator
         rows = range(0, len(self._items), 100)
         items = [self._items[row] for row in rows]
-        scores = valid_scores(evaluator, items, text_column([item.text for item in items]))
+        scores = valid_scores(self._again, items, text_column([item.text for item in items]))
         differs = np.zeros(len(rows), dtype=np.bool_)
         for name, second in scores.items():
             first = originals[name][::100]
@@ -166,7 +194,8 @@ class _Calls:
         """The scores of several perturbations, NaN where one is impossible."""
         n = len(self._items)
         texts = batch[0].texts if len(batch) == 1 else _core.TextColumn.joined("texts", [each.texts for each in batch])
-        scores = valid_scores(self._evaluator, list(self._items) * len(batch), texts)
+        evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
+        scores = valid_scores(evaluator, list(self._items) * len(batch), texts)
         self.n_done += n * len(batch)
         found = []
         for number, each in enumerate(batch):

@@ -6,6 +6,7 @@ Rules: docs/discernment.md.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from .discernment_scores import FEW, NOTICED
-from .resampling import resampled, subsample_counts
-from .signed_rank import Zeros, differences_on_grid
+from .resampling import subsample_counts
+from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 Floats = NDArray[np.float64]
 
@@ -71,29 +72,40 @@ def noticed_from_with(
     Args:
         n_items: The number of items of each draw.
         original: The score of each original.
-        damaged: The scores of the damaged texts, a row for each degree. Items that have not all scores take no part.
+        damaged: The scores of the damaged texts, a row for each degree. An item without a score is drawn like others,
+            and then left out where the score is missing: of 20 texts, few may have numbers to be changed.
         higher_is_better: Whether higher scores are better.
         zeros: As in `signed_rank`.
         n_draws: The number of draws.
         seed: The seed of the draws.
 
     Returns:
-        The index of the degree, or the number of degrees if damage of no degree is noticed; None if fewer than
-        `n_items` items have all scores.
+        The index of the degree, or the number of degrees if damage of no degree is noticed; None if there
+        are fewer than `n_items` items, or no degrees.
 
     Example:
         >>> scores = np.arange(100.0)
         >>> noticed_from_with(20, scores, [scores, scores - 1])
         1
     """
-    x, y = _of_common_items(original, damaged)
-    n_common = x.shape[1]
-    if n_common < n_items or not n_items or not len(y):
+    x, y = _checked(original, damaged)
+    if x.shape[1] < n_items or not n_items or not len(y):
         return None
-    counts = subsample_counts(n_common, n_items, 1 if n_common == n_items else n_draws, seed=seed)
-    drawn = resampled(np.broadcast_to(x, y.shape), y, counts, higher_is_better=higher_is_better, zeros=zeros)
-    degrees = np.sort(noticed_from(is_noticed(drawn.d, drawn.n)))
+    drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
+    # A row for each degree and draw, so that the work does not grow with the number of all items.
+    shape = (len(y), *drawn.shape)
+    originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
+    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
+    noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
+    degrees = np.sort(noticed_from(noticed.T))
     return int(degrees[(len(degrees) - 1) // 2])
+
+
+@lru_cache(maxsize=8)
+def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.intp]:
+    """The items of each draw, which are the same for all kinds of damage."""
+    counts = subsample_counts(n_items, size, n_draws, seed=seed)
+    return np.nonzero(counts)[1].reshape(n_draws, size)
 
 
 def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
@@ -155,13 +167,19 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
     return (falls - rises) / n_pairs if n_pairs else math.nan
 
 
-def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The scores of originals, as a matrix of one row, and of damaged texts, for the items that have all of them."""
+def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The scores of originals, as a matrix of one row, and of damaged texts."""
     x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
     if y.ndim != 2 or x.shape != (1, y.shape[1]):
         raise DiscernmentError(
             f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
         )
+    return x, y
+
+
+def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The same for the items that have all of them."""
+    x, y = _checked(original, damaged)
     is_common = _is_common(original, damaged)
     return x[:, is_common], y[:, is_common]
 
