@@ -13,11 +13,14 @@ from ..findings import write_finding
 from .examples import comparison
 from .paper import paper_tables
 from .pictures import pictures
-from .rows import Result, results
+from .rows import Result, labels, results
 from .tables import tables
-from .words import answer, paragraph, remarks
+from .words import answer, paragraph, remarks, work_done
 
 NAME = "discernment"
+"""What the names of all files begin with."""
+
+_MANY = 4
 
 
 def write_discernment(
@@ -47,7 +50,7 @@ def write_discernment(
 def finding_of(found: Sequence[Discernment], published: Sequence[Published] = ()) -> Finding:
     """What one or several tests found, in words, tables, pictures and examples."""
     of_tasks = results(found)
-    names = ", ".join(dict.fromkeys(result.label for result in of_tasks))
+    names = labels(found)
     compared = (comparison(result) for result in of_tasks)
     return Finding(
         NAME,
@@ -56,10 +59,16 @@ def finding_of(found: Sequence[Discernment], published: Sequence[Published] = ()
         (*tables(found), *paper_tables(of_tasks, published)),
         tuple(pictures(of_tasks)),
         tuple(_notes(of_tasks)),
-        question=f"How well does {names} notice damage?",
-        remarks=tuple(remark for result in of_tasks for remark in remarks(result)),
+        question=_question(names),
+        remarks=(*(one for result in of_tasks for one in remarks(result)), work_done(found, names)),
         comparisons=tuple(one for one in compared if one is not None),
     )
+
+
+def _question(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"How well does {names[0]} notice damage?"
+    return f"How well do {', '.join(names) if len(names) <= _MANY else f'{len(names)} evaluators'} notice damage?"
 
 
 def _notes(of_tasks: Sequence[Result]) -> list[str]:
