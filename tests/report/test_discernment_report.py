@@ -55,6 +55,12 @@ def said(finding):
     return "\n".join(sentence for remarks in finding.remarks for sentence in remarks.sentences)
 
 
+def small(**changes):
+    """A result that is drawn fast."""
+    perturbations = (*(perturbation("char_delete", permille=rate) for rate in (10, 30)), perturbation("identity"))
+    return a_discernment(plan=Plan(perturbations), metrics=METRICS[:1], **changes)
+
+
 def picture(finding, name):
     return next(picture.chart for picture in finding.pictures if picture.name == name)
 
@@ -91,8 +97,8 @@ def test_figures_in_files_have_twelve_digits(folder):
 
 
 def test_the_same_test_gives_the_same_bytes(tmp_path):
-    first = [path.read_bytes() for path in write_discernment([a_discernment()], tmp_path / "a")]
-    assert first == [path.read_bytes() for path in write_discernment([a_discernment()], tmp_path / "b")]
+    first = [path.read_bytes() for path in write_discernment([small()], tmp_path / "a")]
+    assert first == [path.read_bytes() for path in write_discernment([small()], tmp_path / "b")]
 
 
 def test_what_a_test_took_is_in_no_table_because_it_differs_where_a_test_goes_on_after_a_kill(folder):
@@ -148,8 +154,8 @@ def test_an_evaluator_that_never_moves_is_said_to(tmp_path):
     assert [remarks.title for remarks in finding.remarks] == ["What was done"]
 
 
-def test_where_nothing_is_defined_the_words_say_so():
-    found = a_discernment()
+def test_where_nothing_is_defined_there_is_a_report_all_the_same():
+    found = small()
     cells = {name: [None] * len(values) if name in UNDEFINED else values
              for name, values in found.cells.items()}  # fmt: skip
     summary = {name: [None] * len(values) if name in ("average", "minimum") else values
@@ -166,7 +172,7 @@ def test_where_nothing_is_defined_the_words_say_so():
 # --- several evaluators
 
 
-def test_several_evaluators_stand_side_by_side(tmp_path):
+def test_several_evaluators_stand_side_by_side():
     found = [a_discernment(), a_discernment("judge <b>", metrics=METRICS[:1], seed=3, weights="assumed")]
     finding = finding_of(found)
     assert finding.question == "How well do ngram, judge <b> notice damage?"
@@ -181,8 +187,6 @@ def test_several_evaluators_stand_side_by_side(tmp_path):
     (cells,) = [table for table in finding.tables if table.name == "cells"]
     assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
     assert "evaluator" in cells.readable().columns
-    write_discernment(found, tmp_path)
-    assert "judge <b>" not in (tmp_path / "discernment.html").read_text()
 
 
 def test_a_column_that_is_the_same_everywhere_is_in_the_file_only(one):
@@ -373,7 +377,7 @@ def test_hostile_texts_and_names_are_harmless_everywhere(tmp_path):
 def test_long_texts_are_cut_in_every_file(tmp_path):
     text = "、" * 1_000_000
     example = Example("char_delete/10", "fluency", "largest", "item 1", text, text + "x", 1.0, 0.5)
-    paths = write_discernment([a_discernment(examples=(example,), metrics=METRICS[:1])], tmp_path)
+    paths = write_discernment([small(examples=(example,))], tmp_path)
     assert max(path.stat().st_size for path in paths) < 2_000_000
 
 
