@@ -150,7 +150,8 @@ def read_plan(path: Path) -> Plan:
         try:
             found += _of_kind(kind, options, ladders)
         except DiscernmentError as error:
-            raise DiscernmentError(f"{where}: {error}") from None
+            problem = str(error).removeprefix(f"{kind}: ")
+            raise DiscernmentError(f"{where}: {problem}") from None
     return Plan(ordered(found), in_one_line(name, 80))
 
 

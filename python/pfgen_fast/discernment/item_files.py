@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_json import parse_json
+from ..files.foreign_json import parse_json, unexpected
 from ..files.foreign_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
-from .items import Collection, CollectionItem, checked_item
-from .names import unknown
+from .items import Collection, CollectionItem, checked_item, language_of
+from .names import task_named, unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
 
-_BATCH_ROWS = 1024
+_MAX_NAME = 200
 _MAX_ITEMS = 1_000_000
 _MAX_CODE_POINTS = 1 << 30
 
@@ -52,6 +52,8 @@ class ItemColumns:
         for key in self.names:
             if key not in KEYS:
                 raise unknown("key of an item", key, KEYS)
+        for name in self.perturbed:
+            check_perturbation_name(name, "columns")
 
     def of(self, key: str) -> str:
         """The name of the column of a key."""
@@ -86,12 +88,13 @@ def read_collection(
     seen: dict[str, str] = {}
     found: dict[str, None] = {}
     size = 0
-    for batch in _batches(str(path), encoding):
-        _check_names(batch, columns)
+    rows = _Rows(columns)
+    for batch in _batches(str(path), columns, encoding):
         found.update(dict.fromkeys(batch.names))
         for number, row in enumerate(batch.rows()):
-            item = _item(row, columns, batch.location(number))
-            items.append(checked_item(item, batch.location(number), seen))
+            where = batch.location(number)
+            item = rows.item(row, where)
+            items.append(checked_item(item, where, seen))
             size += _n_code_points(item)
             if len(items) > _MAX_ITEMS or size > _MAX_CODE_POINTS:
                 raise DiscernmentError(
@@ -105,19 +108,23 @@ def read_collection(
     return Collection(tuple(items), str(path) if name is None else name)
 
 
-def _batches(source: str, encoding: str | None) -> Iterator[RowBatch]:
-    read = reader_of(source, encoding)
-    with contextlib.closing(read(source, AnyColumns("", "", ()), _BATCH_ROWS)) as batches:
+@dataclass(frozen=True)
+class _Distinct(AnyColumns):
+    """Accepts any columns, but each of the needed ones at most once."""
+
+    needed: tuple[str, ...] = ()
+
+    def check(self, names: Sequence[str], location: str) -> None:
+        """Raises DiscernmentError if a needed column is there twice."""
+        for column in self.needed:
+            if names.count(column) > 1:
+                raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
+
+
+def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
+    needed = (*map(columns.of, KEYS), *columns.perturbed.values())
+    with contextlib.closing(reader_of(source, encoding)(source, _Distinct("", "", (), needed=needed), 1024)) as batches:
         yield from batches
-
-
-def _check_names(batch: RowBatch, columns: ItemColumns) -> None:
-    """Raises DiscernmentError if a column that is needed is there twice, or if two keys share one."""
-    names = list(batch.names)
-    for column in (*map(columns.of, KEYS), *columns.perturbed.values()):
-        if names.count(column) > 1:
-            times = names.count(column)
-            raise DiscernmentError(f"{batch.location(None)}: the column {column!r} appears {times} times")
 
 
 def _n_code_points(item: CollectionItem) -> int:
@@ -125,35 +132,54 @@ def _n_code_points(item: CollectionItem) -> int:
     return sum(map(len, texts))
 
 
-def _item(row: Mapping[str, Any], columns: ItemColumns, where: str) -> CollectionItem:
-    def text(key: str) -> str | None:
-        return _text(row.get(columns.of(key)), where, columns.of(key))
+class _Rows:
+    """Makes items of rows.
 
-    task = text("task") or columns.task
-    if task is None:
-        raise DiscernmentError(f"{where}: no task in column {columns.of('task')!r}; expected one, or one for all items")
-    for key in ("id", "text"):
-        if row.get(columns.of(key)) is None:
-            there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
-            raise DiscernmentError(f"{where}: no {key} in column {columns.of(key)!r}; its columns are {there}")
-    return CollectionItem(
-        _id(row[columns.of("id")], where, columns.of("id")),
-        text("text") or "",
-        task,
-        text("language") or columns.language,
-        text("question"),
-        text("context"),
-        _references(row.get(columns.of("references")), where, columns.of("references")),
-        text("alternative"),
-        {
-            **_perturbed(row.get(columns.of("perturbed")), where, columns.of("perturbed")),
-            **{
-                name: given
-                for name, column in columns.perturbed.items()
-                if (given := _text(row.get(column), where, column))
-            },
-        },
-    )
+    Args:
+        columns: The columns of the table.
+    """
+
+    def __init__(self, columns: ItemColumns) -> None:
+        self._columns = columns
+        self._of = {key: columns.of(key) for key in KEYS}
+
+    def item(self, row: Mapping[str, Any], where: str) -> CollectionItem:
+        """The item of a row, which is not checked yet but for the types of its values."""
+        for key in ("id", "text"):
+            if row.get(self._of[key]) is None:
+                there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
+                raise DiscernmentError(f"{where}: no {key} in column {self._of[key]!r}; its columns are {there}")
+        text = self._text(row, "text", where) or ""
+        return CollectionItem(
+            _id(row[self._of["id"]], where, self._of["id"]),
+            text,
+            self._task(row, where),
+            self._text(row, "language", where) or self._columns.language or language_of(text),
+            self._text(row, "question", where),
+            self._text(row, "context", where),
+            _references(row.get(self._of["references"]), where, self._of["references"]),
+            self._text(row, "alternative", where),
+            self._perturbed(row, where),
+        )
+
+    def _text(self, row: Mapping[str, Any], key: str, where: str) -> str | None:
+        return _text(row.get(self._of[key]), where, self._of[key])
+
+    def _task(self, row: Mapping[str, Any], where: str) -> str:
+        task = self._text(row, "task", where) or self._columns.task
+        if task is None:
+            column = self._of["task"]
+            raise DiscernmentError(f"{where}: no task in column {column!r}; expected one, or one for all items")
+        return task_named(task)
+
+    def _perturbed(self, row: Mapping[str, Any], where: str) -> dict[str, str]:
+        column = self._of["perturbed"]
+        found = _perturbed(row.get(column), where, column)
+        for name, of_name in self._columns.perturbed.items():
+            text = _text(row.get(of_name), where, of_name)
+            if text is not None:
+                found[name] = text
+        return found
 
 
 def _id(value: Any, where: str, column: str) -> str:
@@ -167,7 +193,7 @@ def _text(value: Any, where: str, column: str) -> str | None:
     """A text; None if there is none or it is empty."""
     if value is None or isinstance(value, str):
         return value or None
-    raise DiscernmentError(f"{where}, column {column!r}: expected a text, not {in_one_line(repr(value), 60)}")
+    raise _unexpected("a text", value, where, column)
 
 
 def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
@@ -176,9 +202,7 @@ def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
     if isinstance(value, str) or value is None:
         return (value,) if value else ()
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise DiscernmentError(
-            f"{where}, column {column!r}: expected a list of texts, not {in_one_line(repr(value), 60)}"
-        )
+        raise _unexpected("a list of texts", value, where, column)
     return tuple(text for text in value if text)
 
 
@@ -191,18 +215,21 @@ def _perturbed(value: Any, where: str, column: str) -> dict[str, str]:
     if value is None or value in ("", {}):
         return {}
     if not isinstance(value, dict):
-        expected = "an object of texts by the name of their perturbation"
-        raise DiscernmentError(f"{where}, column {column!r}: expected {expected}, not {in_one_line(repr(value), 60)}")
-    texts = {name: _text(text, f"{where}, column {column!r}", name) for name, text in value.items()}
-    for name in texts:
+        raise _unexpected("an object of texts by the name of their perturbation", value, where, column)
+    for name in value:
         check_perturbation_name(name, where)
-    return {name: text for name, text in texts.items() if text is not None}
+    texts = ((name, _text(text, where, f"{column}.{name}")) for name, text in value.items())
+    return {name: text for name, text in texts if text is not None}
+
+
+def _unexpected(expected: str, found: Any, where: str, column: str) -> DiscernmentError:
+    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, found)}")
 
 
 def check_perturbation_name(name: str, where: str) -> None:
     """Raises DiscernmentError unless a name is a kind, or a kind and a degree with a slash between."""
     parts = name.split("/")
-    if len(parts) > 2 or not all(part and part == part.strip() for part in parts):
+    if len(parts) > 2 or not all(part and part == part.strip() for part in parts) or len(name) > _MAX_NAME:
         raise DiscernmentError(
             f"{where}: the name of a perturbation is kind/degree, such as char_delete/minor, not "
             f"{in_one_line(repr(name), 60)}"

@@ -150,7 +150,7 @@ def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem
     if not item.text or item.text.isspace():
         raise DiscernmentError(f"{where}: the text is empty; expected one with more than white space")
     if not item.task or item.task.isspace():
-        raise DiscernmentError(f"{where}: an item without a task; expected a name such as answers or summarization")
+        raise DiscernmentError(f"{where}: an item without a task; expected a name such as answers")
     task = task_named(item.task)
     if task in _TASKS_WITH_QUESTIONS and not item.question:
         raise DiscernmentError(f"{where}: no question, which items of the task {task} need")
@@ -159,6 +159,7 @@ def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem
     seen[item.id] = where
     language = item.language or language_of(item.text)
     if isinstance(item, CollectionItem):
-        return replace(item, task=task, language=language)
+        is_ready = item.task == task and item.language is not None
+        return item if is_ready else replace(item, task=task, language=language)
     rest = (item.question, item.context, item.references)
     return CollectionItem(item.id, item.text, task, language, *rest)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from functools import lru_cache
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
+from ..evaluators.naming import unknown_name
 
 TASKS = ("summarization", "story", "qa", "translation", "answers")
 """The tasks that this package knows something about; a collection may have any other."""
@@ -30,6 +30,7 @@ def plain(name: str) -> str:
     return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
 
 
+@lru_cache(1024)
 def task_named(name: str) -> str:
     """The task that a name stands for: one of `TASKS`, or else the name as it is.
 
@@ -59,8 +60,5 @@ def unknown(what: str, name: object, known: Iterable[str], *, where: str = "") -
         >>> print(unknown("level", "words", ("character", "word", "sentence")))
         unknown level 'words'; expected one of word, character, sentence
     """
-    names = list(known)
-    near = get_close_matches(str(name)[:100], names, n=3, cutoff=0.5)
-    listed = ", ".join([*near, *(one for one in names if one not in near)]) or "none, since there are none"
     place = f"{where}: " if where else ""
-    return DiscernmentError(f"{place}unknown {what} {in_one_line(repr(name), 60)}; expected one of {listed}")
+    return DiscernmentError(f"{place}{unknown_name(what, name, known)}")

@@ -1,0 +1,140 @@
+"""The language models of `pfgen-fast discern`: one that makes texts, and a judge; what they cost is said beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .app import Exit, counted, fail, note, print_line
+from .asking import watch_over
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..discernment.items import Collection
+    from ..discernment.made import Maker
+    from ..discernment.plan import Plan
+    from ..evaluators.criteria_judge import CriteriaJudge
+    from ..evaluators.evaluator import Item
+    from ..judging.budget import Spending
+    from ..judging.server import Server
+    from ..native import _core
+
+_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How models are asked.
+
+    Attributes:
+        server: The server; None sends nothing.
+        spending: Prices and budget, shared by judge and maker.
+        is_partial: Whether items that lack a reply are left out.
+        is_dry: Whether only the cost is shown.
+        quiet: Whether nothing but errors is printed.
+    """
+
+    server: Server | None
+    spending: Spending
+    is_partial: bool
+    is_dry: bool
+    quiet: bool
+
+    def maker(self, model: str, cache: Path) -> Maker:
+        """The model that makes texts."""
+        from ..discernment.made import open_maker
+
+        return open_maker(model, server=self.server, spending=self.spending, cache=cache, partial=self.is_partial)
+
+    def texts(self, maker: Maker, collection: Collection, plan: Plan) -> Collection:
+        """Asks for all texts that a model makes; returns the items that have them."""
+        from ..discernment.made import Making
+
+        perturbations = [one for one in plan.perturbations if one.method == "model"]
+        making = Making(collection.items, perturbations, maker)
+        self._say(making.estimate().sentence("damaged texts"))
+        if self.is_dry:
+            return collection
+        with watch_over("damaged texts", quiet=self.quiet) as watch:
+            problem = _or_stopped(lambda: making.ask(on_progress=watch.count, events=watch.events))
+        if not making.n_missing:
+            return collection
+        if not self.is_partial:
+            fail(f"{problem or f'{making.n_missing:,} damaged texts are missing'}; {_TO_CONTINUE}", Exit.PARTIAL)
+        return _complete(collection, making.is_complete(), "damaged texts")
+
+    def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
+        """The texts that a model makes as far as there are any, and originals in the place of the others."""
+        from ..discernment.made import Making
+
+        return Making(
+            collection.items, [one for one in plan.perturbations if one.method == "model"], maker
+        ).stand_ins()
+
+    def ratings(self, judge: CriteriaJudge, items: Sequence[Item], texts: _core.TextColumn, collection: Collection) -> (
+        Collection
+    ):
+        """Asks for all ratings of texts; returns the items that have them.
+
+        Args:
+            judge: The judge.
+            items: One item for each text.
+            texts: All texts of the test.
+            collection: The items of the test.
+        """
+        estimate = judge.estimate(items, texts)
+        self._say(estimate.sentence("ratings"))
+        if self.is_dry or not self.quiet:
+            self._say_cheaper(judge, estimate.n_requests)
+        if self.is_dry:
+            return collection
+        partial: CriteriaJudge = replace(judge, is_partial=True)
+        with watch_over("ratings", quiet=self.quiet) as watch:
+            problem = _or_stopped(
+                lambda: partial.ask(items, texts, on_progress=watch.count, events=watch.events)
+            )
+        is_rated = judge.is_complete(items, texts)
+        if is_rated.all():
+            return collection
+        if not self.is_partial:
+            n_missing = int((~is_rated).sum())
+            fail(f"{problem or counted(n_missing, 'text') + ' have too few ratings'}; {_TO_CONTINUE}", Exit.PARTIAL)
+        n_items = len(collection.items)
+        return _complete(collection, is_rated.reshape(-1, n_items).all(axis=0), "ratings")
+
+    def _say(self, sentence: str) -> None:
+        if self.is_dry or not self.quiet:
+            print_line(sentence)
+
+    def _say_cheaper(self, judge: CriteriaJudge, n_requests: int) -> None:
+        """What else could be asked, in words."""
+        if not self.is_dry or not n_requests:
+            return
+        ways = []
+        if judge.n_ratings > 1:
+            ways.append(f"one rating of each text (--ratings 1) takes 1/{judge.n_ratings} of it")
+        ways.append("fewer kinds or degrees (--kinds char_delete/30,negate,...), half of the items (--items)")
+        if len(judge.metrics) > 1:
+            ways.append("only the metrics that matter (--metric)")
+        note(f"cheaper: {'; '.join(ways)}")
+
+
+def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str) -> Collection:
+    """The items of which all is there, with a note."""
+    items = tuple(item for item, done in zip(collection.items, is_complete, strict=True) if done)
+    sentence = f"{len(collection.items) - len(items)} of {len(collection.items)} items lack {what} and are left out"
+    note(sentence)
+    return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
+
+
+def _or_stopped(ask: Any) -> str | None:
+    """What asking says; Ctrl-C ends the command with a sentence."""
+    try:
+        problem: str | None = ask()
+    except KeyboardInterrupt:
+        fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
+    return problem

@@ -1,0 +1,90 @@
+"""The rules of damage (docs/discernment.md) in plain, slow Python; the native core must equal it in each code point.
+
+It shares the names of the kinds and the tables with the core, and no code that computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from ..kinds import ALIASES, Impossible
+from . import character_kinds, controls, sentence_kinds, word_kinds
+from .damage import Case, Damage, Degree
+from .negation import negate
+from .terms import term_swap
+from .texts import TextReading, is_blank
+
+__all__ = ["RULES", "perturbed"]
+
+RULES: Mapping[str, Callable[[Case], Damage]] = {
+    "char_delete": character_kinds.char_delete,
+    "char_typo": character_kinds.char_typo,
+    "char_swap": character_kinds.char_swap,
+    "char_repeat": character_kinds.char_repeat,
+    "word_delete": word_kinds.word_delete,
+    "word_drop": word_kinds.word_drop,
+    "word_swap": word_kinds.word_swap,
+    "word_repeat": word_kinds.word_repeat,
+    "number_change": word_kinds.number_change,
+    "term_swap": term_swap,
+    "function_word": word_kinds.function_word,
+    "negate": negate,
+    "sentence_reorder": sentence_kinds.sentence_reorder,
+    "sentence_delete": sentence_kinds.sentence_delete,
+    "sentence_repeat": sentence_kinds.sentence_repeat,
+    "sentence_insert": sentence_kinds.sentence_insert,
+    "answer_swap": sentence_kinds.answer_swap,
+    "wrong_ending": sentence_kinds.wrong_ending,
+    "truncate": character_kinds.truncate,
+    "loop": character_kinds.loop,
+    "identity": controls.identity,
+    "newline": controls.newline,
+    "punctuation": controls.punctuation,
+    "width": controls.width,
+}
+"""What each kind does to a text."""
+
+
+def perturbed(
+    text: str,
+    kind: str,
+    degrees: Sequence[Degree],
+    *,
+    seed: int = 0,
+    language: str,
+    donors: Iterable[str] = (),
+    alternative: str | None = None,
+) -> list[str | Impossible]:
+    """Damages a text, by each degree.
+
+    Args:
+        text: The text.
+        kind: A kind that a rule makes, or one of `ALIASES`.
+        degrees: The degrees; for kinds without degrees, whatever stands for one.
+        seed: The seed of the random choices.
+        language: `ja` or `en`.
+        donors: The texts that may be taken from, in any order.
+        alternative: The wrong ending of a story.
+
+    Returns:
+        For each degree the damaged text, or why there is none.
+
+    Example:
+        >>> from pfgen_fast.discernment.plan import perturbation
+        >>> perturbed("Ice can float.", "negate", [perturbation("negate", permille=1000)], language="en")
+        ['Ice cannot float.']
+    """
+    name = ALIASES.get(kind, kind)
+    if name not in RULES:
+        raise ValueError(f"no rule makes {kind!r}; expected one of {', '.join(RULES)}")
+    case = Case(name, TextReading(text, language), seed, tuple(sorted(set(donors))), alternative)
+    damage = RULES[name](case)
+    return [_checked(case, damage(degree)) for degree in degrees]
+
+
+def _checked(case: Case, found: str | Impossible) -> str | Impossible:
+    if isinstance(found, Impossible):
+        return found
+    if found == case.reading.text and case.kind != "identity":
+        return Impossible.UNCHANGED
+    return Impossible.NOTHING_LEFT if is_blank(found) else found

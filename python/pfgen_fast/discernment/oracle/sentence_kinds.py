@@ -1,0 +1,92 @@
+"""Damage to sentences, and other texts in the place of the whole: `sentence_...`, `answer_swap`, `wrong_ending`."""
+
+from __future__ import annotations
+
+from ..kinds import Impossible
+from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites
+from .texts import Span, TextReading
+
+
+def sentence_reorder(case: Case) -> Damage:
+    """Sentences stand in other places; the white space between them stays."""
+    sentences = [case.reading.stripped(sentence) for sentence in case.reading.sentences]
+    n = len(sentences)
+    choices = case.choices(n)
+
+    def damaged(degree: Degree) -> str | Impossible:
+        if n < 2 or (degree.k is not None and degree.k > n):
+            return few_or_none(n)
+        places = [sentences[site] for site in sorted(choices.order[: max(2, n_taken(degree, n))])]
+        moved = [*places[1:], places[0]]
+        edits = [Edit(place, case.reading.of(other)) for place, other in zip(places, moved, strict=True)]
+        return edited(case.reading.text, edits)
+
+    return damaged
+
+
+def sentence_delete(case: Case) -> Damage:
+    """Sentences are missing."""
+    sentences = case.reading.sentences
+    n = len(sentences)
+    choices = case.choices(n)
+
+    def damaged(degree: Degree) -> str | Impossible:
+        if n < 2:
+            return few_or_none(n)
+        k = min(n - 1, n_taken(degree, n))
+        left = edited(case.reading.text, [Edit(sentences[site], "") for site in choices.order[:k]])
+        reading = TextReading(left, case.reading.language)
+        return reading.of(reading.stripped(Span(0, len(left))))
+
+    return damaged
+
+
+def sentence_repeat(case: Case) -> Damage:
+    """Sentences are written again."""
+    reading = case.reading
+
+    def repeated(sentence: Span) -> str:
+        return reading.of(sentence if reading.language == "ja" else reading.stripped(sentence))
+
+    return replaced_sites(case, reading.sentences, lambda site, _: _followed(reading, site, repeated(site)))
+
+
+def sentence_insert(case: Case) -> Damage:
+    """Sentences of other texts stand between the text's own."""
+    reading = case.reading
+    donors = (TextReading(donor, reading.language) for donor in case.donors)
+    others = {sentence for donor in donors for sentence in _stripped_sentences(donor)}
+    candidates = sorted(others - _stripped_sentences(reading) - {""})
+    if reading.sentences and not candidates:
+        return lambda _: Impossible.NO_CANDIDATE
+    return replaced_sites(
+        case,
+        reading.sentences,
+        lambda site, generator: _followed(reading, site, candidates[generator.below(len(candidates))]),
+    )
+
+
+def _stripped_sentences(reading: TextReading) -> set[str]:
+    return {reading.of(reading.stripped(sentence)) for sentence in reading.sentences}
+
+
+def _followed(reading: TextReading, sentence: Span, new: str) -> str:
+    """A sentence and a new one: in Japanese behind its white space, in English after a space and before it."""
+    if reading.language == "ja":
+        return reading.of(sentence) + new
+    end = reading.stripped(sentence).end
+    return f"{reading.of(Span(sentence.start, end))} {new}{reading.of(Span(end, sentence.end))}"
+
+
+def answer_swap(case: Case) -> Damage:
+    """Another text stands in the place of this one."""
+    others = [donor for donor in case.donors if donor != case.reading.text]
+    if not others:
+        return lambda _: Impossible.NO_CANDIDATE
+    chosen = others[case.generator().below(len(others))]
+    return lambda _: chosen
+
+
+def wrong_ending(case: Case) -> Damage:
+    """The wrong ending stands in the place of the right one."""
+    return lambda _: Impossible.NO_CANDIDATE if case.alternative is None else case.alternative

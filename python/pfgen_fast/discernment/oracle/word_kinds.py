@@ -1,0 +1,116 @@
+"""Damage to words: `word_delete`, `word_drop`, `word_swap`, `word_repeat`, `number_change`, `function_word`."""
+
+from __future__ import annotations
+
+import re
+
+from ..kinds import Impossible
+from ..tables import tables
+from .damage import Case, Damage, Degree, Edit, edited, few_or_none, n_taken, replaced_sites, swapped_neighbours
+from .randomness import Generator
+from .texts import Span, TextReading
+from .typing_errors import ascii_form, in_form_of
+
+_NUMBER = re.compile("[0-9０-９]+")
+_ALONE = re.compile("(?<=[KTA])H(?=[KTA、])")
+
+
+def word_delete(case: Case) -> Damage:
+    """Consecutive words are missing; a longer run of them contains the shorter ones."""
+    words = case.reading.words
+    chosen = case.generator().below(len(words))
+
+    def damaged(degree: Degree) -> str | Impossible:
+        n, k = len(words), n_taken(degree, len(words))
+        if n < 2 or k >= n:
+            return few_or_none(n)
+        start = chosen * (n - k + 1) // n
+        return _without(case.reading, words[start : start + k])
+
+    return damaged
+
+
+def word_drop(case: Case) -> Damage:
+    """Words here and there are missing."""
+    words = case.reading.words
+    choices = case.choices(len(words))
+
+    def damaged(degree: Degree) -> str | Impossible:
+        n, k = len(words), n_taken(degree, len(words))
+        if n < 2 or k >= n:
+            return few_or_none(n)
+        return _without(case.reading, sorted(words[site] for site in choices.order[:k]))
+
+    return damaged
+
+
+def _without(reading: TextReading, words: list[Span]) -> str:
+    """The text without these words; in English without a white-space character beside each, too."""
+    if reading.language == "ja":
+        return edited(reading.text, [Edit(word, "") for word in words])
+    end = len(reading.characters)
+    behind: list[Span] = []  # the characters that are left behind the word, the next one last
+    for word in reversed(words):
+        first, last = reading.character_at[word.start], reading.character_at.get(word.end, len(reading.characters))
+        behind += reversed(reading.characters[last:end])
+        end = first
+        if end and _is_white_space(reading, reading.characters[end - 1]):
+            end -= 1
+        elif behind and _is_white_space(reading, behind[-1]):
+            behind.pop()
+    return "".join(map(reading.of, [*reading.characters[:end], *reversed(behind)]))
+
+
+def _is_white_space(reading: TextReading, character: Span) -> bool:
+    return reading.text[character.start].isspace()
+
+
+def word_swap(case: Case) -> Damage:
+    """Neighbouring words have changed places; what is between them stays."""
+    words = case.reading.words
+    differ = [i for i in range(len(words) - 1) if case.reading.of(words[i]) != case.reading.of(words[i + 1])]
+    return swapped_neighbours(case, words, differ)
+
+
+def word_repeat(case: Case) -> Damage:
+    """Words are written twice."""
+    reading = case.reading
+    between = " " if reading.language == "en" else ""
+    return replaced_sites(case, reading.words, lambda site, _: reading.of(site) + between + reading.of(site))
+
+
+def number_change(case: Case) -> Damage:
+    """The first digits of numbers are others."""
+    sites = [Span(match.start(), match.start() + 1) for match in _NUMBER.finditer(case.reading.seen)]
+    return replaced_sites(case, sites, lambda site, generator: _other_first_digit(case.reading.of(site), generator))
+
+
+def _other_first_digit(digit: str, generator: Generator) -> str:
+    others = "123456789".replace(ascii_form(digit), "")
+    return in_form_of(digit, others[generator.below(len(others))])
+
+
+def function_word(case: Case) -> Damage:
+    """Particles, articles, prepositions and such are others of their kind, which mostly makes an error of grammar."""
+    reading = case.reading
+    sites = _particles(reading) if reading.language == "ja" else _function_words(reading)
+    return replaced_sites(case, sites, lambda site, generator: _other_of_set(reading.of(site), generator))
+
+
+def _particles(reading: TextReading) -> list[Span]:
+    """The particles that stand alone between a content word and the next, or a comma."""
+    looked_at = "".join("、" if seen == "、" else of for seen, of in zip(reading.seen, reading.classes, strict=True))
+    alone = [Span(*match.span()) for match in _ALONE.finditer(looked_at)]
+    return [span for span in alone if reading.of(span) in tables().particles]
+
+
+def _function_words(reading: TextReading) -> list[Span]:
+    known = {word for words in tables().function_words for word in words}
+    return [word for word in reading.words if reading.of(word).lower() in known]
+
+
+def _other_of_set(word: str, generator: Generator) -> str:
+    (words,) = (words for words in (tables().particles, *tables().function_words) if word.lower() in words)
+    others = [other for other in words if other != word.lower()]
+    other = others[generator.below(len(others))]
+    return other[0].upper() + other[1:] if word[0].isupper() else other

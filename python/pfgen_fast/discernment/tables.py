@@ -1,0 +1,79 @@
+"""The facts of languages that the kinds of damage use: neighbours on the keyboard, kana, particles, negations, ...
+
+They are in `data/discernment/tables.json`, from which the tables of the core are generated too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Facts of Japanese, English and the keyboard, in the order in which random choices are made from them.
+
+    Attributes:
+        keyboard_neighbours: The neighbours of each small letter on the keyboard.
+        kana_rows: The hiragana of each row, by consonant.
+        voicing: The partner of each hiragana that is written with or without a voicing mark.
+        small_kana: The partner of each hiragana that is written large or small.
+        lookalikes: The partner of each kanji that looks like another.
+        particles: The Japanese particles.
+        function_words: Sets of English words that can take each other's place in a sentence.
+        negation_ja: What each Japanese predicate becomes when it is denied, or no longer denied.
+        negation_ja_followed_by: What may follow a predicate.
+        negation_ja_at_end: Whether a predicate may end the text.
+        auxiliaries: The English verbs that `not` can follow.
+        abbreviations: English abbreviations with a period, which therefore ends no sentence.
+    """
+
+    keyboard_neighbours: Mapping[str, str]
+    kana_rows: tuple[str, ...]
+    voicing: Mapping[str, str]
+    small_kana: Mapping[str, str]
+    lookalikes: Mapping[str, str]
+    particles: tuple[str, ...]
+    function_words: tuple[tuple[str, ...], ...]
+    negation_ja: Mapping[str, str]
+    negation_ja_followed_by: tuple[str, ...]
+    negation_ja_at_end: bool
+    auxiliaries: tuple[str, ...]
+    abbreviations: frozenset[str]
+
+
+@cache
+def tables() -> Tables:
+    """The packaged tables.
+
+    Example:
+        >>> tables().voicing["か"], tables().voicing["が"]
+        ('が', 'か')
+    """
+    stored: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    followed_by = stored["negation_ja_followed_by"]
+    named = {"newline": "\n", "end of text": ""}
+    return Tables(
+        keyboard_neighbours=stored["keyboard_neighbours"],
+        kana_rows=tuple(stored["kana_rows"]),
+        voicing=_partners(stored["voicing"]),
+        small_kana=_partners(stored["small_kana"]),
+        lookalikes=_partners(stored["lookalikes"]),
+        particles=tuple(stored["particles"]),
+        function_words=tuple(map(tuple, stored["function_words"])),
+        negation_ja=dict(stored["negation_ja"]),
+        negation_ja_followed_by=tuple(named.get(text, text) for text in followed_by if text != "end of text"),
+        negation_ja_at_end="end of text" in followed_by,
+        auxiliaries=tuple(stored["auxiliaries"]),
+        abbreviations=frozenset(stored["abbreviations"]),
+    )
+
+
+def _partners(pairs: Sequence[str]) -> dict[str, str]:
+    return {pair[place]: pair[1 - place] for pair in pairs for place in (0, 1)}

@@ -1,0 +1,243 @@
+"""Hypothesis strategies: texts that reach the rare cases of the rules of damage, and what belongs to them.
+
+Texts are drawn from pieces, of which each makes a case of some rule likely, and from any code points. `cases_in` names
+the cases that a text has, so that tests can count how often each is reached.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS, Impossible
+from pfgen_fast.discernment.oracle import RULES, perturbed
+from pfgen_fast.discernment.oracle.texts import LANGUAGES, Span, TextReading, characters, sentences
+from pfgen_fast.discernment.plan import Perturbation
+from pfgen_fast.discernment.tables import tables
+
+from .unicode_13 import CODE_POINTS
+
+
+def _listed(pieces: str) -> list[str]:
+    return pieces.split()
+
+
+# Each of these makes some case of the rules likely.
+_WHITE_SPACE = "  \u3000\t\n\r\x0b\x1c\x1f\x85\xa0\u2028\u2009"
+_JOINING = "\u0301\u0308\u3099\u309a\u0903\u20dd\u200c\u200d\u200d\ufe0f\U000e0100\U0001f3fb\U0001f3fd"
+_SPECIAL = ["\x00", "\ud800", "\udfff", "\ud83d\ude00", "\u202e", "\ufeff", "\U0010ffff", "👩\u200d🔬", "✌🏽"]
+_CASED = "ſıİKẞßΣςǅǄŉÉéªºАя"
+_NUMERIC = "0９٣²½Ⅷ①〇一𝟘"
+_SIGNS = "、。．！？!?.,;:」』）)]”’\"'“‘「『（([{・ー-_…"
+
+_CONTENT_JA = _listed("""
+    氷 山 水が 温度 富士山 日本 学問 末永 土地 アイス ドア ガラス カー ヨーグルト ｱｲｽ ﾊﾞｽ 々 〆切 〇 𠮷 ABC Ｂ２
+    ー あー アー らーめん ゃっぱ ヴヵヷ がぎぱ ほぼ ン １９９８ 12
+""")
+_PARTICLES = _listed("は が を に で と も へ の や は、 には が、")
+_PREDICATES = _listed("""
+    です である でした できます できる ます ました される する なる ある ではありません ではない じゃない できない
+    されません ありません ません しない ならない ませんでした
+""")
+_BEHIND = ["", "\n", *_listed("ため が ので こと と か 人 、")]
+_ENDS_JA = ["。", "。", "．", "！", "？」", "!)", "。」\n", "\n", "\n\n", "。 ", "。”", ""]
+
+_CONTENT_EN = _listed("""
+    ice Ice Mars Venus NASA IT I I'm A Mars's O’Hara Oslo-Nord École U.S. 1998 9 0 007 rock-'n'-roll x_y cafe\u0301 café
+    Ｂａr iſ İS ıs a an the The THE in On to with he She they these That his do Does e.g. Dr. (mr. etc. "No. “vs. [fig.
+    J. (K. AB. approx. mt. St. "Tea?" 'Yes', ('two') {"x"} aunt's ’tis
+""")
+_NEGATED = _listed("""
+    cannot CANNOT can CAN Can can't Can’t won't WON'T don’t Isn't is was may Might must doesn't did ain't had
+""")
+_NEGATED += ["IS NOT", "was not", "have to", "Has to", "have  to", "is nothing", "may not", "could n't"]
+_ENDS_EN = [". ", ". ", "! ", "? ", "... ", '." ', ".) ", "?!\n", "\n", "\n\n", ". (", '. "', ".", ".  7", "; ", ""]
+
+
+def _chosen(*often: tuple[int, st.SearchStrategy[str]]) -> st.SearchStrategy[str]:
+    """One of the strategies, each as often as said."""
+    return st.one_of(*(strategy for times, strategy in often for _ in range(times)))
+
+
+@st.composite
+def _anything(draw: st.DrawFn) -> str:
+    """One of the rare parts, or any code point."""
+    pieces = draw(st.sampled_from([_WHITE_SPACE, _JOINING, _SPECIAL, _CASED, _NUMERIC, _SIGNS, None]))
+    return draw(CODE_POINTS if pieces is None else st.sampled_from(pieces))
+
+
+_CLAUSES_JA = st.tuples(st.sampled_from(_CONTENT_JA), st.sampled_from(_PARTICLES)).map("".join)
+_PREDICATES_JA = st.tuples(*map(st.sampled_from, (_CONTENT_JA, _PREDICATES, _BEHIND))).map("".join)
+_PIECES = {
+    "ja": _chosen((3, _CLAUSES_JA), (2, _PREDICATES_JA), (1, st.sampled_from(_CONTENT_JA)), (1, _anything())),
+    "en": _chosen((3, st.sampled_from(_CONTENT_EN)), (2, st.sampled_from(_NEGATED)), (1, _anything())),
+}
+_BEGINNINGS = ["", "", "", "\n", " \n \n", "\u3000", "\n\u0301", " \u0301", "\u200d"]
+_ENDS = {"ja": st.sampled_from(_ENDS_JA), "en": st.sampled_from(_ENDS_EN)}
+
+
+@st.composite
+def _sentences(draw: st.DrawFn, language: str) -> str:
+    pieces = draw(st.lists(_PIECES[language], min_size=1, max_size=8))
+    return ("" if language == "ja" else " ").join(pieces) + draw(_ENDS[language])
+
+
+@st.composite
+def texts(draw: st.DrawFn, language: str, max_sentences: int = 6) -> str:
+    """A text of a language, in which code points may join any character; sometimes one of any code points."""
+    if draw(st.integers(0, 9)) == 0:
+        return "".join(draw(st.lists(_anything(), max_size=20)))
+    text = "".join(draw(st.lists(_sentences(language), min_size=1, max_size=max_sentences)))
+    if draw(st.integers(0, 1)) == 0:
+        return text
+    text = draw(st.sampled_from(_BEGINNINGS)) + text
+    for place, joining in draw(st.lists(st.tuples(st.integers(0, len(text)), st.sampled_from(_JOINING)), max_size=4)):
+        text = text[:place] + joining + text[place:]
+    return text + draw(st.sampled_from(["", "", "", "\u200d", "\n", " "]))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What `perturbed` is called with."""
+
+    text: str
+    kind: str
+    degrees: tuple[Perturbation, ...]
+    seed: int
+    language: str
+    donors: tuple[str, ...] = ()
+    alternative: str | None = None
+
+    def by_oracle(self) -> list[str | Impossible]:
+        return perturbed(
+            self.text,
+            self.kind,
+            self.degrees,
+            seed=self.seed,
+            language=self.language,
+            donors=self.donors,
+            alternative=self.alternative,
+        )
+
+
+def languages() -> st.SearchStrategy[str]:
+    return st.sampled_from(LANGUAGES)
+
+
+def kinds() -> st.SearchStrategy[str]:
+    return st.sampled_from([*RULES, *ALIASES])
+
+
+def seeds() -> st.SearchStrategy[int]:
+    return st.one_of(st.integers(0, 9), st.integers(0, (1 << 64) - 1))
+
+
+def permilles() -> st.SearchStrategy[int]:
+    return st.one_of(st.sampled_from([*LADDERS["fine"], *LADDERS["coarse"]]), st.integers(1, 1000))
+
+
+def absolutes() -> st.SearchStrategy[int]:
+    return st.one_of(st.integers(1, 6), st.integers(1, 200))
+
+
+@st.composite
+def degrees(draw: st.DrawFn, kind: str) -> tuple[Perturbation, ...]:
+    """Degrees of a kind in any order, per mille and absolute."""
+    if not KINDS[ALIASES.get(kind, kind)].has_degrees:
+        return (Perturbation(kind),)
+    both = st.one_of(
+        permilles().map(lambda permille: Perturbation(kind, str(permille), permille=permille)),
+        absolutes().map(lambda k: Perturbation(kind, f"k{k}", k=k)),
+    )
+    return tuple(draw(st.lists(both, min_size=1, max_size=4)))
+
+
+@st.composite
+def donors(draw: st.DrawFn, text: str, language: str) -> tuple[str, ...]:
+    """Texts in any order, some of them twice, perhaps with the text itself or its sentences."""
+    own = st.sampled_from([text, *sentences(text, language)])
+    others = texts(language, 4)
+    found = draw(st.lists(st.one_of(others, others, own), min_size=draw(st.sampled_from([0, 1, 1, 2, 4])), max_size=4))
+    return tuple(found + found[: draw(st.integers(0, 1))])
+
+
+@st.composite
+def cases(draw: st.DrawFn, kind: str | None = None, language: str | None = None) -> Case:
+    """A text of any kind, with all that it may need."""
+    kind = kind or draw(kinds())
+    language = language or draw(languages())
+    text = draw(texts(language))
+    needs = KINDS[ALIASES.get(kind, kind)].needs
+    return Case(
+        text,
+        kind,
+        draw(degrees(kind)),
+        draw(seeds()),
+        language,
+        draw(donors(text, language)) if needs == "donors" else (),
+        draw(st.one_of(st.none(), st.just(text), st.just(" \n"), texts(language, 2)))
+        if needs == "alternative"
+        else None,
+    )
+
+
+_PATTERNS: Mapping[str, str] = {
+    "a lone surrogate": "[\ud800-\udfff]",
+    "NUL": "\x00",
+    "half-width kana": "[ｦ-ﾟ]",
+    "ー after hiragana": "[ぁ-ん]ー",
+    "ー after katakana": "[ァ-ヺ]ー",
+    "ー after something else": "(?:^|[^ぁ-ヿｦ-ﾟ])ー",
+    "a particle between content": "[一-龥ァ-ヺ][はがをにでともへの][一-龥ァ-ヺ、]",
+    "a predicate and what may follow": "(?:です|ます|する|ない|ません|ある)(?:[。．！？」）、\n]|ため|ので|$)",
+    "a number in full width": "[０-９]",
+    "a number of several digits": "[0-9]{2}",
+    "a katakana term": "[ァ-ヺー]{3}",
+    "a kanji term": "[一-龥]{2}",
+    "an abbreviation within a sentence": r"(?i:\b(?:dr|no|vs|mr|mt|st|etc|e\.g|u\.s)\.)(?=\s+[A-Z0-9])",
+    "an initial": r"(?<!\S)\(?[A-Z]\.\s",
+    "an end of a sentence with a quote": r"[.!?][\"')]\s",
+    "a negation that is lost": r"(?i:\bcannot\b|n['’]t\b|\b(?:is|was|may) not\b)",
+    "an auxiliary before to": r"(?i:\bha(?:ve|s) to\b)",
+    "a straight quote": "[\"']",
+    "a name": r"(?<=[a-z,] )[A-Z]\w+",
+    "a name with an apostrophe": r"\b[A-Z]\w*['’]\w",
+    "a letter that is small or large as no other": "[ſıİẞßΣς]",
+    "a look-alike kanji": f"[{''.join(tables().lookalikes)}]",
+    "full-width letters": "[Ａ-Ｚａ-ｚ]",
+    "white space that is rare": "[\u3000\x0b\x1c\x1f\x85\xa0\u2028\u2009]",
+    "white space alone before the first sentence": r"\A\s*\n\s*\S",
+    "nothing but white space": r"\A\s+\Z",
+}
+
+
+_CASES: Mapping[str, Callable[[TextReading], bool]] = {
+    "a joined character": lambda reading: len(reading.characters) < len(reading.text),
+    "a joined letter": lambda reading: any(map(reading.is_alphanumeric, _joined(reading))),
+    "joined white space": lambda reading: any(reading.seen[start].isspace() for start, _ in _joined(reading)),
+    "a joining code point at the beginning": lambda reading: (
+        len(characters("a" + reading.text)) == len(reading.characters)
+    ),
+    "a zero-width joiner at the end": lambda reading: reading.text.endswith("\u200d"),
+    "no code point": lambda reading: not reading.text,
+    "an unassigned code point": lambda reading: any(unicodedata.category(one) == "Cn" for one in reading.text),
+    "a code point past 16 bits": lambda reading: any(one > "\uffff" for one in reading.text),
+    "several sentences": lambda reading: len(reading.sentences) > 2,
+}
+
+RARE_CASES = (*_PATTERNS, *_CASES)
+"""The names of the rare cases."""
+
+
+def rare_cases(text: str, language: str) -> set[str]:
+    """The rare cases that a text has."""
+    reading = TextReading(text, language)
+    found = {name for name, pattern in _PATTERNS.items() if re.search(pattern, text)}
+    return found | {name for name, is_there in _CASES.items() if is_there(reading)}
+
+
+def _joined(reading: TextReading) -> list[Span]:
+    return [character for character in reading.characters if character.end > character.start + 1]
