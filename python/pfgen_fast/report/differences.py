@@ -26,7 +26,8 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
         >>> [piece.text for piece in before if piece.is_changed], [piece.text for piece in after if piece.is_changed]
         (['a'], [', too'])
     """
-    start = max(0, _n_equal(before, after) - _N_IN_FRONT)
+    is_long = max(len(before), len(after)) > N_SHOWN
+    start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
     windows = [text[start : start + N_SHOWN] for text in (before, after)]
     first, second = map(_characters, windows)

@@ -23,6 +23,12 @@ from .inline_svg import Link, inline_svg
 from .templating import library, own_code, source, template
 
 
+def check_libraries() -> None:
+    """Raises PfgenError if Jinja or matplotlib is not installed, which `write_finding` needs."""
+    for name in ("jinja2", "matplotlib"):
+        library(name, extra="experiments")
+
+
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
     """Writes the files of a finding, each atomically, and the page of all experiments in the folder.
 
@@ -37,7 +43,7 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
     Raises:
         PfgenError: Jinja or matplotlib is not installed, or a file cannot be written.
     """
-    library("matplotlib", extra="experiments")
+    check_libraries()
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:
         name = finding.file_name(picture)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
 from ...files.foreign_text import in_one_line
@@ -134,7 +135,7 @@ def _missed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 def _from_where(row: Row, cells: Sequence[Row]) -> str:
     """From which degree on a kind is noticed, or at which degrees if not from one on."""
-    if row["detectable_at_100"] is not None:
+    if row["detectable_at_100"] not in (None, UNNOTICED):
         return f"{row['kind']} (from {row['detectable_at_100']} on)"
     own = [cell for cell in cells if (cell["kind"], cell["metric"]) == (row["kind"], row["metric"])]
     return f"{row['kind']} (only at {', '.join(str(cell['degree']) for cell in own if cell['noticed']) or 'no degree'})"
