@@ -20,6 +20,7 @@ void bind_question_index(pybind11::module_& module);
 void bind_keywords(pybind11::module_& module);
 void bind_scorer(pybind11::module_& module);
 void bind_ngram_counts(pybind11::module_& module);
+void bind_perturbation(pybind11::module_& module);
 void bind_sampler(pybind11::module_& module);
 void bind_selection(pybind11::module_& module);
 void bind_aggregate(pybind11::module_& module);

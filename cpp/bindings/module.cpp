@@ -64,6 +64,7 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_keywords(module);
   pfgen::bind_scorer(module);
   pfgen::bind_ngram_counts(module);
+  pfgen::bind_perturbation(module);
   pfgen::bind_sampler(module);
   pfgen::bind_selection(module);
   pfgen::bind_aggregate(module);

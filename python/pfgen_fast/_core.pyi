@@ -182,6 +182,15 @@ class DocumentFrequencies:
     @property
     def frequencies(self) -> NDArray[np.uint32]: ...
 
+class Donors:
+    def __init__(self, texts: TextColumn, groups: NDArray[np.uint32] | None) -> None: ...
+
+class PerturbedTexts:
+    @property
+    def texts(self) -> TextColumn: ...
+    @property
+    def impossible(self) -> NDArray[np.uint8]: ...
+
 class DistributionSums:
     @property
     def n_ngrams(self) -> int: ...
@@ -255,6 +264,18 @@ def export_stream(
     names: Sequence[str],
     columns: Sequence[NDArray[np.float64]],
 ) -> object: ...
+def perturb(
+    texts: TextColumn,
+    kind: str,
+    amounts: Sequence[int],
+    are_absolute: Sequence[bool],
+    seed: int,
+    languages: NDArray[np.uint8],
+    donors: Donors | None,
+    groups: NDArray[np.uint32] | None,
+    alternatives: TextColumn | None,
+    n_threads: int,
+) -> list[PerturbedTexts]: ...
 
 class Constants:
     def __init__(

@@ -119,7 +119,7 @@ def test_a_task_may_choose_metrics_and_word_its_own(write):
     assert list(criteria.task("ads").criteria) == ["charm", "truth"]
     assert "from 0 (as bad" in criteria.prompt("ads", "truth", language="en", text="x")
     assert criteria.what("ads", "ja") == "an advertisement"
-    with pytest.raises(JudgingError, match="the criteria have no task 'adds'; there are ads"):
+    with pytest.raises(JudgingError, match="the criteria: unknown task 'adds'; expected one of ads"):
         criteria.task("adds")
 
 
@@ -142,15 +142,18 @@ def test_the_hash_changes_with_all_that_a_prompt_says(write):
 
 FAULTS = {
     "no TOML": ("[", "not TOML"),
-    "unknown key": ("tsks = 1", r"unknown key 'tsks'; there are tasks, scale, criteria"),
-    "unknown key of a task": ("[tasks.a]\nmetric = []" + KEY, r"tasks\['a'\]: unknown key 'metric'; there are metrics"),
-    "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; there are en, ja"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
+    "unknown key of a task": (
+        "[tasks.a]\nmetric = []" + KEY,
+        r"tasks\['a'\]: unknown key 'metric'; expected",
+    ),
+    "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
     "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
     "empty name": (KEY.replace('"charm"', '" "'), r"\.name: expected a text that is not empty"),
     "steps that are no texts": (KEY.replace('"Read it."', "1"), r"steps\[0\]: expected a string, not 1"),
     "a metric without criterion": (
         "tasks.a.metrics = ['charms']" + KEY,
-        r"metrics: no criterion 'charms'; there are charm",
+        r"metrics: unknown criterion 'charms'; expected one of charm",
     ),
     "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "expected at least one metric, and none twice"),
     "no metric": ("tasks.a.metrics = []" + KEY, "expected at least one metric, and none twice"),

@@ -139,7 +139,7 @@ def test_only_the_metrics_that_are_wanted_are_asked_for(path):
     judge = judge_of(path, engine, only=("fluency",), n_ratings=1)
     assert list(scores_of(judge)) == ["fluency"]
     assert len(engine.asked) == 6
-    with pytest.raises(JudgingError, match="the judge has no metric 'fluenci'; there are fluency, coherence, consistency"):
+    with pytest.raises(JudgingError, match="the judge: unknown metric 'fluenci'; expected one of fluency, coh"):
         judge_of(path, only=("fluenci",))
 
 

@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers import published
 from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment import oracle, signed_rank
+from pfgen_fast.discernment.originals import from_run
+from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.evaluators import Evaluator, Item, Metric, MetricsEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from sacrebleu.metrics import BLEU, CHRF
@@ -51,6 +55,13 @@ def test_rouge_l_of_english_counts_words(evaluator):
     assert rouge == 2 * 3 / (5 + 6)  # ice, doesn't, sink
 
 
+def test_without_a_language_the_text_of_the_item_decides(evaluator):
+    for item in (ENGLISH, JAPANESE):
+        assert scores_of(evaluator, replace(item, language=None), "ice 氷 on") == scores_of(
+            evaluator, item, "ice 氷 on"
+        )
+
+
 def test_the_best_reference_counts_for_rouge_l(evaluator):
     assert scores_of(evaluator, JAPANESE, "氷は軽い。")[0][2] == 1.0
     assert scores_of(evaluator, replace(JAPANESE, references=JAPANESE.references[::-1]), "氷は軽い。")[0][2] == 1.0
@@ -88,7 +99,6 @@ def test_a_missing_text_has_no_score(evaluator):
         (Item("a", "x", "qa", "en"), "item a: has no references, which the evaluator metrics needs"),
         (Item("a\n", "x", "qa", "en"), r"item a\\n: has no references"),
         (replace(ENGLISH, language="jp"), "item 1: unknown language 'jp'; expected one of ja, en"),
-        (replace(ENGLISH, language=None), "item 1: unknown language 'None'; expected one of"),
         (replace(ENGLISH, text="Ice floats on water."), "its text is one of its references.*--allow-self-reference"),
         (replace(ENGLISH, text="\nIce floats on water. "), "its text is one of its references"),
     ],
@@ -149,3 +159,24 @@ def test_order_and_batches_change_nothing(evaluator, data):
         assert np.array_equal(values, np.concatenate([part[name] for part in parts]), equal_nan=True)
         metric = next(metric for metric in evaluator.metrics if metric.name == name)
         assert all(metric.low <= value <= metric.high for value in values[~np.isnan(values)])
+
+
+@published.needs_published_runs
+@pytest.mark.parametrize(
+    ("kind", "permille", "expected"),
+    [
+        ("char_delete", 10, (9.3, 7.9, 3.6)),
+        ("word_repeat", 200, (1.6, 5.7, 12.1)),
+        ("sentence_reorder", 1000, (1.8, 2.3, 8.7)),
+        ("punctuation", None, (13.6, 13.6, 13.6)),
+        ("newline", None, (0.0, 0.0, 13.6)),
+    ],
+)
+def test_good_answers_against_human_ones_discern_as_a_prototype_measured(evaluator, kind, permille, expected):
+    items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o" / "5e1e9f4", published.suite()).items
+    degree = perturbation(kind, permille=permille)
+    texts = [oracle.perturbed(item.text, kind, [degree], language=item.language)[0] for item in items]
+    damaged = evaluator.score(items, text_column([text if isinstance(text, str) else None for text in texts]))
+    originals = evaluator.score(items, text_column([item.text for item in items]))
+    found = [signed_rank(originals[metric.name], damaged[metric.name]).d for metric in evaluator.metrics]
+    assert found == pytest.approx(expected, abs=0.06)

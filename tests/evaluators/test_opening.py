@@ -24,6 +24,15 @@ def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
     assert isinstance(table, TableScores)
 
 
+def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
+    (tmp_path / "replies.jsonl").write_text('{"key": "x", "reply": "[[3]]"}\n')
+    judge = open_evaluator("judge", model="org/judge", tasks=["qa"], server=None, cache=tmp_path / "replies.jsonl")
+    assert judge.name == "judge"
+    assert [metric.name for metric in judge.metrics] == ["answer_quality"]
+    with pytest.raises(DiscernmentError, match="evaluator judge: needs the option model"):
+        open_evaluator("judge")
+
+
 @pytest.mark.parametrize(
     ("what", "nearest"),
     [

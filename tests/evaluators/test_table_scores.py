@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pfgen_fast import DiscernmentError, PfgenError
 from pfgen_fast.discernment import kinds
-from pfgen_fast.evaluators import Metric, TableScores, table
+from pfgen_fast.evaluators import Item, Metric, TableScores, table
 from pyarrow import parquet
 
 HEAD = "item,perturbation,metric,score"
@@ -147,9 +147,10 @@ def test_directions_and_scales_are_declared(write):
 
 def test_items_that_the_collection_lacks_are_left_out_with_a_note(write):
     scores = TableScores(write("".join(f"{item},original,f,1\n" for item in range(9))))
-    (note,) = scores.notes_on(["0", "1"])
-    assert note.endswith("7 items: 2, 3, 4, 5, 6 and 2 more")
-    assert scores.notes_on([str(item) for item in range(9)]) == ()
+    items = [Item(str(number), "x", "answers") for number in range(9)]
+    (note,) = scores.notes_on(items[:2])
+    assert note.endswith("7 items: 2, 3, 4, 5, 6 and 2 more.")
+    assert scores.notes_on(items) == ()
 
 
 @pytest.mark.parametrize(

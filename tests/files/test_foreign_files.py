@@ -25,6 +25,8 @@ from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.discernment import open_plan, open_weights, read_collection
 from pfgen_fast.discernment.published import read_published
 from pfgen_fast.discernment.votes import read_survey
+from pfgen_fast.evaluators import TableScores
+from pfgen_fast.evaluators.kept_scores import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.generating import Setting
@@ -71,6 +73,7 @@ VALUES = (
     ),
     *(nested(25), nested(400), {"\ud800\n|" + "k" * 1000: nested(3)}),
 )
+LEVELS = {"original": "", "x/1": "word"}
 HUGE = "@huge@"
 """Becomes an integer that Python refuses to read."""
 
@@ -197,6 +200,10 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     }
     ratings = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
     scores = [["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]]
+    table = [["item", "perturbation", "metric", "score", "rating", "level"]]
+    table += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
+    table_rows_of = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    kept = [{"key": f"{i:064x}", "item": "a", "scores": {"f": 0.5, "g": None}} for i in range(1)]
     batch = batch_config(suite, Setting("gpt", "chat"))
     replies = [
         {
@@ -277,6 +284,9 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         Kind("rows.json", trials, as_json, lambda path: list(table_rows(path))),
         Kind("raw.jsonl", trials, as_json_lines, lambda path: gather([path], {}, {}, {"Why?": 0})),
         Kind("batch.config.json", batch, as_json, read_batch_config),
+        Kind("scores.csv", table, as_csv, TableScores),
+        Kind("scores.jsonl", table_rows_of, as_json_lines, TableScores),
+        Kind("kept.jsonl", kept, as_json_lines, KeptScores),
         Kind("batch.jsonl", replies, as_json_lines, import_replies),
         Kind("items.jsonl", items, as_json_lines, read_collection),
         Kind("items.json", items, as_json, read_collection),
@@ -291,6 +301,7 @@ KINDS = (
     *("result.json", "config.json", "trials.jsonl", "Q01.json", "questions.jsonl", "sweep.toml", "build.toml"),
     *("ratings.jsonl", "models.csv", "rows.jsonl", "rows.json", "raw.jsonl", "batch.config.json", "batch.jsonl"),
     *("items.jsonl", "items.json", "plan.toml", "weights.csv", "votes.csv", "bars.csv"),
+    *("scores.csv", "scores.jsonl", "kept.jsonl"),
 )
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from makers.programs import LENGTHS, scored, script
+from makers.programs import LENGTHS, command_of, scored
 from pfgen_fast import Suite
 from pfgen_fast.evaluators import CommandEvaluator
 from pfgen_fast.experiments import judge as experiment

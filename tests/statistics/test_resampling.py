@@ -23,7 +23,7 @@ from pfgen_fast.statistics.signed_rank import signed_rank
 SCORE = st.integers(1, 4).map(float) | st.floats(0, 1) | st.just(math.nan)
 
 DRAWS_OF_SEED_0 = [[2, 1, 0, 1, 1, 1], [1, 0, 0, 2, 2, 1]]
-SUBSAMPLES_OF_SEED_0 = [[0, 1, 1, 1, 0, 0], [1, 0, 1, 0, 0, 1]]
+SUBSAMPLES_OF_SEED_0 = [[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1]]
 
 
 @st.composite

@@ -9,15 +9,20 @@ class Generator {
  public:
   explicit Generator(std::uint64_t state) : state_(state) {}
 
-  std::uint64_t draw() {
-    state_ += 0x9E3779B97F4A7C15U;
-    std::uint64_t z = state_;
+  std::uint64_t draw() { return mixed(state_ += kStep); }
+
+  // What is drawn after `n` others.
+  std::uint64_t ahead(std::uint64_t n) const { return mixed(state_ + (n + 1) * kStep); }
+
+ private:
+  static constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15U;
+
+  static std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9U;
     z = (z ^ z >> 27) * 0x94D049BB133111EBU;
     return z ^ z >> 31;
   }
 
- private:
   std::uint64_t state_;
 };
 

@@ -24,9 +24,7 @@ FromRun = Annotated[
 ]
 FromSuite = Annotated[
     bool,
-    typer.Option(
-        "--from-suite", help="Instead: answers that the suite holds, of humans, or else reference answers."
-    ),
+    typer.Option("--from-suite", help="Instead: answers that the suite holds, of humans, or else reference answers."),
 ]
 PerQuestion = Annotated[
     int,
@@ -108,9 +106,7 @@ Donors = Annotated[
         metavar="FILE",
     ),
 ]
-Model = Annotated[
-    str | None, typer.Option("--model", "-m", help="The judge's name on the server.", metavar="NAME")
-]
+Model = Annotated[str | None, typer.Option("--model", "-m", help="The judge's name on the server.", metavar="NAME")]
 Maker = Annotated[
     str | None,
     typer.Option(

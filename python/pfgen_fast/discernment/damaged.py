@@ -8,17 +8,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import text_column
+from ..evaluators.evaluator import Item, text_column
+from ..evaluators.table import ORIGINAL
 from ..native import _core
 from .items import Collection, CollectionItem
 from .kinds import ALIASES, KINDS, Impossible
-from .plain_perturbing import Donors, Perturbed, perturbed_columns
+from .perturbing import Donors, Perturbed, perturbed_columns
 from .plan import Perturbation, Plan
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Damage:
             kind,
             degrees,
             seed=self.seed,
-            languages=[item.language or "en" for item in items],
+            languages=[item.language for item in items],
             donors=self._donors if needs == "donors" else None,
             alternatives=[item.alternative for item in items] if needs == "alternative" else None,
             threads=self._threads,
@@ -159,8 +160,43 @@ class Damage:
         if not any(_takes_from_others(each) for each in self.plan.perturbations):
             return None
         if pool is not None:
-            return Donors(list(pool))
-        return Donors(self._column, groups_of(self.collection.items))
+            return Donors.pool(list(pool))
+        return Donors(self._column, [item.question for item in self.collection.items])
+
+
+class PerturbedText(NamedTuple):
+    """A text of a test.
+
+    Attributes:
+        item: The ID of the item.
+        perturbation: The name of the perturbation; `original` for the undamaged text.
+        text: The text.
+    """
+
+    item: str
+    perturbation: str
+    text: str
+
+
+def texts_of(damage: Damage) -> Iterator[PerturbedText]:
+    """All texts of a test, to be scored elsewhere: the originals first, and no text where there can be none.
+
+    Example:
+        >>> from pfgen_fast.discernment import Collection, Plan, Perturbation
+        >>> from pfgen_fast.evaluators.evaluator import Item
+        >>> items = Collection.of([Item("1", "Ice floats.", "story")])
+        >>> damage = Damage(items, Plan((Perturbation("negate", "1000", 1000), Perturbation("newline"))))
+        >>> [tuple(each) for each in texts_of(damage)]
+        [('1', 'original', 'Ice floats.'), ('1', 'newline', 'Ice floats.\\n')]
+    """
+    items = damage.collection.items
+    for item in items:
+        yield PerturbedText(item.id, ORIGINAL, item.text)
+    for kind in damage:
+        for damaged in kind:
+            for item, text in zip(items, damaged.texts.tolist(), strict=True):
+                if text is not None:
+                    yield PerturbedText(item.id, damaged.perturbation.name, text)
 
 
 def _refusal(text: str | None, original: str) -> int:
@@ -176,7 +212,7 @@ def _takes_from_others(perturbation: Perturbation) -> bool:
     return perturbation.method == "rule" and kind is not None and kind.needs == "donors"
 
 
-def groups_of(items: Sequence[Any]) -> list[int]:
+def groups_of(items: Sequence[Item]) -> list[int]:
     """A number for each item: items with the same question have the same; an item without a question has its own.
 
     Example:

@@ -87,25 +87,11 @@ def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -
     n_cells = len(scores.perturbed) * len(scores.metrics)
     n_draws = affordable_draws(draws, scores.n_items, n_cells)
     counts = bootstrap_counts(scores.n_items, n_draws, seed=seed, groups=scores.groups.tolist())
-    return Drawn(*tested_in(scores, counts, zeros)[1:], counts)
-
-
-def tested_in(scores: TaskScores, counts: Counts, zeros: Zeros) -> tuple[Floats, Floats, Floats]:
-    """The tests of all cells in draws.
-
-    Args:
-        scores: The scores.
-        counts: Draws × items: how often each item is drawn.
-        zeros: How the test treats scores that do not change.
-
-    Returns:
-        n, log p and d, each draws × perturbations × metrics.
-    """
-    found = np.empty((3, len(counts), len(scores.perturbed), len(scores.metrics)))
+    log_p, d = np.empty((2, n_draws, len(scores.perturbed), len(scores.metrics)))
     for chunk in scores.chunks():
         damaged = scores.damaged(chunk)
         originals = np.broadcast_to(scores.originals, damaged.shape).reshape(-1, scores.n_items)
-        tests = resampled(originals, damaged.reshape(-1, scores.n_items), counts, zeros=zeros)
-        for values, place in zip((tests.n, tests.log_p, tests.d), found, strict=True):
-            place[:, chunk] = values.reshape(len(counts), -1, len(scores.metrics))
-    return found[0], found[1], found[2]
+        found = resampled(originals, damaged.reshape(-1, scores.n_items), counts, zeros=zeros)
+        log_p[:, chunk] = found.log_p.reshape(n_draws, -1, len(scores.metrics))
+        d[:, chunk] = found.d.reshape(n_draws, -1, len(scores.metrics))
+    return Drawn(log_p, d, counts)

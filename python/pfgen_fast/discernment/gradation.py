@@ -85,7 +85,7 @@ class Gradation:
     def per_100_permille(self, metric: int) -> float:
         """The mean drop for each 100 per mille of damage: the slope of a line from the originals; NaN without."""
         scores = self.scores(metric)
-        if not scores.size or any(each.permille is None for each in self.perturbations):
+        if not self.perturbations or not scores.size or any(each.permille is None for each in self.perturbations):
             return float("nan")
         rates = self.permille() / 100
         drops = (scores[0] - scores).mean(axis=1)

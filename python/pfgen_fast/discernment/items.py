@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Item
+from ..evaluators.evaluator import Item, language_of
 from ..files.foreign_text import in_one_line
 from .names import task_named, unknown
 
@@ -26,12 +25,6 @@ LEAST_ITEMS = 5
 """The lowest number that may be asked for."""
 
 _TASKS_WITH_QUESTIONS = ("qa", "answers")
-
-# Hiragana, katakana and kanji: the classes H, T and K of the rules.
-_JAPANESE = re.compile(
-    "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
-    "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3006\u3007]"
-)
 
 
 @dataclass(frozen=True)
@@ -111,16 +104,6 @@ class Collection:
             where = f"{self.name}: " if self.name else ""
             lower = f"; --min-items lowers this, not below {LEAST_ITEMS}" if min_items > LEAST_ITEMS else ""
             raise DiscernmentError(f"{where}{len(self)} items, expected at least {min_items}{lower}")
-
-
-def language_of(text: str) -> str:
-    """`ja` if a text has a hiragana, katakana or kanji, else `en`.
-
-    Example:
-        >>> language_of("ICE は氷"), language_of("Ice floats.")
-        ('ja', 'en')
-    """
-    return "ja" if _JAPANESE.search(text) else "en"
 
 
 def _checked(items: Iterable[Item]) -> Iterable[CollectionItem]:

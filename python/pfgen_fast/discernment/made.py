@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from ..evaluators.criteria import Criteria, read_criteria
-from ..evaluators.criteria_judge import language_of
-from ..evaluators.evaluator import Item, text_column
+from ..evaluators.evaluator import Item, language_of, text_column
 from ..evaluators.ratings import Connect
 from ..files.foreign_text import in_one_line
 from ..generation.events import Events

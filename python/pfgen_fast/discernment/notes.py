@@ -32,6 +32,8 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
         found += known_originals(evaluator.suite, scored.collection)
+    if hasattr(evaluator, "notes_on"):
+        found += evaluator.notes_on(scored.collection.items)
     for task in tasks:
         found += _impossible(scored, task)
         found += _undefined(task)

@@ -10,12 +10,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from ..errors import DiscernmentError, SuiteError
+from ..evaluators.evaluator import language_of
 from ..runs.aggregation import trials_of
 from ..runs.trials import Trials, find_runs
 from ..suite.questions import Question
 from ..suite.reading import SAMPLES_FILE
 from ..suite.suite import Suite
-from .items import MIN_ITEMS, Collection, CollectionItem, language_of
+from .items import MIN_ITEMS, Collection, CollectionItem
 from .names import unknown
 
 Source = Literal["samples", "references"]

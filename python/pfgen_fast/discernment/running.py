@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item
 from ..evaluators.table import TableScores
+from ..files.foreign_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
 from .cells import TaskCells, cell_columns, cells_of
 from .combined import TaskCombined, combined_of, perturbation_columns
@@ -24,7 +25,7 @@ from .notes import notes_on, warnings_on
 from .plan import Plan, usual_plan
 from .profile import profile_columns
 from .result import Discernment
-from .scoring import Progress, Scoring, score_all
+from .scoring import Progress, Scoring, score_all, with_spending
 from .signature import signature_of
 from .summary import summary_columns
 from .table_scoring import plan_of, score_table
@@ -75,12 +76,12 @@ def discern(
     Example:
         >>> from pfgen_fast import Scorer, Suite
         >>> from pfgen_fast.discernment.originals import from_suite
-        >>> from pfgen_fast.discernment.plan import chosen_plan
+        >>> from pfgen_fast.discernment.plan import Plan, perturbations_named
         >>> from pfgen_fast.evaluators.ngram import NgramEvaluator
-        >>> items = from_suite(Suite.load("mini"))
-        >>> found = discern(NgramEvaluator(Scorer("mini")), items, chosen_plan(kinds=["char_delete/300"]), draws=0)
-        >>> found.perturbations["kind"], found.perturbations["noticed"]
-        (['char_delete'], [True])
+        >>> items, plan = from_suite(Suite.load("mini")), Plan(perturbations_named("char_delete/300"))
+        >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan, draws=0)
+        >>> found.cells["metric"], found.cells["noticed"]
+        (['fluency', 'truthfulness', 'helpfulness', 'average'], [True, True, True, True])
     """
     if zeros not in ZEROS:
         raise unknown("treatment of zeros", zeros, ZEROS)
@@ -91,10 +92,13 @@ def discern(
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
     damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    if not damage.plan.perturbations:
+        raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     if isinstance(evaluator, TableScores):
         scoring = score_table(evaluator, damage)
     else:
         scoring = score_all(evaluator, damage, on_progress=on_progress)
+        scoring = replace(scoring, work=with_spending(scoring.work, [evaluator, maker]))
     return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
 
 

@@ -5,9 +5,10 @@ What an evaluator returns is checked by `valid_scores`: a score that is missing 
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
 from ..evaluators.values import valid_scores
 from ..files.foreign_text import in_one_line
+from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged
 from .examples import Examples
@@ -96,6 +98,21 @@ def work_of(scored: Scored, seconds: float) -> Work:
         n_missing += sum(int((np.isnan(scores) & each.is_possible).sum()) for scores in each.scores.values())
     n_impossible = n_items * len(scored.perturbed) - n_texts
     return Work(n_items, n_texts, n_impossible, n_missing, seconds=seconds)
+
+
+def with_spending(work: Work, asking: Iterable[object]) -> Work:
+    """What a test took, with the requests of those that ask a model, and what they cost.
+
+    Args:
+        work: What is known already.
+        asking: Whatever may have asked. What asks has a `spending`, which several may share.
+    """
+    found = (getattr(each, "spending", None) for each in asking)
+    spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
+    if not spendings:
+        return work
+    cost = math.fsum(each.cost for each in spendings) if all(each.prices for each in spendings) else None
+    return replace(work, n_requests=sum(each.n_requests for each in spendings), cost=cost)
 
 
 def check_some_score(scored: Scored) -> None:

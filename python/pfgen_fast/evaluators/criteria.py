@@ -10,16 +10,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import JudgingError, TrialsError
 from ..files.foreign_json import Fault, checked, count, entries, items, member, text, unexpected
-from ..files.foreign_text import in_one_line
 from ..files.foreign_toml import read_toml
 from ..judging.template import Template
+from .naming import unknown_name
 from .ratings import Scale
 
 T = TypeVar("T")
@@ -101,7 +100,7 @@ class Criteria:
         """
         found = self.tasks.get(name) or self.tasks.get(DEFAULT_TASK)
         if found is None:
-            raise JudgingError(f"the criteria have no task {listed(name, self.tasks)}")
+            raise JudgingError(f"the criteria: {unknown_name('task', name, self.tasks)}")
         return found
 
     def what(self, task: str, language: str) -> str:
@@ -180,18 +179,6 @@ def read_criteria(path: Path | None = None) -> Criteria:
     return checked(content, _criteria, str(path), error=JudgingError)
 
 
-def listed(name: str, known: Iterable[str]) -> str:
-    """An unknown name with those that there are, the nearest first.
-
-    Example:
-        >>> print(listed("flueny", ["accuracy", "fluency"]))
-        'flueny'; there are fluency, accuracy
-    """
-    names = list(known)
-    near = get_close_matches(name, names, n=len(names) or 1)
-    return f"'{in_one_line(name)}'; there are {', '.join([*near, *(one for one in names if one not in near)])}"
-
-
 def _criteria(content: Any) -> Criteria:
     _refuse_unknown(content, ("scale", "tasks", "criteria"))
     scale, for_all = member(content, "scale", _scale, Scale(1, 5)), _criteria_in(content)
@@ -219,7 +206,7 @@ def _task(value: Any, for_all: Mapping[str, Mapping[str, Criterion]]) -> Task:
     metrics = member(value, "metrics", _names) if "metrics" in value else tuple(known)
     for metric in metrics:
         if metric not in known:
-            raise Fault(f"no criterion {listed(metric, known)}").inside(".metrics")
+            raise Fault(unknown_name("criterion", metric, known)).inside(".metrics")
     if not metrics or len(set(metrics)) < len(metrics):
         raise Fault("expected at least one metric, and none twice").inside(".metrics")
     return Task(
@@ -290,7 +277,7 @@ def _refuse_unknown(value: Any, known: Iterable[str]) -> None:
     names = list(known)
     for key in value:
         if key not in names:
-            raise Fault(f"unknown key {listed(key, names)}")
+            raise Fault(unknown_name("key", key, names))
 
 
 def _in_language(by_language: Mapping[str, T], language: str) -> tuple[str, T]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,14 +24,13 @@ from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
 from ..native import _core
-from .criteria import Criteria, listed, read_criteria
-from .evaluator import Floats, Item, Metric, check_lengths
+from .criteria import Criteria, read_criteria
+from .evaluator import Floats, Item, Metric, check_lengths, language_of
+from .naming import unknown_name
 from .ratings import Connect, Ratings, check_n_ratings, usual_temperature
 
 N_RATINGS = 5
 """How often a text is rated by default, by each criterion."""
-
-_JAPANESE = re.compile("[\u3041-\u309f\u30a1-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ class CriteriaJudge:
         known = [metric for task in self.tasks for metric in self.criteria.task(task).criteria]
         for metric in self.only or ():
             if metric not in known:
-                raise JudgingError(f"the judge has no metric {listed(metric, dict.fromkeys(known))}")
+                raise JudgingError(f"the judge: {unknown_name('metric', metric, known)}")
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -219,16 +217,6 @@ class CriteriaJudge:
                 f"{self.replies.path}: {n_missing:,} of {n_needed:,} ratings are missing; expected all of them, a "
                 "server to ask, or the leave to take what is complete (--partial)"
             )
-
-
-def language_of(text: str) -> str:
-    """The language of a text of which it is not known: `ja` if it has a hiragana, katakana or kanji, else `en`.
-
-    Example:
-        >>> language_of("氷 floats"), language_of("Ice floats")
-        ('ja', 'en')
-    """
-    return "ja" if _JAPANESE.search(text) else "en"
 
 
 def open_judge(

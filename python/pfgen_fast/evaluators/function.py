@@ -75,7 +75,7 @@ class BatchedEvaluator(OutsideEvaluator):
     def _checked(self, requests: Sequence[Request]) -> list[Scores]:
         returned = self._called([request.item for request in requests], [request.text for request in requests])
         try:
-            columns = checked_columns(returned, len(requests))
+            columns = {name: column.tolist() for name, column in checked_columns(returned, len(requests)).items()}
         except DiscernmentError as error:
             raise _Misshapen(str(error)) from None
         return [{name: column[row] for name, column in columns.items()} for row in range(len(requests))]

@@ -18,7 +18,7 @@ from ..errors import DiscernmentError
 from ..files.foreign_text import in_one_line
 from ..files.optional import optional
 from ..native import _core
-from .evaluator import Floats, Item, Metric, check_lengths
+from .evaluator import Floats, Item, Metric, check_lengths, language_of
 from .naming import unknown_name
 from .outside import Progress
 
@@ -97,7 +97,7 @@ class MetricsEvaluator:
         """Compares each text with the references of its item.
 
         Raises:
-            DiscernmentError: An item has no references or no language, or its text is one of its references.
+            DiscernmentError: An item has no references, an unknown language, or its text is one of its references.
         """
         check_lengths(items, texts)
         rows = _rows_by_references(items, texts.tolist(), self._allow_self_reference)
@@ -155,12 +155,13 @@ def _references(item: Item, allow_self_reference: bool) -> References:
     where = f"item {in_one_line(item.id)}"
     if not item.references:
         raise DiscernmentError(f"{where}: has no references, which the evaluator metrics needs")
-    if item.language not in _TOKENIZERS:
-        raise DiscernmentError(f"{where}: {unknown_name('language', item.language, _TOKENIZERS)}")
+    language = item.language or language_of(item.text)
+    if language not in _TOKENIZERS:
+        raise DiscernmentError(f"{where}: {unknown_name('language', language, _TOKENIZERS)}")
     if _is_self_reference(item) and not allow_self_reference:
         problem = "its text is one of its references, so every damage would be noticed trivially"
         raise DiscernmentError(f"{where}: {problem}; expected other references, or --allow-self-reference")
-    return item.language, item.references
+    return language, item.references
 
 
 def _is_self_reference(item: Item) -> bool:

@@ -27,6 +27,6 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     names = list(known)
     nearest = get_close_matches(shown, names, n=_MOST)
     ordered = list(dict.fromkeys((*nearest, *names)))
-    listed = ", ".join((in_one_line(one, 60) for one in ordered[:_MOST]))
+    listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST])
     more = f" and {len(ordered) - _MOST} more" if len(ordered) > _MOST else ""
     return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}"

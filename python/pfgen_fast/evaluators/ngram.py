@@ -73,7 +73,7 @@ class NgramEvaluator:
 
         Example:
             >>> round(NgramEvaluator(Scorer("mini")).reference_means(["Q07"])["average"], 2)
-            0.66
+            0.7
         """
         asked: list[str] = []
         answers: list[str] = []

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import DiscernmentError, TrialsError
 from ..files.foreign_text import in_one_line, utf8
 from ..tables.formats import has_encoding, table_rows
-from .evaluator import Floats, Metric
+from .evaluator import Floats, Item, Metric
 from .naming import unknown_name
 from .values import on_scale, score_of, turned
 
@@ -120,11 +120,12 @@ class TableScores:
         """The level of a perturbation; None if the table does not say."""
         return self._levels.get(name)
 
-    def notes_on(self, items: Sequence[str]) -> tuple[str, ...]:
-        """What a reader must know about the table beside a collection with these items, one sentence each."""
-        others = [item for item in self.items if item not in set(items)]
-        begin = "the table has scores that are left out, because the collection does not have"
-        return (_sentence(begin, others),) if others else ()
+    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """What a reader of the scores of these items must know, one sentence each."""
+        known = {item.id for item in items}
+        others = [item for item in self.items if item not in known]
+        begin = "The table has scores that are left out, because the collection does not have"
+        return (_sentence(begin, others) + ".",) if others else ()
 
     def _is_there(self, perturbation: str, item: str) -> bool:
         place = self._places.get(item)
@@ -182,7 +183,7 @@ class _Names:
 
 @dataclass
 class _Columns:
-    """The rows of a table as numbers; six columns in `rows`, in the order of `_CODED`, and their scores."""
+    """The rows of a table: perturbation, item, metric, replicate and rating as numbers, with their score."""
 
     items: _Names = field(default_factory=_Names)
     perturbations: _Names = field(default_factory=_Names)
@@ -191,11 +192,23 @@ class _Columns:
     ratings: _Names = field(default_factory=_Names)
     rows: dict[tuple[int, int, int, int, int], float] = field(default_factory=dict)
     levels: dict[str, str] = field(default_factory=dict)
-    hash: str = ""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all rows."""
+        names = [self.perturbations, self.items, self.metrics, self.replicates, self.ratings]
+        begin = json.dumps([[each.names for each in names], self.levels], ensure_ascii=False)
+        digest = hashlib.sha256(utf8(begin) + b"\n")
+        digest.update(self._keys().astype("<i8").tobytes())
+        digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def _keys(self) -> NDArray[np.int64]:
+        return np.array(list(self.rows), dtype=np.int64).reshape(-1, 5)
 
     def means(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:
         """Perturbation, item, metric and score, averaged over the valid ratings and then over replicates."""
-        keys = np.array(list(self.rows), dtype=np.int64).reshape(-1, 5)
+        keys = self._keys()
         scores = np.array(list(self.rows.values()), dtype=np.float64)
         for n_columns in (4, 3):
             keys, scores = _averaged(keys[:, :n_columns], scores)
@@ -219,21 +232,18 @@ def _averaged(keys: NDArray[np.int64], scores: Floats) -> tuple[NDArray[np.int64
 
 def _read(path: Path) -> _Columns:
     columns = _Columns()
-    digest = hashlib.sha256()
     try:
         is_text = has_encoding(path)
         for location, row in table_rows(path):
-            digest.update(_add(columns, row, location, is_text=is_text))
+            _add(columns, row, location, is_text=is_text)
     except TrialsError as error:
         raise DiscernmentError(str(error)) from None
     if not columns.rows:
         raise DiscernmentError(f"{path}: no rows; expected the columns {', '.join(_NEEDED)}")
-    columns.hash = digest.hexdigest()
     return columns
 
 
-def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: bool) -> bytes:
-    """Adds a row, and returns its bytes for the hash of all rows."""
+def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: bool) -> None:
     for name in _NEEDED:
         if name not in row:
             there = ", ".join(in_one_line(name) for name in row)
@@ -250,10 +260,8 @@ def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: b
     if key in columns.rows:
         which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
         raise DiscernmentError(f"{location}: a second score of {which}; expected one, or a column replicate or rating")
-    score = _text_score(row["score"]) if is_text else score_of(row["score"])
-    columns.rows[key] = score
+    columns.rows[key] = _text_score(row["score"]) if is_text else score_of(row["score"])
     _add_level(columns, perturbation, level, location)
-    return utf8(json.dumps([item, perturbation, metric, replicate, rating, level, score], ensure_ascii=False) + "\n")
 
 
 def _add_level(columns: _Columns, perturbation: str, level: str, location: str) -> None:

@@ -67,11 +67,11 @@ def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextC
     for metric in evaluator.metrics:
         if metric.name not in columns:
             raise DiscernmentError(f"{where}: returned no scores of the metric {in_one_line(metric.name)}")
-        found[metric.name] = on_scale(metric, np.array(columns[metric.name], dtype=np.float64))
+        found[metric.name] = on_scale(metric, columns[metric.name])
     return found
 
 
-def checked_columns(returned: Any, n_texts: int) -> dict[str, list[float]]:
+def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
     """A mapping from metrics to sequences of scores, as an evaluator returns it; NaN for what is no score.
 
     Raises:
@@ -91,8 +91,15 @@ def checked_columns(returned: Any, n_texts: int) -> dict[str, list[float]]:
         if len(column) != n_texts:
             what = f"{len(column):,} scores of the metric {in_one_line(name)} for {n_texts:,} texts"
             raise DiscernmentError(f"returned {what}; expected one for each")
-        found[name] = [score_of(value) for value in column]
+        found[name] = _scores_of(column)
     return found
+
+
+def _scores_of(column: Any) -> Floats:
+    """The scores of a sequence; whole arrays at once, since our own evaluators have millions of scores."""
+    if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.ndim == 1:
+        return np.where(np.isfinite(column), column, np.nan)
+    return np.array([score_of(value) for value in column], dtype=np.float64)
 
 
 def score_of(value: Any) -> float:

@@ -6,6 +6,7 @@ Rules: docs/discernment.md.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from .discernment_scores import FEW, NOTICED
-from .resampling import resampled, subsample_counts
-from .signed_rank import Zeros, differences_on_grid
+from .resampling import subsample_counts
+from .signed_rank import Zeros, differences_on_grid, signed_rank
 
 Floats = NDArray[np.float64]
 
@@ -90,10 +91,21 @@ def noticed_from_with(
     n_common = x.shape[1]
     if n_common < n_items or not n_items or not len(y):
         return None
-    counts = subsample_counts(n_common, n_items, 1 if n_common == n_items else n_draws, seed=seed)
-    drawn = resampled(np.broadcast_to(x, y.shape), y, counts, higher_is_better=higher_is_better, zeros=zeros)
-    degrees = np.sort(noticed_from(is_noticed(drawn.d, drawn.n)))
+    drawn = _subsamples(n_common, n_items, 1 if n_common == n_items else n_draws, seed)
+    # A row for each degree and draw, so that the work does not grow with the number of all items.
+    shape = (len(y), *drawn.shape)
+    originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
+    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
+    noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
+    degrees = np.sort(noticed_from(noticed.T))
     return int(degrees[(len(degrees) - 1) // 2])
+
+
+@lru_cache(maxsize=8)
+def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.intp]:
+    """The items of each draw; most kinds of damage have the same number of items, and so the same draws."""
+    counts = subsample_counts(n_items, size, n_draws, seed=seed)
+    return np.nonzero(counts)[1].reshape(n_draws, size)
 
 
 def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:

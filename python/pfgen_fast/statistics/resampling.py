@@ -74,28 +74,36 @@ def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Seque
         group: number for number, group in enumerate(dict.fromkeys(range(n_items) if groups is None else groups))
     }
     n_groups = len(numbers)
-    generator = np.random.PCG64(seed)
     counts = np.zeros((n_draws, n_groups), dtype=np.int32)
-    for draw in counts if n_groups else ():
-        # NumPy keeps the raw numbers of a generator for ever, but not what its methods make of them.
-        drawn = (generator.random_raw(n_groups) >> np.uint64(32)) * np.uint64(n_groups) >> np.uint64(32)
-        draw[:] = np.bincount(drawn.astype(np.int64), minlength=n_groups)
+    for draw, drawn in zip(counts, _below(n_groups, n_draws, n_groups, seed), strict=True):
+        draw[:] = np.bincount(drawn, minlength=n_groups)
     return counts if groups is None else counts[:, [numbers[group] for group in groups]]
 
 
 def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:
-    """Draws `size` items without replacement: whether each item (column) is in each draw (row).
+    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row).
 
     Example:
         >>> subsample_counts(5, 2, 3).sum(axis=1).tolist()
         [2, 2, 2]
     """
     counts = np.zeros((n_draws, n_items), dtype=np.int32)
-    generator = np.random.PCG64(seed)
-    for draw in counts:
-        keys = generator.random_raw(n_items)
-        draw[np.argsort(keys, kind="stable")[:size]] = 1
+    draws = np.arange(n_draws)
+    # Floyd's way: any of the first items, or the next one if that is in the sample already.
+    bounds = np.arange(n_items - size + 1, n_items + 1)
+    for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
+        counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
     return counts
+
+
+def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
+    """Random whole numbers below bounds, a row for each draw.
+
+    NumPy keeps the raw numbers of a generator for ever, but not what its methods make of them.
+    """
+    raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
+    found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
+    return found
 
 
 def interval(draws: Any) -> tuple[Floats, Floats]:
@@ -222,7 +230,7 @@ def _exact_sums(values: Floats, of_items: Floats) -> Floats:
     exact in any order, so that the BLAS behind `@` cannot change them.
     """
     largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
-    exponent = np.clip(np.frexp(largest)[1], -900, None)
+    exponent = np.frexp(largest)[1]
     whole = np.rint(np.ldexp(values, 53 - exponent))
     high = np.rint(np.ldexp(whole, -_HALF_BITS))
     low = whole - np.ldexp(high, _HALF_BITS)

@@ -1,0 +1,115 @@
+// Texts damaged by rule, in kinds and degrees, by the rules of docs/discernment.md. What becomes of a text depends on
+// the kind, the degree, the text, the seed and the donors, and on nothing else. A character, which is a code point with
+// what joins it, is never split.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "pfgen/text.hpp"
+
+namespace pfgen {
+
+enum class Language : std::uint8_t {
+  kJapanese,
+  kEnglish,
+  kByText,  // Japanese if the text has hiragana, katakana or kanji
+};
+
+enum class PerturbationKind : std::uint8_t {
+  kCharDelete,
+  kCharTypo,
+  kCharSwap,
+  kCharRepeat,
+  kWordDelete,
+  kWordDrop,
+  kWordSwap,
+  kWordRepeat,
+  kNumberChange,
+  kTermSwap,
+  kFunctionWord,
+  kNegate,
+  kSentenceReorder,
+  kSentenceDelete,
+  kSentenceRepeat,
+  kSentenceInsert,
+  kAnswerSwap,
+  kWrongEnding,
+  kTruncate,
+  kLoop,
+  kIdentity,
+  kNewline,
+  kPunctuation,
+  kWidth,
+};
+
+// The kind of this name, if there is one.
+std::optional<PerturbationKind> perturbation_kind(std::string_view name);
+
+// How many of a text's sites are damaged: a share of them in per mille (1 to 1,000), or a number (1 or more).
+struct Degree {
+  std::uint64_t amount = 1000;
+  bool is_absolute = false;
+};
+
+// Why a text cannot be damaged: the first that applies. The numbers are those of kinds.py.
+enum class Impossible : std::uint8_t {
+  kNot = 0,
+  kNoSite = 1,
+  kTooFewSites = 2,
+  kNoCandidate = 3,
+  kUnchanged = 4,
+  kNothingLeft = 5,
+};
+
+// The texts of one degree. They are views of `bytes`, null where the damage is impossible.
+struct PerturbedTexts {
+  std::vector<TextView> texts;
+  std::vector<std::uint8_t> impossible;  // of each text, an `Impossible`
+  std::vector<std::unique_ptr<unsigned char[]>> bytes;
+};
+
+struct DonorTables;
+
+// Texts of which parts are put into others. Immutable and thread-safe; what is needed of them is found at its first
+// use.
+class Donors {
+ public:
+  // `texts` must be valid as long as the donors are used. A text may take from those of other groups than its own;
+  // without groups, from all. Throws InvalidAnswer on invalid UTF-8.
+  Donors(std::span<const TextView> texts, std::span<const std::uint32_t> groups);
+  Donors(Donors&&) noexcept;
+  Donors& operator=(Donors&&) noexcept;
+  ~Donors();
+
+  const DonorTables& tables() const noexcept { return *tables_; }
+
+ private:
+  std::unique_ptr<DonorTables> tables_;
+};
+
+struct PerturbationOptions {
+  PerturbationKind kind = PerturbationKind::kIdentity;
+  std::span<const Degree> degrees;  // kinds without degrees do with one of any amount
+  std::uint64_t seed = 0;
+  std::span<const Language> languages;     // of each text
+  const Donors* donors = nullptr;          // without them, kinds that need some are impossible
+  std::span<const std::uint32_t> groups;   // of each text among the donors' groups; none: a text is in no group
+  std::span<const TextView> alternatives;  // of each text, some null, all valid; none: no text has one
+};
+
+inline constexpr std::size_t kMaxPerturbedCodePoints = std::size_t{1} << 31;
+
+// The damaged texts of each degree. Throws InvalidAnswer on invalid UTF-8 and std::length_error on texts with more than
+// `kMaxPerturbedCodePoints`, before or after. `on_pause` is called by the calling thread now and then; what it throws
+// ends the work of all threads.
+std::vector<PerturbedTexts> perturb(std::span<const TextView> texts, const PerturbationOptions& options,
+                                    std::size_t n_threads, const std::function<void()>& on_pause = {});
+
+}  // namespace pfgen

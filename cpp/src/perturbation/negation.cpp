@@ -1,0 +1,211 @@
+// Statements that are denied, and denials that are not.
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "perturbation/damage.hpp"
+#include "perturbation/tables.hpp"
+
+namespace pfgen {
+namespace {
+
+constexpr std::u32string_view kCannot = U"cannot";
+constexpr std::size_t kCanLength = 3;
+constexpr std::u32string_view kNot = U" not";
+constexpr std::u32string_view kTo = U" to";
+
+// What may stand before `n't`.
+constexpr std::array<std::u32string_view, 15> kContracted{U"ca",  U"wo",   U"do",    U"is",    U"are",
+                                                          U"was", U"were", U"could", U"would", U"should",
+                                                          U"has", U"have", U"had",   U"does",  U"did"};
+
+// The order of the Japanese rules in which the longest that fits is found first.
+constexpr auto kLongestFirst = [] {
+  std::array<std::size_t, kJapaneseNegations.size()> order{};
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) {
+    const std::size_t a_size = kJapaneseNegations[a].first.size(), b_size = kJapaneseNegations[b].first.size();
+    return a_size != b_size ? a_size > b_size : a < b;
+  });
+  return order;
+}();
+
+// A letter as patterns compare it that ignore case.
+char32_t folded(char32_t c) {
+  if (c >= U'A' && c <= U'Z') return c + (U'a' - U'A');
+  if (c == U'ſ') return U's';
+  if (c == U'İ' || c == U'ı') return U'i';
+  return c;
+}
+
+// What is made of a match: a span becomes a text, whose first letter takes the case of the first letter there.
+struct Denial {
+  Span span;
+  std::u32string_view text;
+  bool keeps_capital;
+};
+
+class EnglishNegation {
+ public:
+  explicit EnglishNegation(const Original& text) : text_(text) {}
+
+  void find(std::vector<Denial>& denials) {
+    std::size_t at = 0;
+    while (at < text_.size()) {
+      if (!is_word(at) || (at > 0 && is_word(at - 1))) {
+        ++at;
+        continue;
+      }
+      const std::optional<Match> match = match_at(at);
+      if (!match) {
+        ++at;
+        continue;
+      }
+      if (!has_joining(at, match->end)) denials.push_back(match->denial);
+      at = match->end;
+    }
+  }
+
+ private:
+  struct Match {
+    Denial denial;
+    std::size_t end;
+  };
+
+  bool is_word(std::size_t at) const { return text_.is_alphanumeric(at) || text_.base(at) == U'_'; }
+
+  // Whether one of the code points around `at` is of a word and the other is not.
+  bool is_edge(std::size_t at) const { return (at > 0 && is_word(at - 1)) != (at < text_.size() && is_word(at)); }
+
+  bool stands_at(std::size_t at, std::u32string_view low) const {
+    if (at + low.size() > text_.size()) return false;
+    for (std::size_t i = 0; i < low.size(); ++i) {
+      if (folded(text_.base(at + i)) != low[i]) return false;
+    }
+    return true;
+  }
+
+  bool has_joining(std::size_t begin, std::size_t end) const {
+    while (begin < end && !text_.joins(begin)) ++begin;
+    return begin < end;
+  }
+
+  static Denial denial(std::size_t begin, std::size_t end, std::u32string_view text, bool keeps_capital = false) {
+    return {{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)}, text, keeps_capital};
+  }
+
+  std::optional<Match> match_at(std::size_t at) const {
+    const char32_t first = folded(text_.base(at));
+    if (first == U'c' && stands_at(at, kCannot) && is_edge(at + kCannot.size())) {
+      return Match{denial(at + kCanLength, at + kCannot.size(), U""), at + kCannot.size()};
+    }
+    for (const std::u32string_view word : kContracted) {
+      if (word.front() != first || !stands_at(at, word)) continue;
+      const std::size_t end = contraction_end(at + word.size());
+      if (end == 0) continue;
+      if (word == U"wo") return Match{denial(at, end, U"will", true), end};
+      if (word == U"ca") return Match{denial(at, end, U"can", true), end};
+      return Match{denial(at + word.size(), end, U""), end};
+    }
+    for (const std::u32string_view word : kAuxiliaries) {
+      if (word.front() != first || !stands_at(at, word)) continue;
+      const std::size_t end = at + word.size();
+      if (stands_at(end, kTo) && is_edge(end + kTo.size())) continue;
+      if (stands_at(end, kNot) && is_edge(end + kNot.size())) {
+        return Match{denial(end, end + kNot.size(), U""), end + kNot.size()};
+      }
+      if (is_edge(end)) return Match{denial(end, end, word == U"can" ? U"not" : kNot), end};
+    }
+    return std::nullopt;
+  }
+
+  // The end of `n't` at `at`, 0 if it does not stand there.
+  std::size_t contraction_end(std::size_t at) const {
+    if (at + 3 > text_.size() || folded(text_.base(at)) != U'n') return 0;
+    if (text_.base(at + 1) != U'\'' && text_.base(at + 1) != U'’') return 0;
+    return folded(text_.base(at + 2)) == U't' && is_edge(at + 3) ? at + 3 : 0;
+  }
+
+  const Original& text_;
+};
+
+class JapaneseNegation {
+ public:
+  explicit JapaneseNegation(const Original& text) : text_(text), bases_(text.bases(), text.size()) {}
+
+  void find(std::vector<Denial>& denials) {
+    std::size_t at = 0;
+    while (at < bases_.size()) {
+      const std::size_t rule = is_hiragana(bases_[at]) ? rule_at(at) : kNone;
+      if (rule == kNone) {
+        ++at;
+        continue;
+      }
+      const auto& [old, other] = kJapaneseNegations[rule];
+      const std::size_t end = at + old.size();
+      if (!has_joining(at, end)) {
+        denials.push_back({{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)}, other, false});
+      }
+      at = end;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  static bool is_hiragana(char32_t c) { return c >= 0x3041 && c <= 0x3096; }
+
+  std::size_t rule_at(std::size_t at) const {
+    for (const std::size_t rule : kLongestFirst) {
+      const std::u32string_view old = kJapaneseNegations[rule].first;
+      if (old.front() == bases_[at] && bases_.substr(at).starts_with(old) && is_followed(at + old.size())) return rule;
+    }
+    return kNone;
+  }
+
+  bool is_followed(std::size_t end) const {
+    const std::u32string_view rest = bases_.substr(end);
+    return std::any_of(kNegationFollowers.begin(), kNegationFollowers.end(), [&](std::u32string_view follower) {
+      return follower.empty() ? rest.empty() : rest.starts_with(follower);
+    });
+  }
+
+  bool has_joining(std::size_t begin, std::size_t end) const {
+    while (begin < end && !text_.joins(begin)) ++begin;
+    return begin < end;
+  }
+
+  const Original& text_;
+  std::u32string_view bases_;
+};
+
+class Negate final : public SiteDamage {
+  std::size_t find_sites(const Case& text) override {
+    denials_.clear();
+    if (text.original.is_japanese()) {
+      JapaneseNegation(text.original).find(denials_);
+    } else {
+      EnglishNegation(text.original).find(denials_);
+    }
+    return denials_.size();
+  }
+
+  void edit(const Case& text, std::size_t site, std::uint64_t, std::uint32_t rank) override {
+    const Denial& denial = denials_[site];
+    edits().begin(denial.span, rank);
+    if (denial.keeps_capital && text.original.is_capital(denial.span.begin)) {
+      edits().add(denial.text.front() - (U'a' - U'A'));
+      edits().add(denial.text.substr(1));
+    } else {
+      edits().add(denial.text);
+    }
+  }
+
+  std::vector<Denial> denials_;
+};
+
+}  // namespace
+
+DamagePointer make_negate() { return std::make_unique<Negate>(); }
+
+}  // namespace pfgen

@@ -1,0 +1,79 @@
+#include "perturbation/order.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "perturbation/sha256.hpp"
+
+namespace pfgen {
+namespace {
+
+constexpr std::string_view kPrefix = "discernment";
+constexpr std::size_t kMostBytes = 4;  // of a code point
+
+// UTF-8, with lone surrogates as three bytes each.
+unsigned char* write_utf8(char32_t c, unsigned char* out) {
+  const auto more = [&](unsigned shift) { *out++ = static_cast<unsigned char>(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) {
+    *out++ = static_cast<unsigned char>(c);
+  } else if (c < 0x800) {
+    *out++ = static_cast<unsigned char>(0xC0 | c >> 6);
+    more(0);
+  } else if (c < 0x10000) {
+    *out++ = static_cast<unsigned char>(0xE0 | c >> 12);
+    more(6);
+    more(0);
+  } else {
+    *out++ = static_cast<unsigned char>(0xF0 | c >> 18);
+    more(12);
+    more(6);
+    more(0);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::uint64_t stream_of(std::string_view kind, std::u32string_view text, std::vector<unsigned char>& scratch) {
+  scratch.assign(kPrefix.begin(), kPrefix.end());
+  scratch.push_back(0);
+  scratch.insert(scratch.end(), kind.begin(), kind.end());
+  scratch.push_back(0);
+  const std::size_t begin = scratch.size();
+  scratch.resize(begin + kMostBytes * text.size());
+  unsigned char* out = scratch.data() + begin;
+  for (const char32_t c : text) out = write_utf8(c, out);
+  scratch.resize(static_cast<std::size_t>(out - scratch.data()));
+  return sha256_head(scratch);
+}
+
+std::uint64_t state_of(std::uint64_t stream, std::uint64_t seed) {
+  return Generator(Generator(stream).draw() ^ seed).draw();
+}
+
+void SiteOrder::shuffle(Generator& generator, std::size_t n_sites) {
+  order_.resize(n_sites);
+  ranks_.resize(n_sites);
+  std::iota(order_.begin(), order_.end(), 0U);
+  for (std::size_t i = n_sites; i-- > 1;) std::swap(order_[i], order_[below(generator, i + 1)]);
+  for (std::size_t i = 0; i < n_sites; ++i) ranks_[order_[i]] = static_cast<std::uint32_t>(i);
+  after_ = generator;
+}
+
+void SiteOrder::keep_apart(const std::vector<std::uint32_t>& units, std::size_t n_units) {
+  is_used_.assign(n_units, false);
+  std::size_t n_kept = 0;
+  for (const std::uint32_t site : order_) {
+    const std::uint32_t unit = units[site];
+    if (is_used_[unit] || is_used_[unit + 1]) {
+      ranks_[site] = kNeverTaken;
+    } else {
+      is_used_[unit] = is_used_[unit + 1] = true;
+      ranks_[site] = static_cast<std::uint32_t>(n_kept);
+      order_[n_kept++] = site;
+    }
+  }
+  order_.resize(n_kept);
+}
+
+}  // namespace pfgen

@@ -1,0 +1,33 @@
+// Properties of code points by Unicode 13.0, in which all later code points are unassigned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pfgen {
+
+// The classes of code points that Japanese words are made of.
+enum class Script : std::uint8_t { kOther, kHiragana, kKatakana, kKanji, kAlphanumeric };
+
+// Properties of a code point: bits, and above them its class.
+using Traits = std::uint8_t;
+inline constexpr Traits kJoins = 1;  // a part of the character before it
+inline constexpr Traits kAlphanumeric = 2;
+inline constexpr Traits kSpace = 4;
+inline constexpr Traits kCapital = 8;
+inline constexpr Traits kAssigned = 16;
+inline constexpr unsigned kScriptShift = 5;
+
+inline constexpr char32_t kZeroWidthJoiner = 0x200D;  // what follows it joins too
+inline constexpr char32_t kProlongedSound = 0x30FC;   // `ー`
+
+inline constexpr std::size_t kTraitsPerBlock = 128;
+extern const std::uint8_t kBlockOfCodePoints[];        // of each 128 code points
+extern const std::uint8_t kTraits[][kTraitsPerBlock];  // of each block
+
+// `c` is at most U+10FFFF.
+inline Traits traits_of(char32_t c) { return kTraits[kBlockOfCodePoints[c / kTraitsPerBlock]][c % kTraitsPerBlock]; }
+
+inline Script script_of(Traits traits) { return static_cast<Script>(traits >> kScriptShift); }
+
+}  // namespace pfgen

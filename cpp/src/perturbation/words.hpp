@@ -1,0 +1,34 @@
+// Words and terms of a text.
+#pragma once
+
+#include <vector>
+
+#include "perturbation/original.hpp"
+
+namespace pfgen {
+
+// Where a term stands, or in English a word that may be one: cut at its first apostrophe. Only those of one class
+// stand for each other.
+struct TermPlace {
+  Span span;
+  Script script;  // kKatakana or kKanji in Japanese, kAlphanumeric in English
+  bool is_term;   // false of English words that only may equal a term
+};
+
+class WordFinder {
+ public:
+  // Roughly phrases in Japanese: a run of content with the hiragana behind it.
+  void find_words(const Original& text, std::vector<Span>& words);
+  void find_terms(const Original& text, std::vector<TermPlace>& places);
+
+ private:
+  void find_japanese_words(const Original& text, std::vector<Span>& words);
+  void find_japanese_terms(const Original& text, std::vector<TermPlace>& places);
+  void find_english_terms(const Original& text, std::vector<TermPlace>& places);
+
+  std::vector<Script> scripts_;
+  std::vector<Span> words_;
+  std::vector<Span> sentences_;
+};
+
+}  // namespace pfgen

@@ -1,0 +1,301 @@
+"""Damages texts by rule, in kinds and degrees. The rules are docs/discernment.md; the core applies them.
+
+What becomes of a text depends on kind, degree, text, seed and donors: not on the order of the texts, nor on threads.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+from ..native import _core
+from ..native.columns import worded
+from ..native.threads import checked_threads
+from .kinds import ALIASES, KINDS, Kind
+from .plan import Perturbation, perturbation
+
+LANGUAGES = ("ja", "en")
+_BY_TEXT = 2
+_SEEDS = 1 << 64
+
+
+@dataclass(frozen=True, eq=False)
+class Perturbed:
+    """The damaged texts of one degree.
+
+    Attributes:
+        texts: A text for each original; null where the perturbation is impossible.
+        impossible: Why it is impossible: a value of `Impossible`, or 0 where it is possible.
+    """
+
+    texts: _core.TextColumn
+    impossible: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.impossible)
+
+
+class Donors:
+    """Texts of which parts are put into others. They are looked at when a kind first needs them.
+
+    A text takes from those of other groups than its own: an answer from the answers to other questions.
+
+    Args:
+        texts: The texts, anything that `Scorer.score` takes as answers.
+        groups: The group of each text, such as its question; a text without one (None) is a group of its own. Without
+            groups, each text is.
+
+    Raises:
+        TrialsError: An entry of `texts` is not a text.
+        DiscernmentError: The lengths differ.
+
+    Example:
+        >>> len(Donors(["Ice floats.", "Ice is light.", "The sun rises."], ["ice", "ice", "sun"]))
+        3
+    """
+
+    def __init__(self, texts: Any, groups: Sequence[str | None] | None = None) -> None:
+        column = _column(texts, "donors")
+        numbers = np.arange(len(column), dtype=np.uint32)
+        if groups is not None:
+            _check_length("groups", len(groups), "donors", len(column))
+            numbers = _numbers(groups)
+        self._init(column, numbers)
+
+    @classmethod
+    def pool(cls, texts: Any) -> Donors:
+        """Donors without groups: every text may take from every other.
+
+        Example:
+            >>> perturb(["It rained."], "answer_swap", donors=Donors.pool(["It rained.", "It snowed."]))
+            ['It snowed.']
+        """
+        donors = cls.__new__(cls)
+        donors._init(_column(texts, "donors"), None)
+        return donors
+
+    def _init(self, column: _core.TextColumn, groups: NDArray[np.uint32] | None) -> None:
+        self._n = len(column)
+        self.groups = groups
+        with worded():
+            self.core = _core.Donors(column, groups)
+
+    def __len__(self) -> int:
+        return self._n
+
+
+def perturb(
+    texts: Any,
+    kind: str,
+    *,
+    permille: int | None = None,
+    k: int | None = None,
+    seed: int = 0,
+    language: str | Sequence[str | None] | None = None,
+    questions: Sequence[str | None] | None = None,
+    donors: Donors | Sequence[str] | None = None,
+    alternatives: Sequence[str | None] | None = None,
+) -> list[str | None]:
+    """Damages texts.
+
+    Args:
+        texts: The texts.
+        kind: The kind of damage, a key of `KINDS` or `ALIASES`.
+        permille: How much of a text's sites are damaged, 1 to 1,000 per mille.
+        k: How many of them are damaged instead, 1 or more.
+        seed: The seed of the random choices.
+        language: `ja` or `en`, of all texts or one for each. By default, and for None, Japanese if the text has
+            hiragana, katakana or kanji.
+        questions: The question of each text. A text takes nothing from texts of its own question, and without questions
+            nothing from itself.
+        donors: Other texts to take from, instead of those with other questions.
+        alternatives: The wrong ending of each text, for `wrong_ending`.
+
+    Returns:
+        The damaged texts; None where the damage is impossible.
+
+    Raises:
+        DiscernmentError: There is no such kind or degree, or the lengths differ.
+        TrialsError: An entry is not a text.
+
+    Example:
+        >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
+        ['Water is wet. Ice floats it.', None]
+    """
+    found = known_kind(kind)
+    column = _column(texts, "texts")
+    if found.needs == "donors":
+        if donors is None:
+            donors = Donors(column, questions)
+        elif not isinstance(donors, Donors):
+            donors = Donors.pool(donors)
+    elif not isinstance(donors, Donors):
+        donors = None
+    if questions is not None:
+        _check_length("questions", len(questions), "texts", len(column))
+    degree = checked_degree(found, permille=permille, k=k)
+    (perturbed,) = perturbed_columns(
+        column, found.name, [degree], seed=seed, languages=language, donors=donors, alternatives=alternatives
+    )
+    return perturbed.texts.tolist()
+
+
+def perturbed_columns(
+    texts: Any,
+    kind: str,
+    degrees: Sequence[Perturbation],
+    *,
+    seed: int = 0,
+    languages: str | Sequence[str | None] | None = None,
+    donors: Donors | None = None,
+    rows: Sequence[int] | NDArray[np.integer[Any]] | None = None,
+    alternatives: Any = None,
+    threads: int | None = None,
+) -> list[Perturbed]:
+    """Damages texts in several degrees, all from one analysis of each text.
+
+    Args:
+        texts: The texts, anything that `Scorer.score` takes as answers.
+        kind: The kind of damage.
+        degrees: The degrees: perturbations of this kind.
+        seed: The seed of the random choices.
+        languages: `ja` or `en`, of all texts or one for each; by text where it is None.
+        donors: What kinds that need donors take from. With groups, the texts are those of the donors, in their order.
+        rows: The place of each text among the donors, if the texts are not all of them.
+        alternatives: The wrong ending of each text, or None, for `wrong_ending`.
+        threads: The number of threads; one for each core by default. The texts do not depend on it.
+
+    Returns:
+        The damaged texts of each degree.
+
+    Raises:
+        DiscernmentError: There is no such kind or language, or the lengths differ.
+        TrialsError: An entry is not a text.
+
+    Example:
+        >>> few, many = perturbed_columns(
+        ...     ["Ice floats."], "char_delete", [perturbation("char_delete", permille=p) for p in (100, 300)]
+        ... )
+        >>> few.texts.tolist(), many.texts.tolist()
+        (['Ie floats.'], ['Ie lats.'])
+    """
+    found = known_kind(kind)
+    column = _column(texts, "texts")
+    checked = [checked_degree(found, permille=degree.permille, k=degree.k) for degree in degrees]
+    if alternatives is not None:
+        alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
+        _check_length("alternatives", len(alternatives), "texts", len(column))
+    with worded():
+        columns = _core.perturb(
+            column,
+            found.name,
+            [_amount(degree) for degree in checked],
+            [degree.k is not None for degree in checked],
+            seed % _SEEDS,
+            _language_codes(languages, len(column)),
+            donors.core if donors else None,
+            _groups_of(donors, rows, len(column)),
+            alternatives,
+            checked_threads(threads),
+        )
+    return [Perturbed(column.texts, column.impossible) for column in columns]
+
+
+def known_kind(name: str) -> Kind:
+    """The kind of a name, that a rule makes.
+
+    Raises:
+        DiscernmentError: There is none; the message lists the kinds, the nearest name first.
+
+    Example:
+        >>> known_kind("random_ending").name
+        'answer_swap'
+    """
+    kind = KINDS.get(ALIASES.get(name, name))
+    if kind is not None and kind.method == "rule":
+        return kind
+    names = [kind.name for kind in KINDS.values() if kind.method == "rule"]
+    if kind is not None:
+        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
+    nearest = get_close_matches(str(name), [*names, *ALIASES], n=1)
+    names.sort(key=lambda other: other not in nearest)
+    raise DiscernmentError(f"unknown kind {name!r}; expected one of {', '.join([*nearest, *names])}")
+
+
+def checked_degree(kind: Kind, *, permille: int | None, k: int | None) -> Perturbation:
+    """The perturbation of a kind with a degree.
+
+    Raises:
+        DiscernmentError: The degree is missing, given twice, or out of range.
+
+    Example:
+        >>> checked_degree(KINDS["loop"], permille=None, k=40).name
+        'loop/k40'
+    """
+    if permille is not None and k is not None:
+        raise DiscernmentError(f"kind {kind.name!r}: expected permille or k, not both")
+    if kind.has_degrees and permille is None and k is None:
+        raise DiscernmentError(f"kind {kind.name!r}: expected a degree, as permille or k")
+    if permille is not None and not 1 <= operator.index(permille) <= 1000:
+        raise DiscernmentError(f"kind {kind.name!r}, permille: expected 1 to 1000, not {permille}")
+    if k is not None and operator.index(k) < 1:
+        raise DiscernmentError(f"kind {kind.name!r}, k: expected 1 or more, not {k}")
+    return perturbation(kind.name, permille=permille, k=k)
+
+
+def _amount(degree: Perturbation) -> int:
+    """The number of its degree; kinds without degrees damage all there is."""
+    return degree.k or degree.permille or 1000
+
+
+def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
+    with worded():
+        return _core.TextColumn(texts, name, nulls_allowed)
+
+
+def _check_length(name: str, n: int, other: str, expected: int) -> None:
+    if n != expected:
+        raise DiscernmentError(f"{name}: {n} entries for {expected} {other}; expected one for each")
+
+
+def _numbers(groups: Sequence[str | None]) -> NDArray[np.uint32]:
+    """A number for each group; those without a group have numbers of their own."""
+    known: dict[Any, int] = {}
+    numbers = [known.setdefault((row,) if group is None else group, len(known)) for row, group in enumerate(groups)]
+    return np.array(numbers, dtype=np.uint32)
+
+
+def _language_codes(languages: str | Sequence[str | None] | None, n_texts: int) -> NDArray[np.uint8]:
+    if languages is None or isinstance(languages, str):
+        return np.full(n_texts, _language_code(languages), dtype=np.uint8)
+    _check_length("languages", len(languages), "texts", n_texts)
+    codes = {language: _language_code(language) for language in set(languages)}
+    return np.array([codes[language] for language in languages], dtype=np.uint8)
+
+
+def _language_code(language: str | None) -> int:
+    if language is None:
+        return _BY_TEXT
+    if language not in LANGUAGES:
+        raise DiscernmentError(f"unknown language {language!r}; expected 'ja' or 'en'")
+    return LANGUAGES.index(language)
+
+
+def _groups_of(
+    donors: Donors | None, rows: Sequence[int] | NDArray[np.integer[Any]] | None, n_texts: int
+) -> NDArray[np.uint32] | None:
+    """The group of each text among those of the donors; None if there are no groups."""
+    if donors is None or donors.groups is None:
+        return None
+    if rows is None:
+        _check_length("texts", n_texts, "donors", len(donors))
+        return donors.groups
+    _check_length("rows", len(rows), "texts", n_texts)
+    return donors.groups[np.asarray(rows, dtype=np.intp)]

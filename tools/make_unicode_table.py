@@ -1,0 +1,117 @@
+"""Writes the properties of code points that the rules of discernment need, by Unicode 13.0, as a table of the core.
+
+Python's own properties are used, which for the code points of 13.0 are the same in every version since. Which those
+are, a newer Python does not know: `--ages` names the file `DerivedAge.txt` of any later version of Unicode.
+
+    python tools/make_unicode_table.py --ages DerivedAge.txt           # with any Python
+    python3.10 tools/make_unicode_table.py [--check]                   # whose Unicode is 13.0
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+TABLE = Path(__file__).parent.parent / "cpp" / "src" / "perturbation" / "unicode_table.cpp"
+VERSION = (13, 0)
+N_CODE_POINTS = 0x110000
+BLOCK_SIZE = 128
+
+JOINS, ALPHANUMERIC, SPACE, CAPITAL, ASSIGNED = 1, 2, 4, 8, 16
+CLASS_SHIFT = 5
+"""The class of a code point lies above the other properties: 0 for other, 1 for H, 2 for T, 3 for K, 4 for A."""
+
+RANGES = (
+    (1, ((0x3041, 0x309F),)),
+    (2, ((0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9F))),
+    (3, ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF), (0x3005, 0x3007))),
+)
+JOINING_RANGES = ((0x200C, 0x200D), (0xFE00, 0xFE0F), (0x1F3FB, 0x1F3FF))
+
+
+def is_in(code_point: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code_point <= last for first, last in ranges)
+
+
+def traits(code_point: int, is_assigned: bool) -> int:
+    """The properties of a code point; one that is not assigned has no others than its class."""
+    character = chr(code_point)
+    found = JOINS if is_in(code_point, JOINING_RANGES) else 0
+    if is_assigned:
+        found |= ASSIGNED
+        found |= JOINS if unicodedata.category(character) in ("Mn", "Mc", "Me") else 0
+        found |= ALPHANUMERIC if character.isalnum() else 0
+        found |= SPACE if character.isspace() else 0
+        found |= CAPITAL if character.isupper() else 0
+    by_range = next((number for number, ranges in RANGES if is_in(code_point, ranges)), 0)
+    return found | (by_range or (4 if found & ALPHANUMERIC else 0)) << CLASS_SHIFT
+
+
+def assigned_by(ages: Path) -> Callable[[int], bool]:
+    """Whether a code point is assigned in Unicode 13.0, by `DerivedAge.txt`."""
+    known = bytearray(N_CODE_POINTS)
+    for line in ages.read_text(encoding="utf-8").splitlines():
+        match = re.match(r"([0-9A-F]+)(?:\.\.([0-9A-F]+))?\s*;\s*(\d+)\.(\d+)", line)
+        if match and (int(match[3]), int(match[4])) <= VERSION:
+            for code_point in range(int(match[1], 16), int(match[2] or match[1], 16) + 1):
+                known[code_point] = unicodedata.category(chr(code_point)) != "Cn"  # not the noncharacters
+    return lambda code_point: bool(known[code_point])
+
+
+def table(is_assigned: Callable[[int], bool]) -> str:
+    """The C++ source: blocks of code points, equal ones once, and the block of each run of code points."""
+    all_traits = bytes(traits(code_point, is_assigned(code_point)) for code_point in range(N_CODE_POINTS))
+    blocks: dict[bytes, int] = {}
+    numbers = []
+    for begin in range(0, N_CODE_POINTS, BLOCK_SIZE):
+        numbers.append(blocks.setdefault(all_traits[begin : begin + BLOCK_SIZE], len(blocks)))
+    if len(blocks) > 256:
+        raise ValueError(f"{len(blocks)} blocks have no numbers of one byte")
+    lines = [
+        "// Properties of code points by Unicode 13.0. Written by tools/make_unicode_table.py.",
+        "// clang-format off",
+        '#include "perturbation/unicode.hpp"',
+        "",
+        "namespace pfgen {",
+        "",
+        f"const std::uint8_t kBlockOfCodePoints[{len(numbers)}] = {{",
+        *rows(numbers),
+        "};",
+        "",
+        f"const std::uint8_t kTraits[{len(blocks)}][kTraitsPerBlock] = {{",
+    ]
+    for block in blocks:
+        lines += ["{", *rows(block), "},"]
+    lines += ["};", "", "}  // namespace pfgen"]
+    return "\n".join(lines) + "\n"
+
+
+def rows(values: bytes | list[int]) -> list[str]:
+    """Numbers in lines of 32."""
+    return ["".join(f"{value}," for value in values[begin : begin + 32]) for begin in range(0, len(values), 32)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ages", type=Path, help="DerivedAge.txt of Unicode 13.0 or later")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the table would be another")
+    options = parser.parse_args()
+    if options.ages:
+        is_assigned = assigned_by(options.ages)
+    elif unicodedata.unidata_version == "13.0.0":
+        is_assigned = lambda code_point: unicodedata.category(chr(code_point)) != "Cn"  # noqa: E731
+    else:
+        parser.error(f"Python's Unicode is {unicodedata.unidata_version}, not 13.0.0; give --ages DerivedAge.txt")
+    text = table(is_assigned)
+    if options.check:
+        return 0 if TABLE.read_text(encoding="utf-8") == text else 1
+    TABLE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
