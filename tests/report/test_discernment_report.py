@@ -23,6 +23,7 @@ from pfgen_fast.report.discernment.rows import labels
 from pfgen_fast.report.discernment.writing import finding_of
 from pfgen_fast.report.drawing import DIVERGING, WHITE_ON, stored
 from pfgen_fast.report.templating import source
+from pfgen_fast.statistics.evaluator_agreement import Agreement
 
 CELLS = (
     "evaluator,task,level,kind,degree,permille,k,metric,n_items,n_impossible,n_missing,n_zero,n,share_lower,share_equal,"
@@ -203,10 +204,22 @@ def test_equal_names_are_told_apart():
 
 
 def test_different_numbers_of_items_are_said_to_forbid_comparing():
-    found = a_discernment()
-    fewer = a_discernment("judge", work=dataclasses.replace(found.work, n_items=20))
-    assert "d cannot be compared: ngram 40, judge 20" in finding_of([found, fewer]).notes[0]
-    assert not finding_of([found, found]).notes
+    found, other, fewer = a_discernment(), a_discernment("judge"), a_discernment("judge", n_items=20)
+    assert "differs (ngram 40, judge 20)" in finding_of([found, fewer]).notes[0]
+    assert not finding_of([found, other]).notes
+
+
+def test_the_agreement_of_two_evaluators_is_a_table_and_a_sentence():
+    found = [a_discernment(), a_discernment("judge", seed=1)]
+    clear, unclear = Agreement(-1.25, -1.5, -0.75, 0.5, 18), Agreement(0.1, -0.5, 0.75, None, 3)
+    finding = finding_of(found, agreements={(0, 1): {"answers": clear}})
+    (table,) = [table for table in finding.tables if table.name == "agreement"]
+    assert table.rows == (("ngram", "judge", "answers", -1.25, -1.5, -0.75, 0.5, 18),)
+    sentence = "The average d of judge is 1.25 higher than that of ngram (95 % interval 0.75 to 1.50)"
+    assert f"{sentence}; Kendall's correlation of their d is 0.50." in said(finding)
+    finding = finding_of(found, agreements={(0, 1): {"answers": unclear, "story": unclear}})
+    sentence = "The average d of ngram is 0.10 higher than that of judge (its 95 % interval contains 0)."
+    assert f"story: {sentence}" in said(finding)
 
 
 def test_a_note_of_one_test_names_it():

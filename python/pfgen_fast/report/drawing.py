@@ -48,7 +48,8 @@ LONGEST_NAME = 28
 _MARKERS = "osD^vXP"
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 _STYLE = {
-    **{"figure.autolayout": False, "figure.constrained_layout.use": False},
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "axes.grid": True,
     "grid.alpha": 0.3,
     "font.size": 9,

@@ -24,9 +24,9 @@ from .templating import library, own_code, source, template
 
 
 def check_libraries() -> None:
-    """Raises PfgenError if Jinja or matplotlib is not installed, which `write_finding` needs."""
-    for name in ("jinja2", "matplotlib"):
-        library(name, extra="experiments")
+    """Raises PfgenError unless everything is installed that `write_finding` needs, before hours of work."""
+    library("matplotlib", extra="experiments")
+    library("jinja2", extra="experiments")
 
 
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
