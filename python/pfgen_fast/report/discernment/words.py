@@ -33,13 +33,19 @@ def paragraph(results: Sequence[Result]) -> str:
     """How to read the figures."""
     ceilings = [row["ceiling_d"] for result in results for row in result.cells() if row["ceiling_d"]]
     most = f" With these items it can hardly be more than {max(ceilings):.1f}." if ceilings else ""
-    several = "".join(f" {_in_short(result)}." for result in results) if len(results) > 1 else ""
     return (
         "Texts were damaged in known ways and degrees, and scored apart from their originals. The discernment score d "
         "says how consistently the damaged texts got less: it is the p-value of a paired rank test on a logarithmic "
         f"scale, and 1 stands for p = 0.05.{most} It grows with the number of items and does not say how far scores "
-        f"fall: the mean drop does.{several}"
+        f"fall: the mean drop does."
     )
+
+
+def in_short(results: Sequence[Result]) -> list[Remarks]:
+    """A sentence on each result, where there are several."""
+    if len(results) == 1:
+        return []
+    return [Remarks("In short", tuple(f"{_in_short(result)}." for result in results))]
 
 
 def remarks(result: Result) -> list[Remarks]:

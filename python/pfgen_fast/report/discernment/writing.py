@@ -17,7 +17,7 @@ from .paper import paper_tables
 from .pictures import pictures
 from .rows import labels, results
 from .tables import tables
-from .words import answer, paragraph, remarks, work_done
+from .words import answer, in_short, paragraph, remarks, work_done
 
 NAME = "discernment"
 """What the names of all files begin with."""
@@ -68,6 +68,7 @@ def finding_of(
         tuple(_notes(found, names)),
         question=_question(names),
         remarks=(
+            *in_short(of_tasks),
             *(one for result in of_tasks for one in remarks(result)),
             *agreement_remarks(pairs, names),
             work_done(found, names),
