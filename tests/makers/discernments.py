@@ -72,15 +72,16 @@ def a_discernment(
     seed: int = 0,
     weights: str | None = None,
     text: str = "氷は水に浮く。",
+    n_items: int = N_ITEMS,
     **changes: Any,
 ) -> Discernment:
     """The result of a test with made-up scores."""
     plan, generator = plan or a_plan(), np.random.default_rng(seed)
     items = tuple(
         CollectionItem(f"item {number}", f"{text} {number}", "answers", language="ja", question=f"Q{number // 2:02}")
-        for number in range(N_ITEMS)
+        for number in range(n_items)
     )
-    originals = {metric.name: generator.uniform(0.7, 1.1, N_ITEMS) for metric in metrics}
+    originals = {metric.name: generator.uniform(0.7, 1.1, n_items) for metric in metrics}
     perturbed = tuple(_perturbed(one, originals, generator) for one in plan.perturbations)
     scored = Scored(
         name, f"{name}:0.1.0", tuple(metrics), Collection(items, "made up"), plan, seed, originals, perturbed
@@ -96,7 +97,7 @@ def a_discernment(
         _columns(CONTROL_COLUMNS, [_control(row) for row in cells if row["level"] == "control"]),
         tuple(_curves(scored)),
         tuple(_examples(scored)),
-        Work(N_ITEMS, N_ITEMS * len(plan.perturbations), N_ITEMS, 3, seconds=1.25),
+        Work(n_items, n_items * len(plan.perturbations), n_items, 3, seconds=1.25),
         weights=weights,
         specificity={metric.name: 0.5 for metric in metrics},
         n_draws=1000,
@@ -111,13 +112,14 @@ def _columns(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Columns:
 
 def _perturbed(one: Perturbation, originals: dict[str, Any], generator: np.random.Generator) -> PerturbedScores:
     drops = DROPS.get(one.kind, dict.fromkeys(originals, 0.1))
-    is_possible = np.full(N_ITEMS, bool(drops))
+    n_items = len(next(iter(originals.values())))
+    is_possible = np.full(n_items, bool(drops))
     if one.kind == "negate":
         is_possible[::4] = False
     scores = {}
     for metric, values in originals.items():
         drop = drops.get(metric, 0.1) * (1000 if one.permille is None else one.permille) / 1000
-        spread = abs(drop) * generator.normal(1, 0.6, N_ITEMS) * np.sign(drop)
+        spread = abs(drop) * generator.normal(1, 0.6, n_items) * np.sign(drop)
         scores[metric] = np.where(is_possible, values - spread, np.nan)
     reason = None if is_possible.all() else "nothing that the kind damages"
     return PerturbedScores(one, is_possible, is_possible, scores, reason)
@@ -144,7 +146,7 @@ def _cell(scored: Scored, scores: PerturbedScores, metric: Metric) -> dict[str, 
         "k": one.k,
         "metric": metric.name,
         "n_items": n_items,
-        "n_impossible": N_ITEMS - n_items,
+        "n_impossible": len(x) - n_items,
         "n_missing": 0,
         "n_zero": n_items - n,
         "n": n,

@@ -92,7 +92,11 @@ def _draw_diagonal(axes: Any) -> None:
 def _density(chart: Density) -> Any:
     figure, panels = _grid(len(chart.panels), 4.6, 3.8)
     for axes, points in zip(panels, chart.panels, strict=True):
-        cells = axes.hexbin(points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1)
+        ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
+        options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
+        cells = axes.hexbin(
+            points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1, **options
+        )
         if points.has_diagonal:
             _draw_diagonal(axes)
         _name(axes, points)

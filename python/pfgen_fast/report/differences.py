@@ -26,7 +26,8 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
         >>> [piece.text for piece in before if piece.is_changed], [piece.text for piece in after if piece.is_changed]
         (['a'], [', too'])
     """
-    start = max(0, _n_equal(before, after) - _N_IN_FRONT)
+    is_long = max(len(before), len(after)) > N_SHOWN
+    start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
     windows = [text[start : start + N_SHOWN] for text in (before, after)]
     first, second = map(_characters, windows)
@@ -34,11 +35,14 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
     if start:
         for side in pieces:
             side.append(_CUT)
-    for tag, begin, end, begin_after, end_after in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+    are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
+    steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    if all(are_cut) and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
+        del steps[-1]  # only one text reaches so far, because it is the shorter one in front of it
+    for tag, begin, end, begin_after, end_after in steps:
         for side, text in zip(pieces, ("".join(first[begin:end]), "".join(second[begin_after:end_after])), strict=True):
             if text:
                 side.append(Piece(text, is_changed=tag != "equal"))
-    are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
     for side, is_cut in zip(pieces, are_cut, strict=True):
         if is_cut:
             side.append(_CUT if all(are_cut) else Piece("…", is_changed=True))

@@ -47,7 +47,15 @@ LONGEST_NAME = 28
 
 _MARKERS = "osD^vXP"
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-_STYLE = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
+_STYLE = {
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "font.size": 9,
+    "svg.hashsalt": "pfgen-fast",
+    "svg.fonttype": "none",
+}
 _FAMILY = "DejaVu Sans"  # comes with matplotlib
 _CJK_FAMILIES = (
     "Noto Sans CJK JP", "Noto Sans JP", "Source Han Sans JP", "Source Han Sans", "IPAexGothic", "IPAGothic",
@@ -103,7 +111,7 @@ def fix_layout(figure: Any) -> None:
         _choose_fonts(figure.findobj(_matplotlib("text").Text))
         with style(), _quietly():
             figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+            figure.set_layout_engine(None)  # not "none", for which matplotlib would draw each file twice
 
 
 def plain(text: str) -> str:

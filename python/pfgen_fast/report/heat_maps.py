@@ -46,7 +46,7 @@ def draw_heat_map(chart: HeatMap) -> Any:
     width, height = max(len(columns) * column_width, 4.5), n_rows * _CELL_HEIGHT + foot
     with style():
         figure = empty_figure(width, height)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
         for place, column in enumerate(columns):
             top = height
             for number in column:

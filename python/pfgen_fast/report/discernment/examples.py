@@ -31,8 +31,12 @@ def _pair(examples: Sequence[Example]) -> Pair:
     """A damaged text with all the scores that it is an example for."""
     first = examples[0]
     said = "; ".join(
-        f"{in_one_line(one.metric, 40)} {one.original_score:.3g} → {one.damaged_score:.3g} ({one.which} drop)"
+        f"{in_one_line(one.metric, 40)} {_score(one.original_score)} → {_score(one.damaged_score)} ({one.which} drop)"
         for one in examples
     )
     title = f"{in_one_line(first.perturbation)}, item {in_one_line(first.item, 40)}: {said}"
     return Pair(title, *marked(first.original, first.damaged))
+
+
+def _score(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"

@@ -73,7 +73,10 @@ def _heat(result: Result) -> HeatMap:
     return HeatMap(
         tuple(panels),
         "rank-biserial correlation: 1 all scores fall, -1 all rise",
-        ("number: d;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)", "grey: undefined;  hatched: few items"),
+        (
+            "number: d;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)",
+            "grey: undefined;  hatched: fewer than 5 scores change",
+        ),
     )
 
 

@@ -23,8 +23,8 @@ _EXAMPLE_COLUMNS = (
     *("original", "damaged"),
 )
 _WORK_COLUMNS = (
-    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "requests", "cost", "seed", "draws"),
-    *("weights", "evaluator_signature", "signature"),
+    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "draws", "weights"),
+    *("evaluator_signature", "signature"),
 )
 _CELLS_SHOWN = (
     *("evaluator", "task", "kind", "degree", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
@@ -84,14 +84,14 @@ def _controls(found: Sequence[Discernment]) -> list[Table]:
 
 
 def _work(found: Sequence[Discernment]) -> Table:
-    """What was done; not how long it took, which differs each time."""
+    """What was done. Requests and seconds are not here: they differ where a test goes on after a kill."""
     rows: list[tuple[Cell, ...]] = []
     for one in found:
         work, scored = one.work, one.scored
-        counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing, work.n_requests)
-        made = (work.cost, scored.seed, one.n_draws, one.weights, scored.signature, one.signature)
+        counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
+        made = (scored.seed, one.n_draws, one.weights, scored.signature, one.signature)
         rows.append((scored.evaluator, *counts, *made))
-    return Table("work", "What was done", _WORK_COLUMNS, tuple(rows), 2)
+    return Table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
 
 
 def _examples(found: Sequence[Discernment]) -> list[Table]:
