@@ -115,14 +115,14 @@ class Newline final : public PlainDamage {
   }
 };
 
-// Code points exchanged one by one.
+// Code points exchanged one by one. Those that join a character are seen as its first, and so stay.
 class Exchange : public PlainDamage {
   Impossible write(const Degree&, DamagedText& out) override {
     bool is_changed = false;
     const std::u32string_view text = original().view();
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size(); ++at) {
-      const char32_t other = exchanged(text[at], at);
+      const char32_t other = original().joins(at) ? text[at] : exchanged(text[at], at);
       is_changed |= other != text[at];
       out.append(other);
     }
