@@ -33,6 +33,10 @@ BadRow invalid_utf8(const std::string& column, std::size_t row, std::size_t byte
   return {column, row, "invalid UTF-8 at byte " + std::to_string(byte)};
 }
 
+BadRow too_long(const std::string& column, std::size_t row) {
+  return {column, row, "has, or would have, more than " + std::to_string(kMaxPerturbedCodePoints) + " code points"};
+}
+
 void check_utf8(const TextColumn& column) {
   std::vector<char32_t> none;
   for (std::size_t row = 0; row < column.size(); ++row) {
@@ -49,12 +53,14 @@ struct BoundDonors {
 
 // `groups` has the group of each text; without it the donors are a pool.
 std::unique_ptr<BoundDonors> make_donors(const TextColumn& texts, const std::optional<Groups>& groups) {
-  const std::span<const std::uint32_t> of_texts = groups ? values_of(*groups) : std::span<const std::uint32_t>();
+  const auto of_texts = groups ? values_of(*groups) : std::span<const std::uint32_t>();
   try {
     const py::gil_scoped_release no_gil;
     return std::make_unique<BoundDonors>(BoundDonors{texts, Donors(texts.texts(), of_texts)});
   } catch (const InvalidAnswer& error) {
     throw invalid_utf8(texts.name(), error.row, error.byte);
+  } catch (const TextTooLong& error) {
+    throw too_long(texts.name(), error.row);
   }
 }
 
@@ -99,8 +105,8 @@ std::vector<BoundPerturbedTexts> perturb_texts(const TextColumn& texts, const st
     columns = perturb(texts.texts(), options, n_threads, check_signals);
   } catch (const InvalidAnswer& error) {
     throw invalid_utf8(texts.name(), error.row, error.byte);
-  } catch (const std::length_error& error) {
-    throw BadColumn{texts.name(), error.what()};
+  } catch (const TextTooLong& error) {
+    throw too_long(texts.name(), error.row);
   }
   std::vector<BoundPerturbedTexts> all;
   for (PerturbedTexts& column : columns) all.push_back(bound(column));

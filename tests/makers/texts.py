@@ -96,7 +96,7 @@ def texts(draw: st.DrawFn, language: str, max_sentences: int = 6) -> str:
     text = draw(st.sampled_from(_BEGINNINGS)) + text
     for place, joining in draw(st.lists(st.tuples(st.integers(0, len(text)), st.sampled_from(_JOINING)), max_size=4)):
         text = text[:place] + joining + text[place:]
-    return text + draw(st.sampled_from(["", "", "", "\u200d", "\n", " "]))
+    return text + draw(st.sampled_from(["", "", "\u200d", "\u200d", "\n", " "]))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from hypothesis import strategies as st
 
 # By DerivedAge.txt; code points between them that are not assigned yet are left out too.
@@ -26,7 +28,8 @@ _RANGES = tuple(
 
 def is_stable(code_point: str) -> bool:
     """Whether a code point has the properties of Unicode 13.0 in every version of Python."""
-    return not any(first <= ord(code_point) <= last for first, last in _RANGES)
+    first_above = bisect_right(_RANGES, (ord(code_point), 0x110000))
+    return first_above == 0 or _RANGES[first_above - 1][1] < ord(code_point)
 
 
 CODE_POINTS = st.characters().filter(is_stable)

@@ -16,6 +16,8 @@
 
 namespace pfgen {
 
+inline constexpr std::size_t kMaxPerturbedCodePoints = std::size_t{1} << 28;
+
 enum class Language : std::uint8_t {
   kJapanese,
   kEnglish,
@@ -82,7 +84,7 @@ struct DonorTables;
 class Donors {
  public:
   // `texts` must be valid as long as the donors are used. A text may take from those of other groups than its own;
-  // without groups, from all. Throws InvalidAnswer on invalid UTF-8.
+  // without groups, from all. Throws InvalidAnswer on invalid UTF-8 and TextTooLong.
   Donors(std::span<const TextView> texts, std::span<const std::uint32_t> groups);
   Donors(Donors&&) noexcept;
   Donors& operator=(Donors&&) noexcept;
@@ -104,10 +106,8 @@ struct PerturbationOptions {
   std::span<const TextView> alternatives;  // of each text, some null, all valid; none: no text has one
 };
 
-inline constexpr std::size_t kMaxPerturbedCodePoints = std::size_t{1} << 31;
-
-// The damaged texts of each degree. Throws InvalidAnswer on invalid UTF-8 and std::length_error on texts with more than
-// `kMaxPerturbedCodePoints`, before or after. `on_pause` is called by the calling thread now and then; what it throws
+// The damaged texts of each degree. Throws InvalidAnswer on invalid UTF-8 and TextTooLong on a text that has more than
+// `kMaxPerturbedCodePoints`, or would have. `on_pause` is called by the calling thread now and then; what it throws
 // ends the work of all threads.
 std::vector<PerturbedTexts> perturb(std::span<const TextView> texts, const PerturbationOptions& options,
                                     std::size_t n_threads, const std::function<void()>& on_pause = {});

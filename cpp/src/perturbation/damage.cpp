@@ -2,12 +2,14 @@
 
 namespace pfgen {
 
+Generator Case::generator() const { return Generator(state_of(stream_of(kind, original.view()), seed)); }
+
 void SiteDamage::read(const Case& text) {
   original_ = &text.original;
   edits_.clear();
   n_sites_ = find_sites(text);
   if (n_sites_ == 0) return;
-  Generator generator = text.generator;
+  Generator generator = text.generator();
   order_.shuffle(generator, n_sites_);
   reorder(text, order_);
   std::size_t n_taken = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "perturbation/damaged_text.hpp"
 #include "perturbation/edits.hpp"
@@ -21,11 +22,15 @@ inline constexpr std::uint32_t kNoGroup = 0xFFFFFFFF;
 // A text with all that its damage depends on; valid until its last degree is written.
 struct Case {
   const Original& original;
-  Generator generator;
+  std::string_view kind;  // its name
+  std::uint64_t seed = 0;
   std::span<const Degree> degrees;
   const DonorTables* donors = nullptr;  // if there are any
   std::uint32_t group = kNoGroup;       // of the text
   TextView alternative{.is_null = true};
+
+  // In the state in which the random choices begin.
+  Generator generator() const;
 };
 
 class Damage {

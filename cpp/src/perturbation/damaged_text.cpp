@@ -1,6 +1,9 @@
 #include "perturbation/damaged_text.hpp"
 
+#include <stdexcept>
+
 #include "perturbation/unicode.hpp"
+#include "pfgen/perturbation.hpp"
 
 namespace pfgen {
 namespace {
@@ -23,6 +26,11 @@ std::size_t skip_space(std::u32string_view text) {
 }
 
 }  // namespace
+
+void DamagedText::grow(std::size_t n) {
+  if (n > kMaxPerturbedCodePoints) throw std::length_error("a damaged text would be too long");
+  buffer_.resize(std::max(n, 2 * buffer_.size()));
+}
 
 bool DamagedText::is_blank() const { return skip_space(view()) == size_ - begin_; }
 

@@ -11,8 +11,9 @@ namespace pfgen {
 class DamagedText {
  public:
   void clear() noexcept { begin_ = size_ = 0; }
+  // Throws std::length_error if the text would become too long.
   void reserve(std::size_t n) {
-    if (n > buffer_.size()) buffer_.resize(std::max(n, 2 * buffer_.size()));
+    if (n > buffer_.size()) grow(n);
   }
   void append(char32_t c) {
     reserve(size_ + 1);
@@ -31,6 +32,8 @@ class DamagedText {
   void strip();
 
  private:
+  void grow(std::size_t n);
+
   std::vector<char32_t> buffer_;
   std::size_t begin_ = 0;
   std::size_t size_ = 0;  // from the beginning of the buffer

@@ -12,6 +12,7 @@ DonorTables::DonorTables(std::span<const TextView> texts, std::span<const std::u
   for (std::size_t row = 0; row < texts_.size(); ++row) {
     const std::size_t error = decode(texts_[row], 0, none);
     if (error != kNoError) throw InvalidAnswer(row, error);
+    if (texts_[row].n_units > kMaxPerturbedCodePoints) throw TextTooLong(row, kMaxPerturbedCodePoints);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -23,16 +24,13 @@ class Edits {
   void insert_at(std::size_t at, std::uint32_t rank) {
     begin({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at)}, rank);
   }
-  void add(char32_t c) {
-    texts_.push_back(c);
-    ++edits_.back().text_end;
-  }
+  void add(char32_t c) { add(std::u32string_view(&c, 1)); }
+  // Throws std::length_error if the text would become too long.
   void add(std::u32string_view text) {
+    if (text.size() > kMaxPerturbedCodePoints - texts_.size()) throw std::length_error("too much is put into a text");
     texts_.append(text);
     edits_.back().text_end += text.size();
   }
-
-  bool is_empty() const noexcept { return edits_.empty(); }
 
   // Writes the text with the first `n_sites` sites damaged.
   void apply(const Original& original, std::size_t n_sites, DamagedText& out) const {

@@ -1,5 +1,7 @@
 #include "perturbation/order.hpp"
 
+#include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "discernment";
 constexpr std::size_t kMostBytes = 4;  // of a code point
+constexpr std::size_t kCodePointsAtATime = 256;
 
 // UTF-8, with lone surrogates as three bytes each.
 unsigned char* write_utf8(char32_t c, unsigned char* out) {
@@ -34,17 +37,20 @@ unsigned char* write_utf8(char32_t c, unsigned char* out) {
 
 }  // namespace
 
-std::uint64_t stream_of(std::string_view kind, std::u32string_view text, std::vector<unsigned char>& scratch) {
-  scratch.assign(kPrefix.begin(), kPrefix.end());
-  scratch.push_back(0);
-  scratch.insert(scratch.end(), kind.begin(), kind.end());
-  scratch.push_back(0);
-  const std::size_t begin = scratch.size();
-  scratch.resize(begin + kMostBytes * text.size());
-  unsigned char* out = scratch.data() + begin;
-  for (const char32_t c : text) out = write_utf8(c, out);
-  scratch.resize(static_cast<std::size_t>(out - scratch.data()));
-  return sha256_head(scratch);
+std::uint64_t stream_of(std::string_view kind, std::u32string_view text) {
+  std::array<unsigned char, kMostBytes * kCodePointsAtATime> bytes;
+  Sha256 hash;
+  for (const std::string_view part : {kPrefix, kind}) {
+    unsigned char* end = std::copy(part.begin(), part.end(), bytes.data());
+    *end++ = 0;
+    hash.add({bytes.data(), end});
+  }
+  for (std::size_t at = 0; at < text.size(); at += kCodePointsAtATime) {
+    unsigned char* end = bytes.data();
+    for (const char32_t c : text.substr(at, kCodePointsAtATime)) end = write_utf8(c, end);
+    hash.add({bytes.data(), end});
+  }
+  return hash.head();
 }
 
 std::uint64_t state_of(std::uint64_t stream, std::uint64_t seed) {

@@ -15,8 +15,8 @@ inline std::size_t below(Generator& generator, std::size_t n) {
   return static_cast<std::size_t>(multiply_high(generator.draw(), n));
 }
 
-// The number of a kind and a text that all their choices begin with. `scratch` is overwritten.
-std::uint64_t stream_of(std::string_view kind, std::u32string_view text, std::vector<unsigned char>& scratch);
+// The number of a kind and a text that all their choices begin with.
+std::uint64_t stream_of(std::string_view kind, std::u32string_view text);
 
 // The state in which the choices of a kind on a text begin.
 std::uint64_t state_of(std::uint64_t stream, std::uint64_t seed);

@@ -25,7 +25,7 @@ void Original::read(std::u32string_view text, Language language) {
 
 void Original::read_characters(Language language) {
   const std::size_t n = code_points_.size();
-  if (n > kMaxPerturbedCodePoints) throw std::length_error("a text has more than 2^31 code points");
+  if (n > kMaxPerturbedCodePoints) throw std::length_error("a text is too long");
   bases_.resize(n);
   traits_.resize(n);
   starts_.resize(n + 1);

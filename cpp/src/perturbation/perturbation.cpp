@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <utility>
 
 #include "perturbation/damage.hpp"
@@ -63,7 +64,13 @@ class Worker {
     const std::size_t begin = task * kTextsPerTask;
     const std::size_t end = std::min(texts_.size(), begin + kTextsPerTask);
     for (PackedTexts& packed : packed_) packed.clear();
-    for (std::size_t row = begin; row < end; ++row) perturb(row);
+    for (std::size_t row = begin; row < end; ++row) {
+      try {
+        perturb(row);
+      } catch (const std::length_error&) {
+        throw TextTooLong(row, kMaxPerturbedCodePoints);
+      }
+    }
     for (std::size_t column = 0; column < columns_.size(); ++column) {
       columns_[column].bytes[task] = packed_[column].copy(&columns_[column].texts[begin]);
     }
@@ -73,10 +80,10 @@ class Worker {
   void perturb(std::size_t row) {
     const std::size_t error = original_.read(texts_[row], options_.languages[row]);
     if (error != kNoError) throw InvalidAnswer(row, error);
-    const std::uint64_t stream = stream_of(kind_.name, original_.view(), scratch_);
     damage_->read(
         {.original = original_,
-         .generator = Generator(state_of(stream, options_.seed)),
+         .kind = kind_.name,
+         .seed = options_.seed,
          .degrees = options_.degrees,
          .donors = options_.donors != nullptr ? &options_.donors->tables() : nullptr,
          .group = options_.groups.empty() ? kNoGroup : options_.groups[row],
@@ -108,7 +115,6 @@ class Worker {
   DamagePointer damage_;
   Original original_;
   DamagedText damaged_;
-  std::vector<unsigned char> scratch_;
   std::vector<PackedTexts> packed_;  // of each degree
 };
 

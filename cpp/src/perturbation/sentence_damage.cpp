@@ -12,7 +12,7 @@ class SentenceReorder final : public Damage {
   void read(const Case& text) override {
     original_ = &text.original;
     find_sentences(text.original, sentences_);
-    Generator generator = text.generator;
+    Generator generator = text.generator();
     order_.shuffle(generator, sentences_.size());
     for (Span& sentence : sentences_) sentence = stripped(text.original, sentence);
   }
@@ -51,7 +51,7 @@ class SentenceDelete final : public Damage {
   void read(const Case& text) override {
     original_ = &text.original;
     find_sentences(text.original, sentences_);
-    Generator generator = text.generator;
+    Generator generator = text.generator();
     order_.shuffle(generator, sentences_.size());
   }
 

@@ -1,13 +1,11 @@
 #include "perturbation/sha256.hpp"
 
-#include <array>
+#include <algorithm>
 #include <bit>
-#include <cstddef>
 
 namespace pfgen {
 namespace {
 
-constexpr std::size_t kBlockSize = 64;
 constexpr std::size_t kLengthSize = 8;
 
 constexpr std::array<std::uint32_t, 64> kRoundConstants{
@@ -20,19 +18,17 @@ constexpr std::array<std::uint32_t, 64> kRoundConstants{
     0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3,
     0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
 
-using State = std::array<std::uint32_t, 8>;
-constexpr State kInitialState{0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
-                              0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
-
 std::uint32_t big_endian(const unsigned char* p) {
   return static_cast<std::uint32_t>(p[0]) << 24 | static_cast<std::uint32_t>(p[1]) << 16 |
          static_cast<std::uint32_t>(p[2]) << 8 | static_cast<std::uint32_t>(p[3]);
 }
 
-void add_block(const unsigned char* block, State& state) {
+}  // namespace
+
+void Sha256::add_block(const unsigned char* block) {
   std::array<std::uint32_t, 16> w{};
   for (std::size_t i = 0; i < w.size(); ++i) w[i] = big_endian(block + 4 * i);
-  auto [a, b, c, d, e, f, g, h] = state;
+  auto [a, b, c, d, e, f, g, h] = state_;
   for (std::size_t i = 0; i < kRoundConstants.size(); ++i) {
     if (i >= w.size()) {
       const std::uint32_t w15 = w[(i - 15) % 16], w2 = w[(i - 2) % 16];
@@ -51,20 +47,34 @@ void add_block(const unsigned char* block, State& state) {
     b = a;
     a = t1 + t2;
   }
-  const State added{a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] += added[i];
+  const std::array<std::uint32_t, 8> added{a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < state_.size(); ++i) state_[i] += added[i];
 }
 
-}  // namespace
+void Sha256::add(std::span<const unsigned char> bytes) {
+  const std::size_t n_rest = n_bytes_ % kBlockSize;
+  n_bytes_ += bytes.size();
+  if (n_rest > 0) {
+    const std::size_t n = std::min(bytes.size(), kBlockSize - n_rest);
+    std::copy_n(bytes.begin(), n, rest_.begin() + n_rest);
+    bytes = bytes.subspan(n);
+    if (n_rest + n < kBlockSize) return;
+    add_block(rest_.data());
+  }
+  for (; bytes.size() >= kBlockSize; bytes = bytes.subspan(kBlockSize)) add_block(bytes.data());
+  std::copy(bytes.begin(), bytes.end(), rest_.begin());
+}
 
-std::uint64_t sha256_head(std::vector<unsigned char>& message) {
-  const std::uint64_t n_bits = std::uint64_t{message.size()} * 8;
-  message.push_back(0x80);
-  while (message.size() % kBlockSize != kBlockSize - kLengthSize) message.push_back(0);
-  for (std::size_t i = kLengthSize; i-- > 0;) message.push_back(static_cast<unsigned char>(n_bits >> 8 * i));
-  State state = kInitialState;
-  for (std::size_t at = 0; at < message.size(); at += kBlockSize) add_block(&message[at], state);
-  return std::uint64_t{state[0]} << 32 | state[1];
+std::uint64_t Sha256::head() {
+  std::array<unsigned char, 2 * kBlockSize> end{0x80};
+  const std::size_t n_rest = n_bytes_ % kBlockSize;
+  const std::size_t n_zeros = (2 * kBlockSize - kLengthSize - 1 - n_rest) % kBlockSize;
+  const std::uint64_t n_bits = n_bytes_ * 8;
+  for (std::size_t i = 0; i < kLengthSize; ++i) {
+    end[n_zeros + kLengthSize - i] = static_cast<unsigned char>(n_bits >> 8 * i);
+  }
+  add(std::span(end).first(1 + n_zeros + kLengthSize));
+  return std::uint64_t{state_[0]} << 32 | state_[1];
 }
 
 }  // namespace pfgen

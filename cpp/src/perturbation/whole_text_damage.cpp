@@ -22,7 +22,7 @@ class AnswerSwap final : public Damage {
     if (place != DistinctTexts::kAbsent) own_.push_back(place);
     candidates_.reset(donors, text.group, own_);
     if (candidates_.size() == 0) return;
-    Generator generator = text.generator;
+    Generator generator = text.generator();
     chosen_ = candidates_[below(generator, candidates_.size())];
     has_other_ = true;
   }
@@ -87,7 +87,7 @@ class Loop final : public PlainDamage {
     if (n == 0) return Impossible::kNoSite;
     const std::size_t first = n - std::min(n, kLoopLength);
     const std::size_t k = n_damaged(degree, n);
-    if (k > kMaxPerturbedCodePoints) throw std::length_error("a text would have more than 2^31 code points");
+    if (k > kMaxPerturbedCodePoints) throw std::length_error("a loop would be too long");
     const auto begin = [&](std::size_t i) { return i == n ? original().size() : original().character(i).begin; };
     const std::u32string_view tail = original().view().substr(begin(first));
     const std::size_t n_tails = k / (n - first);
@@ -115,14 +115,14 @@ class Newline final : public PlainDamage {
   }
 };
 
-// Code points exchanged one by one. Those that join another are left.
+// Code points exchanged one by one. Those that join a character are seen as its first, and so stay.
 class Exchange : public PlainDamage {
   Impossible write(const Degree&, DamagedText& out) override {
     bool is_changed = false;
     const std::u32string_view text = original().view();
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size(); ++at) {
-      const char32_t other = original().joins(at) ? text[at] : exchanged(at);
+      const char32_t other = original().joins(at) ? text[at] : exchanged(text[at], at);
       is_changed |= other != text[at];
       out.append(other);
     }
@@ -130,12 +130,11 @@ class Exchange : public PlainDamage {
   }
 
  protected:
-  virtual char32_t exchanged(std::size_t at) const = 0;
+  virtual char32_t exchanged(char32_t c, std::size_t at) const = 0;
 };
 
 class Punctuation final : public Exchange {
-  char32_t exchanged(std::size_t at) const override {
-    const char32_t c = original().base(at);
+  char32_t exchanged(char32_t c, std::size_t at) const override {
     if (original().is_japanese()) return c == U'、' ? U'，' : c == U'。' ? U'．' : c;
     if (c == U'"') return opens(at) ? U'“' : U'”';
     if (c == U'\'') return opens(at) ? U'‘' : U'’';
@@ -151,8 +150,7 @@ class Punctuation final : public Exchange {
 };
 
 class Width final : public Exchange {
-  char32_t exchanged(std::size_t at) const override {
-    const char32_t c = original().base(at);
+  char32_t exchanged(char32_t c, std::size_t) const override {
     const bool is_narrow = (c >= U'0' && c <= U'9') || (c >= U'A' && c <= U'Z') || (c >= U'a' && c <= U'z');
     return is_narrow && original().is_japanese() ? c + kWideShift : c;
   }

@@ -11,7 +11,7 @@ class WordRemoval : public Damage {
   void read(const Case& text) final {
     original_ = &text.original;
     finder_.find_words(text.original, words_);
-    if (!words_.empty()) choose(text.generator, words_.size());
+    if (!words_.empty()) choose(text.generator(), words_.size());
   }
 
   Impossible write(const Degree& degree, DamagedText& out) final {

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Callable
 
 from ..kinds import Impossible
 from .damage import Case, Damage
+from .texts import TextReading
 from .typing_errors import full_width
 
-_WIDE_PUNCTUATION = str.maketrans("、。", "，．")
-_WIDE_LETTERS = {ord(one): full_width(one) for one in string.ascii_letters + string.digits}
+_WIDE_PUNCTUATION = {"、": "，", "。": "．"}
+_WIDE_LETTERS = {one: full_width(one) for one in string.ascii_letters + string.digits}
 _QUOTES = {'"': "“”", "'": "‘’"}
 _OPENING_BEHIND = re.compile(r"[\s(\[{]")
 
@@ -28,26 +30,29 @@ def newline(case: Case) -> Damage:
 def punctuation(case: Case) -> Damage:
     """Other signs of the same meaning: commas and periods in Japanese, quotes in English."""
     reading = case.reading
-    if reading.language == "ja":
-        changed = reading.text.translate(_WIDE_PUNCTUATION)
-    else:
-        before = " " + reading.seen
-        pairs = zip(reading.text, before, strict=False)
-        changed = "".join(_curly(code_point, behind) for code_point, behind in pairs)
-    return _if_changed(reading.text, changed)
 
+    def curly(place: int) -> str:
+        code_point = reading.text[place]
+        if code_point not in _QUOTES:
+            return code_point
+        is_opening = place == 0 or _OPENING_BEHIND.match(reading.seen[place - 1])
+        return _QUOTES[code_point][0 if is_opening else 1]
 
-def _curly(code_point: str, behind: str) -> str:
-    if code_point not in _QUOTES:
-        return code_point
-    return _QUOTES[code_point][0 if _OPENING_BEHIND.match(behind) else 1]
+    if reading.language == "en":
+        return _exchanged(reading, curly)
+    return _exchanged(reading, lambda place: _WIDE_PUNCTUATION.get(reading.text[place], reading.text[place]))
 
 
 def width(case: Case) -> Damage:
     """Letters and digits of ASCII are full width, in Japanese."""
-    text = case.reading.text
-    return _if_changed(text, text.translate(_WIDE_LETTERS) if case.reading.language == "ja" else text)
+    reading = case.reading
+    if reading.language == "en":
+        return lambda _: Impossible.NO_SITE
+    return _exchanged(reading, lambda place: _WIDE_LETTERS.get(reading.text[place], reading.text[place]))
 
 
-def _if_changed(text: str, changed: str) -> Damage:
-    return lambda _: Impossible.NO_SITE if changed == text else changed
+def _exchanged(reading: TextReading, new: Callable[[int], str]) -> Damage:
+    """The text with another code point at each place; those that join a character stay."""
+    places = range(len(reading.text))
+    changed = "".join(new(place) if place in reading.character_at else reading.text[place] for place in places)
+    return lambda _: Impossible.NO_SITE if changed == reading.text else changed

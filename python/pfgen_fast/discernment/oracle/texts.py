@@ -65,10 +65,9 @@ class TextReading:
         return self.text[character.start].isalnum()
 
     def stripped(self, part: Span) -> Span:
-        """A part of the text without the white space at its ends."""
-        seen = self.seen[part.start : part.end]
-        start = part.start + len(seen) - len(seen.lstrip())
-        return Span(start, max(start, part.start + len(seen.rstrip())))
+        """A part of the text without the white space at its ends; of white space alone an empty part at its start."""
+        seen = self.seen[part.start : part.end].rstrip()
+        return Span(part.start + len(seen) - len(seen.lstrip()), part.start + len(seen))
 
     def has_joining(self, part: Span) -> bool:
         """Whether a part has a code point that joins a character."""
@@ -146,6 +145,16 @@ def sentences(text: str, language: str) -> list[str]:
     """
     reading = TextReading(text, language)
     return [reading.of(sentence) for sentence in reading.sentences]
+
+
+def language_of(text: str) -> str:
+    """The language in which a text is read if nobody says: `ja` if it has hiragana, katakana or kanji, else `en`.
+
+    Example:
+        >>> language_of("Mt. 富士"), language_of("Mt. Fuji")
+        ('ja', 'en')
+    """
+    return "ja" if any(_class_of(code_point) in "HTK" for code_point in text) else "en"
 
 
 def is_blank(text: str) -> bool:

@@ -1,0 +1,302 @@
+"""Rules of damage by hand: what a reader of docs/discernment.md expects, case by case."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from pfgen_fast.discernment import plan
+from pfgen_fast.discernment.kinds import Impossible
+from pfgen_fast.discernment.oracle import perturbed, texts
+from pfgen_fast.discernment.tables import tables
+
+
+def damaged(text, kind, language="en", *, permille=None, k=None, **more):
+    (found,) = perturbed(text, kind, [plan.Perturbation(kind, permille=permille, k=k)], language=language, **more)
+    return found
+
+
+def everything(text, kind, language="en", **more):
+    return damaged(text, kind, language, permille=1000, **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("e\u0301a", ["e\u0301", "a"]),
+        ("\u0301a", ["\u0301", "a"]),
+        ("\u0301\u0301", ["\u0301\u0301"]),
+        ("か\u3099く", ["か\u3099", "く"]),
+        ("ｶﾞ", ["ｶ", "ﾞ"]),
+        ("👩\u200d🔬!", ["👩\u200d🔬", "!"]),
+        ("a\u200d", ["a\u200d"]),
+        ("\u200da", ["\u200da"]),
+        ("a\u200c\u200db", ["a\u200c\u200db"]),
+        ("✌🏽☕\ufe0f", ["✌🏽", "☕\ufe0f"]),
+        ("\ud83d\ude00", ["\ud83d", "\ude00"]),
+        ("", []),
+    ],
+)
+def test_characters_are_code_points_with_those_that_join_them(text, expected):
+    assert texts.characters(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("ja", "氷が水に浮く。", ["氷が", "水に", "浮く"]),
+        ("ja", "すぐABCアイス山は", ["すぐ", "ABCアイス山は"]),
+        ("ja", "らーめんーアー", ["らーめんー", "アー"]),
+        ("ja", "ー、水ー", ["ー", "水ー"]),
+        ("ja", "ｱｲｽの〆切", ["ｱｲｽの", "〆切"]),
+        ("ja", "か\u3099く", ["か\u3099く"]),
+        ("ja", "\u3099水", ["\u3099", "水"]),
+        ("en", "Isn’t it rock-'n'-roll?", ["Isn’t", "it", "rock", "n", "roll"]),
+        ("en", "snake_case x--y", ["snake", "case", "x", "y"]),
+        ("en", "cafe\u0301s of 水", ["cafe\u0301s", "of", "水"]),
+        ("en", "it'\u0301s", ["it", "s"]),
+    ],
+)
+def test_words_are_runs_of_letters(language, text, expected):
+    assert texts.words(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("ja", "氷。水！？」火", ["氷。", "水！？」", "火"]),
+        ("ja", "氷です\n\n水", ["氷です\n\n", "水"]),
+        ("ja", "氷。 \n水。", ["氷。 \n", "水。"]),
+        ("ja", "\n \n氷。", ["\n \n氷。"]),
+        ("ja", " \n ", [" \n "]),
+        ("ja", "。。", ["。。"]),
+        ("ja", "", []),
+        ("en", "Ice floats. It melts! Why?", ["Ice floats.", " It melts!", " Why?"]),
+        ("en", "Dr. Cole met J. Lee. They left.", ["Dr. Cole met J. Lee.", " They left."]),
+        ("en", "See (e.g. Oslo) or [Fig. 2]. Then go.", ["See (e.g. Oslo) or [Fig. 2].", " Then go."]),
+        ("en", "Ice etc.\nThen", ["Ice etc.\n", "Then"]),
+        ("en", "It is 3.5 m. high.", ["It is 3.5 m. high."]),
+        ("en", 'He said "No." Then "(Yes.)"', ['He said "No."', ' Then "(Yes.)"']),
+        ("en", "Mr.\u0301 Fox. No.", ["Mr.\u0301", " Fox.", " No."]),
+        ("en", "It melts. \n\n", ["It melts. \n\n"]),
+    ],
+)
+def test_sentences_end_with_their_signs(language, text, expected):
+    assert texts.sentences(text, language) == expected
+
+
+@pytest.mark.parametrize(("permille", "k"), [(1, 1), (28, 1), (29, 2), (150, 8), (989, 51)])
+def test_a_share_of_the_sites_is_rounded_and_never_none(permille, k):
+    text = "abcdefghijklmnopqrstuvwxyz" * 2
+    assert len(damaged(text, "char_delete", permille=permille)) == len(text) - k
+    assert damaged(text, "char_delete", permille=permille) == damaged(text, "char_delete", k=k)
+
+
+def test_all_letters_cannot_be_deleted():
+    assert damaged("ice floats", "char_delete", permille=1000) is Impossible.TOO_FEW_SITES
+    assert damaged("ice floats", "char_delete", k=9) is Impossible.TOO_FEW_SITES
+    assert damaged("!?", "char_delete", k=1) is Impossible.NO_SITE
+    assert damaged("a?", "char_delete", k=1) is Impossible.TOO_FEW_SITES
+
+
+def test_the_seed_changes_the_choices_and_its_64_bits_count():
+    text = "Ice floats on cold water, and it melts in warm water."
+    found = [damaged(text, "char_delete", k=5, seed=seed) for seed in (0, 1, 1 << 63, (1 << 64) - 1)]
+    assert len(set(found)) == 4
+
+
+def test_a_swap_never_touches_a_character_twice():
+    assert damaged("ab", "char_swap", k=1) == "ba"
+    assert damaged("aab", "char_swap", k=1) == "aba"
+    assert damaged("abc", "char_swap", permille=1000) in ("bac", "acb")
+    assert damaged("abc", "char_swap", k=2) is Impossible.TOO_FEW_SITES
+    assert damaged("a-b", "char_swap", k=1) is Impossible.NO_SITE
+
+
+def test_typing_errors_keep_case_and_width():
+    neighbours = tables().keyboard_neighbours["q"].upper()
+    found = {damaged("Q\u0301Q\u0301", "char_typo", k=1, seed=seed) for seed in range(40)}
+    replaced = {"Q\u0301" + letter + "\u0301" for letter in neighbours}
+    added = {f"Q\u0301{letter}Q\u0301" for letter in neighbours}
+    assert found >= replaced | added | {"Q\u0301", "Q\u0301Q\u0301Q\u0301"}
+    assert all(damaged("９９", "char_typo", k=1, seed=seed).strip("０１２３４５６７８９") == "" for seed in range(20))
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        ("かか", {"が", *"きくけこ"}),
+        ("ゔゔ", set()),
+        ("ガガ", {"カ", *"ギグゲゴ"}),
+        ("ッッ", {"ツ"}),
+        ("んん", {"わ", "を"}),
+        ("ﾂﾂ", set()),
+        ("未未", {"末"}),
+        ("水水", {"永"}),
+        ("氷氷", set()),
+    ],
+)
+def test_kana_and_kanji_are_confused_with_their_like(pair, expected):
+    found = {damaged(pair, "char_typo", "ja", k=1, seed=seed) for seed in range(120)}
+    other = {text.replace(pair[0], "", 1) for text in found if len(text) == 2 and text != pair}
+    assert other == expected
+    assert {pair[0], pair[0] * 3} <= found
+
+
+def test_a_deleted_word_takes_a_white_space_before_it_or_else_one_behind():
+    assert {damaged("a b", "word_drop", k=1, seed=seed) for seed in range(9)} == {"a", "b"}
+    assert {damaged("(a) b", "word_drop", k=1, seed=seed) for seed in range(9)} == {"() b", "(a)"}
+    assert {damaged("a \u0301 b", "word_drop", k=1, seed=seed) for seed in range(9)} == {" b", "a \u0301"}
+    assert {damaged("a b c", "word_drop", k=2, seed=seed) for seed in range(20)} == {"a", "b", "c"}
+    assert {damaged("氷が 水が", "word_drop", "ja", k=1, seed=seed) for seed in range(9)} == {"氷が ", " 水が"}
+
+
+def test_longer_runs_of_deleted_words_contain_shorter_ones():
+    words = [f"w{i}" for i in range(10)]
+    for seed in range(20):
+        kept = [set(damaged(" ".join(words), "word_delete", k=k, seed=seed).split()) for k in range(1, 10)]
+        assert all(fewer < more for more, fewer in pairwise(kept))
+
+
+def test_the_first_digit_of_a_number_becomes_another_that_is_not_zero():
+    assert {damaged("10", "number_change", k=1, seed=seed) for seed in range(60)} == {
+        f"{digit}0" for digit in "23456789"
+    }
+    assert {damaged("０5", "number_change", k=1, seed=seed) for seed in range(90)} == {
+        f"{digit}5" for digit in "１２３４５６７８９"
+    }
+    assert damaged("三²", "number_change", k=1) is Impossible.NO_SITE
+
+
+def test_function_words_become_others_of_their_set_and_keep_a_capital():
+    assert {damaged("Was it?", "function_word", k=1, seed=seed) for seed in range(30)} == {
+        *("Were it?", "Was he?", "Was she?", "Was they?"),
+    }
+    assert everything("水が氷だ。", "function_word", "ja") in {f"水{particle}氷だ。" for particle in "はをにでともへの"}
+    assert everything("水には氷", "function_word", "ja") is Impossible.NO_SITE
+    assert everything("水は。", "function_word", "ja") is Impossible.NO_SITE
+    assert everything("水は\u0301氷", "function_word", "ja") is Impossible.NO_SITE
+    assert everything("水\u0301と、", "function_word", "ja") != Impossible.NO_SITE
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I can go.", "I cannot go."),
+        ("Can't we? WON'T you? Don’t!", "Can we? Will you? Do!"),
+        ("It is not so, is nothing.", "It is so, is not nothing."),
+        ("You have to; he had to go.", Impossible.NO_SITE),
+        ("They have Tom.", "They have not Tom."),
+        ("iſ ıt İS", "iſ not ıt İS not"),
+        ("is_ _is isn", Impossible.NO_SITE),
+        ("can\u0301ot", Impossible.NO_SITE),
+        ("IS\u0301 IT", Impossible.NO_SITE),
+        ("is \u0301not", "is not \u0301not"),
+    ],
+)
+def test_english_verbs_are_denied_or_no_longer_denied(text, expected):
+    assert everything(text, "negate") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("氷です。", "氷ではありません。"),
+        ("氷ではありません", "氷です"),
+        ("氷ではありませんでした。", "氷ではありませんではありませんでした。"),
+        ("氷ですね。", Impossible.NO_SITE),
+        ("浮くのである。", "浮くのではない。"),
+        ("溶けますので、水になるため", "溶けませんので、水にならないため"),
+        ("氷で\u0301す。", Impossible.NO_SITE),
+        ("氷です\u0301。", Impossible.NO_SITE),
+    ],
+)
+def test_japanese_predicates_are_denied_or_no_longer_denied(text, expected):
+    assert everything(text, "negate", "ja") == expected
+
+
+def test_a_name_is_swapped_wherever_it_stands():
+    text = "Mars is red. I like Mars, Mars's moons and O'Hara."
+    assert everything(text, "term_swap", donors=["To Oslo."]) == "Oslo is red. I like Oslo, Oslo's moons and Oslo'Hara."
+    assert everything("Mars is red. I'm in.", "term_swap", donors=["To Oslo."]) is Impossible.NO_SITE
+    assert everything("In Oslo.", "term_swap", donors=["To Oslo.", "Rome is old."]) is Impossible.NO_CANDIDATE
+    assert everything("In Oslo.", "term_swap", donors=["By E\u0301D.", "E\u0301D went."]) == "In E\u0301D."
+
+
+def test_a_japanese_term_is_swapped_by_one_of_its_script():
+    donors = ["琵琶湖とガラス。"]
+    assert everything("富士山とアイス。", "term_swap", "ja", donors=donors) == "琵琶湖とガラス。"
+    assert everything("富士山と富士。", "term_swap", "ja", donors=["ガラス。"]) is Impossible.NO_CANDIDATE
+    assert everything("富士山と富士。", "term_swap", "ja", donors=["富士。"]) is Impossible.NO_CANDIDATE
+    assert everything("山とカー。", "term_swap", "ja", donors=donors) is Impossible.NO_SITE
+
+
+def test_terms_without_candidates_stay():
+    found = damaged("富士山とアイス。", "term_swap", "ja", permille=1000, donors=["ガラス。"])
+    assert found == "富士山とガラス。"
+    ones = {damaged("富士山とアイス。", "term_swap", "ja", k=1, seed=seed, donors=["ガラス。"]) for seed in range(9)}
+    assert ones == {Impossible.NO_CANDIDATE, "富士山とガラス。"}
+
+
+def test_sentences_change_places_and_leave_the_white_space_where_it_is():
+    assert everything(" Ice floats.  Fire burns.\n", "sentence_reorder") == " Fire burns.  Ice floats.\n"
+    assert everything("氷。氷。", "sentence_reorder", "ja") is Impossible.UNCHANGED
+    assert damaged("氷。水。", "sentence_reorder", "ja", k=3) is Impossible.TOO_FEW_SITES
+
+
+def test_one_sentence_always_stays():
+    assert everything("氷。 水。\n", "sentence_delete", "ja") in ("氷。", "水。")
+    assert damaged("氷。水。", "sentence_delete", "ja", k=9) in ("氷。", "水。")
+    assert everything("氷。", "sentence_delete", "ja") is Impossible.TOO_FEW_SITES
+
+
+def test_a_sentence_of_another_text_is_inserted():
+    donors = ["Ice floats. Fire burns.", " Ice floats. "]
+    assert everything("Ice floats. \n", "sentence_insert", donors=donors) == "Ice floats. Fire burns. \n"
+    assert everything("氷。\n", "sentence_insert", "ja", donors=["氷。水。 \n"]) == "氷。\n水。"
+    assert everything("Ice floats.", "sentence_insert", donors=donors[1:]) is Impossible.NO_CANDIDATE
+    assert everything("", "sentence_insert", donors=donors) is Impossible.NO_SITE
+    assert everything(" \n", "sentence_insert", donors=["氷。"]) == " 氷。 \n"
+
+
+def test_a_loop_repeats_the_last_ten_characters():
+    assert (
+        damaged("氷は水より軽いので浮く。", "loop", "ja", k=12)
+        == "氷は水より軽いので浮く。" + "水より軽いので浮く。水よ"
+    )
+    assert damaged("e\u0301a", "loop", k=3) == "e\u0301a" + "e\u0301ae\u0301"
+    assert damaged("abc", "loop", permille=700) == "abcab"
+
+
+def test_the_end_is_cut_off():
+    assert damaged("e\u0301e\u0301a", "truncate", k=2) == "e\u0301"
+    assert damaged("abc", "truncate", k=3) is Impossible.TOO_FEW_SITES
+    assert damaged(" \nab", "truncate", k=2) is Impossible.NOTHING_LEFT
+
+
+def test_controls_change_what_should_not_matter():
+    assert damaged("氷、\u0301水。", "punctuation", "ja") == "氷，\u0301水．"
+    assert damaged('\'Tis "so"\u0301 ("x")', "punctuation") == "‘Tis “so”\u0301 (“x”)"
+    assert damaged("A\u03019z。", "width", "ja") == "Ａ\u0301９ｚ。"
+    assert damaged("A9z.", "width") is Impossible.NO_SITE
+    assert damaged("氷\u200d。\u200dA", "punctuation", "ja") is Impossible.NO_SITE
+    assert damaged("氷\u200dA。", "width", "ja") is Impossible.NO_SITE
+    assert damaged("Ice.", "newline") == "Ice.\n"
+    assert damaged("Ice.", "identity") == "Ice."
+    assert damaged(" \u0301\n", "identity") is Impossible.NOTHING_LEFT
+
+
+def test_other_texts_take_the_place_of_the_whole():
+    assert damaged("Ice.", "random_ending", donors=["Ice.", "Fire.", "Fire."]) == "Fire."
+    assert damaged("Ice.", "answer_swap", donors=["Ice."]) is Impossible.NO_CANDIDATE
+    assert damaged("Ice.", "answer_swap", donors=["\t"]) is Impossible.NOTHING_LEFT
+    assert damaged("Ice.", "wrong_ending", alternative="Fire.") == "Fire."
+
+
+def test_wrong_use_is_refused():
+    with pytest.raises(ValueError, match="no rule makes 'paraphrase'"):
+        damaged("Ice.", "paraphrase")
+    with pytest.raises(ValueError, match="language: 'fr'"):
+        damaged("Ice.", "identity", "fr")
+    with pytest.raises(ValueError, match="expected permille or k"):
+        damaged("Ice.", "char_delete")
