@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
     from ..discernment.weights import Weights
-    from ..evaluators.criteria_judge import CriteriaJudge
     from ..evaluators.evaluator import Evaluator, Item
     from ..evaluators.table import TableScores
     from ..native import _core
+    from ..statistics.evaluator_agreement import Agreement
     from ..suite.suite import Suite
 
 discern = new_group(LINES["discern"])
@@ -93,9 +93,7 @@ def run(
     ] = 10,
     lower_is_better: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lower-is-better", help="A metric of which lower is better. May be repeated.", metavar="METRIC"
-        ),
+        typer.Option("--lower-is-better", help="A metric of which lower is better. May be repeated.", metavar="METRIC"),
     ] = None,
     allow_self_reference: Annotated[
         bool, typer.Option("--allow-self-reference", help="metrics: allow items whose text is among their references.")
@@ -140,8 +138,8 @@ def run(
     """Does an evaluator notice damage: from which degree on, what does it miss, what does it reward?
 
     Good texts are damaged in known ways and degrees, originals and damaged texts are scored apart, and a paired rank
-    test asks whether the damaged ones got less. D is its p-value on a scale on which 1 is p = 0.05. Controls are changes
-    that should not matter. Most kinds of damage are made by rules, so no model is needed.
+    test asks whether the damaged ones got less. D is its p-value on a scale on which 1 is p = 0.05. Controls are
+    changes that should not matter. Most kinds of damage are made by rules, so no model is needed.
 
     Examples
 
@@ -165,9 +163,7 @@ def run(
     check_folder(output)
     if not dry_run:
         check_libraries()
-    source = Source(
-        collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding
-    )
+    source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
     asking = Asking(
         None if offline else Server(base_url, key_env, concurrency, timeout, retries),
         Spending(Prices(prompt_price, reply_price), budget),
@@ -229,10 +225,11 @@ def run(
     if dry_run:
         return
     found = [test.run(one) for one in opened]
-    show_finding(finding_of(found, figures or ()), output, report=report, quiet=quiet)
+    agreements = {(i, j): test.agreement(found[i], found[j]) for j in range(len(found)) for i in range(j)}
+    show_finding(finding_of(found, figures or (), agreements), output, report=report, quiet=quiet)
     if not quiet:
-        for one in found:
-            print_line((f"signature: {one.signature}", "dim"))
+        for result in found:
+            print_line((f"signature: {result.signature}", "dim"))
 
 
 @dataclass
@@ -272,7 +269,7 @@ class Test:
 
         if isinstance(evaluator, CriteriaJudge):
             items, texts = self._all_texts()
-            self.collection = self.asking.ratings(evaluator, items, texts, self.collection)
+            self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
 
     def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
         from ..discernment.damaged import all_texts
@@ -281,6 +278,12 @@ class Test:
         if self.maker is not None and self.asking.is_dry:
             stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
         return all_texts(self.damage(), stand_ins)
+
+    def agreement(self, first: Discernment, second: Discernment) -> dict[str, Agreement]:
+        """How far two evaluators agree, by task."""
+        from ..discernment.agreement import agreement
+
+        return agreement(first, second, zeros=self.zeros, min_items=self.min_items, draws=self.draws)
 
     def run(self, evaluator: Evaluator | TableScores) -> Discernment:
         """Scores all texts, and finds what follows."""

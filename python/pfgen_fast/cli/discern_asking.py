@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial as partial_call
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from ..evaluators.evaluator import text_column
 from .app import Exit, counted, fail, note, print_line
 from .asking import watch_over
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from ..discernment.items import Collection
@@ -60,7 +63,7 @@ class Asking:
         if self.is_dry:
             return collection
         with watch_over("damaged texts", quiet=self.quiet) as watch:
-            problem = _or_stopped(lambda: making.ask(on_progress=watch.count, events=watch.events))
+            problem = _or_stopped(partial_call(making.ask, on_progress=watch.count, events=watch.events))
         if not making.n_missing:
             return collection
         if not self.is_partial:
@@ -71,53 +74,53 @@ class Asking:
         """The texts that a model makes as far as there are any, and originals in the place of the others."""
         from ..discernment.made import Making
 
-        return Making(
-            collection.items, [one for one in plan.perturbations if one.method == "model"], maker
-        ).stand_ins()
+        return Making(collection.items, [one for one in plan.perturbations if one.method == "model"], maker).stand_ins()
 
-    def ratings(self, judge: CriteriaJudge, items: Sequence[Item], texts: _core.TextColumn, collection: Collection) -> (
-        Collection
-    ):
-        """Asks for all ratings of texts; returns the items that have them.
+    def ratings(
+        self, judge: CriteriaJudge, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
+    ) -> Collection:
+        """Asks for all ratings of a test; returns the items that have them.
 
         Args:
             judge: The judge.
             items: One item for each text.
             texts: All texts of the test.
             collection: The items of the test.
+            plan: The perturbations; if `identity` is one, originals are rated a second time.
         """
-        estimate = judge.estimate(items, texts)
-        self._say(estimate.sentence("ratings"))
-        if self.is_dry or not self.quiet:
-            self._say_cheaper(judge, estimate.n_requests)
+        asked: list[tuple[CriteriaJudge, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
+        if any(one.kind == "identity" for one in plan.perturbations):
+            originals = text_column([item.text for item in collection.items])
+            asked.append((judge.again(), collection.items, originals))
+        estimates = [one.estimate(rated, column) for one, rated, column in asked]
+        self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
         if self.is_dry:
+            self._say_cheaper(judge)
             return collection
-        partial: CriteriaJudge = replace(judge, is_partial=True)
+        problem: str | None = None
+        is_complete = np.ones(len(collection.items), dtype=np.bool_)
         with watch_over("ratings", quiet=self.quiet) as watch:
-            problem = _or_stopped(
-                lambda: partial.ask(items, texts, on_progress=watch.count, events=watch.events)
-            )
-        is_rated = judge.is_complete(items, texts)
-        if is_rated.all():
+            for one, rated, column in asked:
+                partial: CriteriaJudge = replace(one, is_partial=True)
+                ask = partial_call(partial.ask, rated, column, on_progress=watch.count, events=watch.events)
+                problem = _or_stopped(ask) or problem
+                is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
+        if is_complete.all():
             return collection
         if not self.is_partial:
-            n_missing = int((~is_rated).sum())
-            fail(f"{problem or counted(n_missing, 'text') + ' have too few ratings'}; {_TO_CONTINUE}", Exit.PARTIAL)
-        n_items = len(collection.items)
-        return _complete(collection, is_rated.reshape(-1, n_items).all(axis=0), "ratings")
+            n_missing = counted(int((~is_complete).sum()), "item")
+            fail(f"{problem or f'{n_missing} have too few ratings'}; {_TO_CONTINUE}", Exit.PARTIAL)
+        return _complete(collection, is_complete, "ratings")
 
     def _say(self, sentence: str) -> None:
         if self.is_dry or not self.quiet:
             print_line(sentence)
 
-    def _say_cheaper(self, judge: CriteriaJudge, n_requests: int) -> None:
+    def _say_cheaper(self, judge: CriteriaJudge) -> None:
         """What else could be asked, in words."""
-        if not self.is_dry or not n_requests:
-            return
-        ways = []
+        ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
         if judge.n_ratings > 1:
-            ways.append(f"one rating of each text (--ratings 1) takes 1/{judge.n_ratings} of it")
-        ways.append("fewer kinds or degrees (--kinds char_delete/30,negate,...), half of the items (--items)")
+            ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
         if len(judge.metrics) > 1:
             ways.append("only the metrics that matter (--metric)")
         note(f"cheaper: {'; '.join(ways)}")
@@ -131,10 +134,10 @@ def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str)
     return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
 
 
-def _or_stopped(ask: Any) -> str | None:
+def _or_stopped(ask: Callable[[], str | None]) -> str | None:
     """What asking says; Ctrl-C ends the command with a sentence."""
     try:
-        problem: str | None = ask()
+        problem = ask()
     except KeyboardInterrupt:
         fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
     return problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,9 @@ _DONORS = {
     "ja": ["琵琶湖は滋賀県にある湖です。", "カレーは辛い料理です。"],
     "en": ["Rain fell in Paris. The streets were wet.", "Mars is red."],
 }
+
+
+_ROWS_AT_A_TIME = 10_000
 
 
 def perturb(
@@ -71,15 +75,15 @@ def perturb(
 
       pfgen-fast discern perturb texts.jsonl -o damaged.parquet
     """
+    from ..discernment.damaged import texts_of as rows_of
     from ..discernment.running import damage_of
-    from ..evaluators.table import ORIGINAL
     from ..judging.budget import Prices, Spending
     from ..judging.server import Server
     from ..tables.text_table import writing_texts
 
     source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
     chosen = source.plan(plan, options.listed(kinds), level, rules_only=rules_only)
-    texts_of, model = source.collection, None
+    found, model = source.collection, None
     if any(one.method == "model" for one in chosen.perturbations):
         if maker is None:
             fail("--maker is missing: some kinds of the plan are made by a language model")
@@ -87,24 +91,20 @@ def perturb(
         spending = Spending(Prices(prompt_price, reply_price), budget)
         asking = Asking(server, spending, is_partial=False, is_dry=dry_run, quiet=quiet)
         model = asking.maker(maker, output.with_name("perturbed-texts.jsonl"))
-        texts_of = asking.texts(model, texts_of, chosen)
+        found = asking.texts(model, found, chosen)
     if dry_run:
         return
-    damage = damage_of(texts_of, chosen, seed=seed, donors=source.donors(donors), maker=model, threads=threads)
-    ids = [item.id for item in texts_of.items]
-    n_texts = n_done = 0
+    damage = damage_of(found, chosen, seed=seed, donors=source.donors(donors), maker=model, threads=threads)
+    n_texts = len(found.items) * (1 + len(chosen.perturbations))
+    n_written = 0
     with writing_texts(output, ("item", "perturbation", "text")) as write, counting("texts", quiet=quiet) as count:
-        write((item.id, ORIGINAL, item.text) for item in texts_of.items)
-        for kind in damage:
-            for damaged in kind:
-                found = zip(ids, damaged.texts.tolist(), strict=True)
-                rows = [(item, damaged.perturbation.name, text) for item, text in found if text is not None]
-                write(rows)
-                n_texts += len(rows)
-                n_done += len(ids)
-                count(n_done, len(ids) * len(chosen.perturbations))
+        rows = rows_of(damage)
+        while batch := list(islice(rows, _ROWS_AT_A_TIME)):
+            write(batch)
+            n_written += len(batch)
+            count(n_written, n_texts)
     if not quiet:
-        print_line(f"{counted(n_texts, 'damaged text')} of {counted(len(ids), 'item')}: {shown(str(output))}")
+        print_line(f"{counted(n_written, 'text')} of {counted(len(found.items), 'item')}: {shown(str(output))}")
 
 
 def show(

@@ -246,28 +246,6 @@ class _StandIns:
         return [Perturbed(column, nothing) for column in itertools.islice(self._columns, len(perturbations))]
 
 
-def all_texts(
-    damage: Damage, stand_ins: Sequence[_core.TextColumn] | None = None
-) -> tuple[list[CollectionItem], _core.TextColumn]:
-    """All texts of a test at once, originals first, so that whoever asks for their scores can say what that costs.
-
-    Args:
-        damage: The damaged texts.
-        stand_ins: Texts in the place of those of a model, in the order of the plan, so that it is not asked.
-
-    Returns:
-        The item of each text, and the texts; null where a perturbation is impossible.
-    """
-    items = damage.collection.items
-    columns = [text_column([item.text for item in items])]
-    if stand_ins is not None:
-        columns += stand_ins
-        rules = tuple(one for one in damage.plan.perturbations if one.method != "model")
-        damage = damage.with_plan(replace(damage.plan, perturbations=rules))
-    columns += [damaged.texts for kind in damage for damaged in kind]
-    return list(items) * len(columns), _core.TextColumn.joined("texts", columns)
-
-
 def _refusal(text: str | None, original: str) -> int:
     if text is None:
         return Impossible.NO_CANDIDATE

@@ -1,4 +1,4 @@
-"""Writes a table of texts, such as damaged texts to be scored elsewhere: JSON lines, CSV, TSV or Parquet, any length."""
+"""Writes tables of texts, such as damaged texts to be scored elsewhere: JSON lines, CSV, TSV, Parquet; any length."""
 
 from __future__ import annotations
 
