@@ -11,7 +11,8 @@ from makers.judges import FakeEngine
 from pfgen_fast import JudgingError
 from pfgen_fast.evaluators import Evaluator, Item, JudgeEvaluator, Metric
 from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.evaluators.judge import TEMPLATES, RatingTemplate, Scale, read_template
+from pfgen_fast.evaluators.judge import TEMPLATES, RatingTemplate, read_template
+from pfgen_fast.evaluators.ratings import Scale
 from pfgen_fast.judging import Judge, Replies, Server, Template
 
 PLAIN = RatingTemplate("{question}|{sample}|{answer}|{language}", ("question", "sample", "answer", "language"))

@@ -22,6 +22,11 @@ import pytest
 from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Scorer, Suite
+from pfgen_fast.discernment import open_plan, open_weights, read_collection
+from pfgen_fast.discernment.published import read_published
+from pfgen_fast.discernment.votes import read_survey
+from pfgen_fast.evaluators import TableScores
+from pfgen_fast.evaluators.kept_scores import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.generating import Setting
@@ -39,7 +44,7 @@ from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.tables.formats import table_rows
 
 N_MUTATIONS = 400
-"""For each of 13 kinds of file."""
+"""For each kind of file."""
 
 
 def nested(n: int) -> Any:
@@ -68,6 +73,7 @@ VALUES = (
     ),
     *(nested(25), nested(400), {"\ud800\n|" + "k" * 1000: nested(3)}),
 )
+LEVELS = {"original": "", "x/1": "word"}
 HUGE = "@huge@"
 """Becomes an integer that Python refuses to read."""
 
@@ -194,6 +200,10 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     }
     ratings = [{"key": f"k{i}", "request": {"model": "m"}, "reply": "[[3]]"} for i in range(5)]
     scores = [["model", "x", "y"], ["org/a", 0.5, 1], ["org/b", 1.5, ""]]
+    table = [["item", "perturbation", "metric", "score", "rating", "level"]]
+    table += [[item, name, "f", 1, r, level] for item in "ab" for name, level in LEVELS.items() for r in (1, 2)]
+    table_rows_of = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    kept = [{"key": f"{i:064x}", "item": "a", "scores": {"f": 0.5, "g": None}} for i in range(1)]
     batch = batch_config(suite, Setting("gpt", "chat"))
     replies = [
         {
@@ -203,6 +213,23 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         }
         for question_id in ("Q01", "Q02")
     ]
+
+    items = [
+        {
+            "id": f"i{number}",
+            "text": "Ice floats.",
+            "task": "qa",
+            "language": "en",
+            "question": "Why?",
+            "references": ["It is light."],
+            "perturbed": {"char_typo/minor": "Ice flaots."},
+        }
+        for number in range(3)
+    ]
+    plan = {"name": "short", "ladders": {"light": [10, 20]}, "kinds": {"negate": {"permille": [200]}, "newline": {}}}
+    weights = [["task", "perturbation", "metric", "votes"], ["qa", "negate", "a", 4], ["qa", "negate", "b", 6]]
+    votes = [["voter", "task", "perturbation", "metric"], ["v", "qa", "negate", "a"], ["w", "qa", "negate", "b"]]
+    bars = [["dataset", "model", "score", "value"], ["SummEval", "m", "d_average", 1.5]]
 
     def read_result_and_rank(path: Path) -> None:
         read_result(path)
@@ -257,13 +284,24 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
         Kind("rows.json", trials, as_json, lambda path: list(table_rows(path))),
         Kind("raw.jsonl", trials, as_json_lines, lambda path: gather([path], {}, {}, {"Why?": 0})),
         Kind("batch.config.json", batch, as_json, read_batch_config),
+        Kind("scores.csv", table, as_csv, TableScores),
+        Kind("scores.jsonl", table_rows_of, as_json_lines, TableScores),
+        Kind("kept.jsonl", kept, as_json_lines, KeptScores),
         Kind("batch.jsonl", replies, as_json_lines, import_replies),
+        Kind("items.jsonl", items, as_json_lines, read_collection),
+        Kind("items.json", items, as_json, read_collection),
+        Kind("plan.toml", plan, as_toml, open_plan),
+        Kind("weights.csv", weights, as_csv, open_weights),
+        Kind("votes.csv", votes, as_csv, read_survey),
+        Kind("bars.csv", bars, as_csv, read_published),
     ]
 
 
 KINDS = (
     *("result.json", "config.json", "trials.jsonl", "Q01.json", "questions.jsonl", "sweep.toml", "build.toml"),
     *("ratings.jsonl", "models.csv", "rows.jsonl", "rows.json", "raw.jsonl", "batch.config.json", "batch.jsonl"),
+    *("items.jsonl", "items.json", "plan.toml", "weights.csv", "votes.csv", "bars.csv"),
+    *("scores.csv", "scores.jsonl", "kept.jsonl"),
 )
 
 

@@ -14,7 +14,7 @@ from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.judges import FakeEngine, moody
 from pfgen_fast import EngineError, JudgingError
 from pfgen_fast.generation import Events, Trouble
-from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server
+from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server, Spending
 
 JUDGE = Judge("org/judge", max_tokens=50)
 
@@ -93,17 +93,17 @@ def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
     asking = Asking(requests_of(*range(100)), Replies(tmp_path / "r.jsonl"))
     assert asking.estimate(prices).cost == pytest.approx(6)
     engine = FakeEngine(lambda request: "x" * 1000)  # the maximum length
-    problem = asking.ask(engine, prices=prices, budget=1.51)
+    problem = asking.ask(engine, spending=Spending(prices, 1.51))
     assert problem == "the budget of 1.51 is used up after 25 requests (about 1.50)"
     assert asking.n_missing == 75
-    assert asking.ask(FakeEngine(), prices=prices, budget=5) is None
+    assert asking.ask(FakeEngine(), spending=Spending(prices, 5)) is None
 
 
 def test_replies_shorter_than_they_may_be_leave_more_of_the_budget(tmp_path):
     prices = Prices(of_prompts=0, of_replies=1000)
     asking = Asking(requests_of(*range(200)), Replies(tmp_path / "r.jsonl"))
-    problem = asking.ask(FakeEngine(lambda request: "x" * 100), prices=prices, budget=5)
-    assert problem == "the budget of 5 is used up after 198 requests (about 4.95)"
+    problem = asking.ask(FakeEngine(lambda request: "x" * 100), spending=Spending(prices, 5))
+    assert problem == "the budget of 5 is used up after 199 requests (about 4.97)"
 
 
 def test_tokens_and_costs_are_estimated_from_above(tmp_path):

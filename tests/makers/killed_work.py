@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+from makers.programs import LENGTHS, command_of, scored
 from pfgen_fast import Suite
+from pfgen_fast.evaluators import CommandEvaluator
 from pfgen_fast.experiments import judge as experiment
+from pfgen_fast.files.writing import write_whole
 from pfgen_fast.judging import Server
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
@@ -25,3 +29,10 @@ def judge(folder: Path, suite: str, runs: str, base_url: str = "") -> None:
     options = experiment.JudgeOptions("j", server=server, cache=folder / "out" / "judge-ratings.jsonl")
     finding = experiment.judge([runs], options, suite=Suite.load(suite), threads=1)
     write_finding(replace(finding, pictures=()), folder / "out")  # pictures are files like others, but take long
+
+
+def score_by_command(folder: Path) -> None:
+    """Scores three texts by a program, keeps the scores, and writes all of them."""
+    (folder / "scores").mkdir(exist_ok=True)
+    evaluator = CommandEvaluator(command_of(LENGTHS), cache=folder / "scores.jsonl")
+    write_whole(folder / "scores" / "all.json", json.dumps(scored(evaluator, ["one", "three", "seven"])).encode())

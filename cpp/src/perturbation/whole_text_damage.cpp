@@ -115,7 +115,7 @@ class Newline final : public PlainDamage {
   }
 };
 
-// Code points exchanged one by one, but those that join another.
+// Code points exchanged one by one. Those that join a character are seen as its first, and so stay.
 class Exchange : public PlainDamage {
   Impossible write(const Degree&, DamagedText& out) override {
     bool is_changed = false;

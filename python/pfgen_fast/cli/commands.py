@@ -25,6 +25,7 @@ LINES = {
     "prompts": "Prints the prompts of trials, one per line.",
     "import-batch": "Imports output files of OpenAI's Batch API as a run; Gemini's batches have the same format.",
     "suite": "Inspects, checks, compiles and builds suites of questions.",
+    "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
     "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
 }
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from . import options
-from .app import Exit, Quiet, counting, fail, note, shown, stdout, styled, warn
+from .app import Exit, Quiet, counting, fail, stdout, warn
 from .asking import watch_over
 from .commands import LINES, new_group
+from .findings import show_finding
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
@@ -576,19 +577,7 @@ class _Call:
 
     def show(self, finding: Finding) -> None:
         """Writes the files of a finding, and prints what it says."""
-        from ..report.findings import write_finding
-
-        page, *others = write_finding(finding, self._output, report=self._report)
-        if self._quiet:
-            return
-        stdout().print(styled((shown(finding.answer), "bold")))
-        for sentence in finding.notes:
-            if sentence not in self._problems:
-                note(sentence)
-        stdout().print(shown(finding.paragraph))
-        stdout().print(f"{shown(str(page))} and {len(others)} other files")
-        if not any(path.name == "index.html" for path in others):
-            note(f"{self._output / 'index.html'} is not of this program and stays; it does not list the experiments")
+        show_finding(finding, self._output, report=self._report, quiet=self._quiet, is_said=self._problems)
 
     def end(self, *, is_whole: bool = True) -> None:
         """Names the suite, and exits accordingly where something was left out."""

@@ -10,13 +10,21 @@ if TYPE_CHECKING:
     from ..statistics.discernment_scores import average as average
     from ..statistics.discernment_scores import combine as combine
     from ..statistics.signed_rank import signed_rank as signed_rank
+    from .choosing import chosen_plan as chosen_plan
+    from .choosing import open_plan as open_plan
+    from .item_files import ItemColumns as ItemColumns
+    from .item_files import read_collection as read_collection
     from .items import Collection as Collection
     from .items import CollectionItem as CollectionItem
+    from .originals import from_run as from_run
+    from .originals import from_suite as from_suite
     from .perturbing import perturb as perturb
     from .plan import Perturbation as Perturbation
     from .plan import Plan as Plan
+    from .plan import usual_plan as usual_plan
     from .result import Discernment as Discernment
     from .running import discern as discern
+    from .weights import open_weights as open_weights
 
 __getattr__ = names_on_demand(
     __name__,
@@ -24,12 +32,20 @@ __getattr__ = names_on_demand(
         "Collection": "items",
         "CollectionItem": "items",
         "Discernment": "result",
+        "ItemColumns": "item_files",
         "Perturbation": "plan",
         "Plan": "plan",
         "average": ".statistics.discernment_scores",
+        "chosen_plan": "choosing",
         "combine": ".statistics.discernment_scores",
         "discern": "running",
+        "from_run": "originals",
+        "from_suite": "originals",
+        "open_plan": "choosing",
+        "open_weights": "weights",
         "perturb": "perturbing",
+        "read_collection": "item_files",
         "signed_rank": ".statistics.signed_rank",
+        "usual_plan": "plan",
     },
 )

@@ -1,11 +1,30 @@
-"""Collections: the texts that are damaged, with what belongs to each."""
+"""Collections: the texts that are damaged, with what belongs to each.
+
+A collection is made by `item_files.read_collection` from a file, or by `originals` from a run or a suite.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from ..evaluators.evaluator import Item
+from ..errors import DiscernmentError
+from ..evaluators.evaluator import Item, language_of
+from ..files.foreign_text import in_one_line
+from .names import task_named, unknown
+
+LANGUAGES = ("ja", "en")
+
+MIN_ITEMS = 10
+"""A cell with fewer items is undefined, unless a lower number is asked for."""
+
+LEAST_ITEMS = 5
+"""The lowest number that may be asked for."""
+
+_TASKS_WITH_QUESTIONS = ("qa", "answers")
 
 
 @dataclass(frozen=True)
@@ -34,3 +53,96 @@ class Collection:
     items: tuple[CollectionItem, ...]
     name: str = ""
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, items: Iterable[Item], *, name: str = "", notes: Sequence[str] = ()) -> Collection:
+        """A collection of items, which are checked; a language is found for each that has none.
+
+        Raises:
+            DiscernmentError: An item breaks the rules, or an ID appears twice.
+
+        Example:
+            >>> collection = Collection.of([Item("1", "氷は水に浮く。", "answers", question="なぜ？")])
+            >>> collection.items[0].language
+            'ja'
+        """
+        return cls(tuple(_checked(items)), name, tuple(notes))
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def hash(self) -> str:
+        """A SHA-256 of everything in the items, whatever their order."""
+        digest = hashlib.sha256()
+        for item in sorted(self.items, key=lambda item: item.id):
+            parts = [item.id, item.text, item.question, item.task, item.language, item.context, list(item.references)]
+            digest.update(json.dumps([*parts, item.alternative, sorted(item.perturbed.items())]).encode() + b"\n")
+        return digest.hexdigest()
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks of the items, in order of first appearance."""
+        return tuple(dict.fromkeys(item.task for item in self.items))
+
+    def of_task(self, task: str) -> Collection:
+        """The items of one task.
+
+        Raises:
+            DiscernmentError: No item has this task.
+        """
+        wanted = task_named(task)
+        if wanted not in self.tasks:
+            raise unknown("task", task, self.tasks, where=self.name)
+        return replace(self, items=tuple(item for item in self.items if item.task == wanted))
+
+    def check_size(self, min_items: int = MIN_ITEMS) -> None:
+        """Raises DiscernmentError if there are too few items for a test, or if `min_items` is too low."""
+        if min_items < LEAST_ITEMS:
+            raise DiscernmentError(f"min_items: expected at least {LEAST_ITEMS}, not {min_items}")
+        if len(self) < min_items:
+            where = f"{self.name}: " if self.name else ""
+            lower = f"; --min-items lowers this, not below {LEAST_ITEMS}" if min_items > LEAST_ITEMS else ""
+            raise DiscernmentError(f"{where}{len(self)} items, expected at least {min_items}{lower}")
+
+
+def _checked(items: Iterable[Item]) -> Iterable[CollectionItem]:
+    seen: dict[str, str] = {}
+    for number, item in enumerate(items, start=1):
+        where = f"item {number}" if not item.id else f"item {in_one_line(item.id, 60)}"
+        yield checked_item(item, where, seen)
+
+
+def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem:
+    """An item with a language and the usual name of its task.
+
+    Args:
+        item: The item.
+        where: Where it stands, for error messages.
+        seen: Where the items before it stand, by their IDs; this item is added.
+
+    Raises:
+        DiscernmentError: The item breaks the rules.
+    """
+    if not item.id:
+        raise DiscernmentError(f"{where}: an item without an ID; expected a text that no other item has")
+    if item.id in seen:
+        raise DiscernmentError(
+            f"{where}: the ID {in_one_line(repr(item.id), 60)} is taken by {seen[item.id]}; expected one of its own"
+        )
+    if not item.text or item.text.isspace():
+        raise DiscernmentError(f"{where}: the text is empty; expected one with more than white space")
+    if not item.task or item.task.isspace():
+        raise DiscernmentError(f"{where}: an item without a task; expected a name such as answers")
+    task = task_named(item.task)
+    if task in _TASKS_WITH_QUESTIONS and not item.question:
+        raise DiscernmentError(f"{where}: no question, which items of the task {task} need")
+    if item.language is not None and item.language not in LANGUAGES:
+        raise unknown("language", item.language, LANGUAGES, where=where)
+    seen[item.id] = where
+    language = item.language or language_of(item.text)
+    if isinstance(item, CollectionItem):
+        is_ready = item.task == task and item.language is not None
+        return item if is_ready else replace(item, task=task, language=language)
+    rest = (item.question, item.context, item.references)
+    return CollectionItem(item.id, item.text, task, language, *rest)

@@ -1,11 +1,28 @@
-"""What is done to each text: a plan lists perturbations, each of which is a kind with a degree."""
+"""What is done to each text: a plan lists perturbations, each of which is a kind with a degree.
+
+`choosing` chooses from plans and opens those of users, `paper` has those of the paper.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
-from .kinds import KINDS, Level, Method
+from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line
+from .items import CollectionItem
+from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method
+from .names import unknown
+
+_PERMILLE = re.compile(r"[1-9][0-9]{0,3}")
+_K = re.compile(r"k([1-9][0-9]{0,8})")
+_MAX_K = 10**9
+_WHOLE = {name for name, kind in KINDS.items() if kind.method == "rule" and not kind.has_degrees}
 
 
 @dataclass(frozen=True)
@@ -13,7 +30,7 @@ class Perturbation:
     """A kind of damage with its degree.
 
     Attributes:
-        kind: The kind: a key of `KINDS`, or any name if the damaged texts come from elsewhere.
+        kind: The kind: a key of `KINDS` or of `ALIASES`, or any name if the damaged texts come from elsewhere.
         degree: The name of the degree: the per mille (`30`), `k` and a number (`k5`), or as the paper has it (`minor`);
             empty for controls.
         permille: The share of a text's sites that is damaged, in per mille; None if the degree is absolute.
@@ -35,6 +52,11 @@ class Perturbation:
         return f"{self.kind}/{self.degree}" if self.degree else self.kind
 
     @property
+    def rule(self) -> str:
+        """The key of `KINDS` that the kind stands for; the kind itself if it is none."""
+        return ALIASES.get(self.kind, self.kind)
+
+    @property
     def is_control(self) -> bool:
         """Whether the change should not matter."""
         return self.level == "control"
@@ -47,25 +69,225 @@ class Plan:
     Attributes:
         perturbations: The perturbations; those of a kind follow one another, by rising degree.
         name: The name of the plan.
+        notes: What a reader of the results must know about it, one sentence each.
     """
 
     perturbations: tuple[Perturbation, ...]
     name: str = "own"
+    notes: tuple[str, ...] = ()
 
     def of_kind(self, kind: str) -> tuple[Perturbation, ...]:
         """The perturbations of one kind, by rising degree."""
         return tuple(one for one in self.perturbations if one.kind == kind)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds, in order."""
+        return tuple(dict.fromkeys(one.kind for one in self.perturbations))
 
-def perturbation(kind: str, *, permille: int | None = None, k: int | None = None) -> Perturbation:
-    """One perturbation of a kind that a rule makes.
+    def hash(self, *, tables: str, analyser: str | None = None, made: Mapping[str, Sequence[str | None]] = {}) -> str:
+        """A SHA-256 of all that decides the damaged texts besides the items and the seed.
+
+        Args:
+            tables: The hash of the tables of the rules.
+            analyser: The name and version of what finds words; None if the rules do.
+            made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
+        """
+        own = sorted(self.perturbations, key=lambda one: one.name)
+        parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
+        content = [parts, tables, analyser, sorted((name, list(texts)) for name, texts in made.items())]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def with_given(self, items: Iterable[CollectionItem]) -> Plan:
+        """The plan with the perturbations whose texts come with items, instead of its own of the same name."""
+        given = {name: None for item in items for name in item.perturbed}
+        if not given:
+            return self
+        # A whole-text kind may be named without its one degree.
+        own = [one for one in self.perturbations if one.kind not in given or one.rule not in _WHOLE]
+        by_name = {one.name: one for one in self.perturbations}
+        found = [_given(name, by_name.get(name)) for name in given]
+        notes = tuple(
+            f"Nothing is known about the kind {one.kind}, so it counts as damage to words."
+            for one in {one.kind: one for one in found if one.name not in by_name and one.rule not in KINDS}.values()
+        )
+        return replace(self, perturbations=ordered([*own, *found]), notes=(*self.notes, *notes))
+
+
+def perturbation(
+    kind: str, *, permille: int | None = None, k: int | None = None, degree: str | None = None
+) -> Perturbation:
+    """One perturbation of a known kind.
+
+    Args:
+        kind: A key of `KINDS` or of `ALIASES`.
+        permille: The share of a text's sites to damage, for kinds with degrees.
+        k: Their number, instead.
+        degree: The name of the degree, if not that of the number; for kinds that a model makes, `minor` or `major`.
+
+    Raises:
+        DiscernmentError: The kind is unknown, the degree is missing, superfluous or out of range.
 
     Example:
         >>> perturbation("char_delete", permille=30).name, perturbation("char_delete", k=5).name
         ('char_delete/30', 'char_delete/k5')
-        >>> perturbation("newline").name
-        'newline'
+        >>> perturbation("newline").name, perturbation("answer_swap").name
+        ('newline', 'answer_swap/1000')
     """
-    known = KINDS[kind]
-    degree = "" if known.level == "control" else str(permille) if k is None else f"k{k}"
-    return Perturbation(kind, degree, permille, k, known.level, known.method)
+    known = kind_named(kind)
+    if known.method == "model":
+        return _made(kind, known, permille, k, degree)
+    if not known.has_degrees:
+        if (permille, k) not in ((None, None), (1000, None)) or (known.ladder is None and permille):
+            raise DiscernmentError(f"{kind}: has no degrees; expected neither permille nor k")
+        whole = None if known.ladder is None else 1000
+        return Perturbation(kind, "" if whole is None else degree or str(whole), whole, None, known.level)
+    if (permille is None) == (k is None):
+        raise DiscernmentError(f"{kind}: expected either permille or k, not {'neither' if k is None else 'both'}")
+    if permille is not None:
+        check_ladder((permille,), kind, "permille")
+        return Perturbation(kind, degree or str(permille), permille, None, known.level)
+    assert k is not None
+    check_ladder((k,), kind, "k")
+    return Perturbation(kind, degree or f"k{k}", None, k, known.level)
+
+
+def perturbations_named(name: str) -> tuple[Perturbation, ...]:
+    """The perturbations that a name stands for: a kind with a degree is one, a kind alone all its usual degrees.
+
+    Raises:
+        DiscernmentError: The kind is unknown, or has no such degree.
+
+    Example:
+        >>> [one.name for one in perturbations_named("truncate")][:2], perturbations_named("truncate/k7")[0].k
+        (['truncate/100', 'truncate/200'], 7)
+    """
+    kind, _, degree = name.partition("/")
+    known = kind_named(kind)
+    if not degree:
+        return _usual(kind, known)
+    if known.method == "model":
+        return (_made(kind, known, None, None, degree),)
+    if _PERMILLE.fullmatch(degree):
+        return (perturbation(kind, permille=int(degree)),)
+    if found := _K.fullmatch(degree):
+        return (perturbation(kind, k=int(found[1])),)
+    raise DiscernmentError(
+        f"{in_one_line(name, 60)}: expected a degree such as 30 (per mille) or k5, not {in_one_line(repr(degree), 40)}"
+    )
+
+
+def kind_named(name: str) -> Kind:
+    """A kind by its name, or by the paper's.
+
+    Raises:
+        DiscernmentError: There is none; the message lists all, the nearest first.
+    """
+    known = KINDS.get(ALIASES.get(name, name))
+    if known is None:
+        raise unknown("kind", name, [*KINDS, *ALIASES])
+    return known
+
+
+def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
+    """The plan of all kinds that rules make, each with its ladder, and of what comes with the items.
+
+    Args:
+        items: The items; `wrong_ending` is left out unless one has an alternative.
+
+    Example:
+        >>> plan = usual_plan()
+        >>> len(plan.perturbations), [one.name for one in plan.perturbations if one.is_control]
+        (95, ['identity', 'newline', 'punctuation', 'width'])
+    """
+    items = list(items)
+    has_alternative = any(item.alternative is not None for item in items)
+    kinds = [
+        kind for kind in KINDS.values() if kind.method == "rule" and (kind.needs != "alternative" or has_alternative)
+    ]
+    found = [one for kind in kinds for one in _usual(kind.name, kind)]
+    return Plan(tuple(found), "usual").with_given(items)
+
+
+def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
+    """A ladder by its name.
+
+    Raises:
+        DiscernmentError: There is none; the message lists all.
+    """
+    if name not in ladders:
+        raise unknown("ladder", name, ladders)
+    return ladders[name]
+
+
+def degrees_of(kind: str, degrees: Sequence[int], unit: Literal["permille", "k"]) -> tuple[Perturbation, ...]:
+    """The perturbations of a kind at several degrees.
+
+    Raises:
+        DiscernmentError: A degree is out of range, or they do not rise.
+    """
+    check_ladder(degrees, kind, unit)
+    if unit == "permille":
+        return tuple(perturbation(kind, permille=degree) for degree in degrees)
+    return tuple(perturbation(kind, k=degree) for degree in degrees)
+
+
+def check_ladder(degrees: Sequence[int], where: str, unit: Literal["permille", "k"]) -> None:
+    """Raises DiscernmentError if degrees are out of range or do not rise."""
+    if not degrees:
+        raise DiscernmentError(f"{where}: {unit}: expected at least one degree")
+    high = 1000 if unit == "permille" else _MAX_K
+    for degree in degrees:
+        if type(degree) is not int or not 1 <= degree <= high:
+            shown = in_one_line(repr(degree), 40)
+            raise DiscernmentError(f"{where}: {unit} {shown}: expected a whole number from 1 to {high}")
+    for low, next_one in pairwise(degrees):
+        if next_one <= low:
+            raise DiscernmentError(f"{where}: {unit}: expected degrees that rise, but {next_one} follows {low}")
+
+
+def _usual(kind: str, known: Kind) -> tuple[Perturbation, ...]:
+    if known.method == "model":
+        degrees = ("",) if known.level == "control" else MODEL_DEGREES
+        return tuple(Perturbation(kind, degree, level=known.level, method="model") for degree in degrees)
+    if not known.has_degrees:
+        return (perturbation(kind),)
+    assert known.ladder is not None
+    return degrees_of(kind, LADDERS[known.ladder], "permille")
+
+
+def _made(kind: str, known: Kind, permille: int | None, k: int | None, degree: str | None) -> Perturbation:
+    if permille is not None or k is not None:
+        raise DiscernmentError(f"{kind}: made by a model, so it has neither permille nor k")
+    expected = ("",) if known.level == "control" else MODEL_DEGREES
+    if (degree or "") not in expected:
+        raise unknown(f"degree of {kind}", degree or "", [one or "none" for one in expected])
+    return Perturbation(kind, degree or "", level=known.level, method="model")
+
+
+def ordered(perturbations: Iterable[Perturbation]) -> tuple[Perturbation, ...]:
+    """Perturbations without repeated names (the last counts); those of a kind together, by rising degree."""
+    by_name = {one.name: one for one in perturbations}
+    kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.kind for one in by_name.values()))}
+    return tuple(sorted(by_name.values(), key=lambda one: (kinds[one.kind], *_rank(one))))
+
+
+def _rank(one: Perturbation) -> tuple[int, int]:
+    """Where a degree stands among those of its kind; named degrees other than the paper's keep their order."""
+    if one.degree in MODEL_DEGREES:
+        return 2, MODEL_DEGREES.index(one.degree)
+    if one.permille is not None:
+        return 0, one.permille
+    return (1, one.k) if one.k is not None else (3, 0)
+
+
+def _given(name: str, planned: Perturbation | None) -> Perturbation:
+    """The perturbation of texts that come with items."""
+    if planned is not None:
+        return replace(planned, method="given")
+    kind, _, degree = name.partition("/")
+    known = KINDS.get(ALIASES.get(kind, kind))
+    permille = int(degree) if _PERMILLE.fullmatch(degree) and int(degree) <= 1000 else None
+    found = _K.fullmatch(degree)
+    level: Level = known.level if known else "word"
+    return Perturbation(kind, degree, permille, int(found[1]) if found else None, level, "given")

@@ -204,10 +204,12 @@ PROFILE_COLUMNS = (
     *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
     *("drop_per_100_permille", "verdict"),
 )
-"""`detectable_at_N` is the smallest degree (its name) from which on all degrees are noticed with N items; `verdict` is
-`notices`, `needs much`, `blind`, `rewards` or, where nothing is defined, None."""
+"""`detectable_at_N` is the smallest degree (its name) from which on all degrees are noticed with N items, `none` if
+there is none, and None if there are fewer items; `n80` is that of the lightest degree from which on all are noticed, or
+if there is none, of the heaviest; `verdict` is `notices`, `needs much`, `blind`, `rewards` or, where nothing is
+defined, None."""
 CONTROL_COLUMNS = (
     *("evaluator", "task", "kind", "metric", "n_items", "n_impossible"),
     *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),
 )
-"""`relative_drop` is the mean drop relative to that of the lightest damage that lowers the metric's mean score."""
+"""`relative_drop` is the mean drop relative to the smallest mean drop of any damage that the metric notices."""

@@ -6,6 +6,7 @@ their order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,6 +18,12 @@ from ..native import _core
 from ..native.columns import worded
 
 Floats = NDArray[np.float64]
+
+# Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
+_JAPANESE = re.compile(
+    "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+    "\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\U00020000-\U0003ffff\u3005\u3006\u3007]"
+)
 
 
 @dataclass(frozen=True)
@@ -64,10 +71,11 @@ class Item:
 class Evaluator(Protocol):
     """Scores texts.
 
-    Two further members are optional:
+    Three further members are optional:
         is_deterministic: Whether a text that is scored again gets the same score; False if it is not there.
         again(): An evaluator that scores anew, without what was kept and with other seeds if there are any; without
             it, the evaluator itself is called again.
+        notes_on(items): What a reader of the scores of these items must know, one sentence each.
     """
 
     @property
@@ -92,6 +100,16 @@ class Evaluator(Protocol):
         Returns:
             For each metric, one float per text; NaN if there is no score.
         """
+
+
+def language_of(text: str) -> str:
+    """The language of a text of which it is not known: `ja` if it has a hiragana, katakana or kanji, else `en`.
+
+    Example:
+        >>> language_of("ICE は氷"), language_of("Ice floats.")
+        ('ja', 'en')
+    """
+    return "ja" if _JAPANESE.search(text) else "en"
 
 
 def text_column(texts: Any) -> _core.TextColumn:

@@ -1,28 +1,24 @@
-"""A language model as an evaluator: it rates each text on a scale, and its replies are stored.
+"""A language model as an evaluator: it rates each text as an answer to a question, and its replies are stored.
 
-A text's score is the mean of its valid ratings. This module alone defines ratings, their scales, and the prompts that
-ask for them.
+A text's score is the mean of its valid ratings. The judge of single criteria is in `criteria_judge`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from ..errors import JudgingError
-from ..generation.engines import ModelEngine
 from ..generation.prompts import sampling_seed
-from ..judging.asking import Asking
 from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.template import Template
 from ..native import _core
 from .evaluator import Floats, Item, Metric, check_lengths
+from .ratings import Connect, Ratings, Scale, check_n_ratings
 
 TEMPLATES: Mapping[str, Path] = {
     "default": Path(__file__).with_name("judge.txt"),
@@ -32,36 +28,7 @@ TEMPLATES: Mapping[str, Path] = {
 
 _PLACEHOLDERS = ("question", "sample", "answer", "language")
 _NEEDED = ("question", "answer")
-_IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
-_WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
 _HEAD = re.compile(r"Scale: *(\d{1,3}) to (\d{1,3}) *(?:\r?\n|\Z)\s*")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The ratings that a prompt asks for: whole numbers, both bounds included.
-
-    Raises:
-        JudgingError: The bounds are not in order, or not from 0 to 100.
-    """
-
-    low: int = 1
-    high: int = 10
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.low < self.high <= 100:
-            raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
-
-    def rating_in(self, reply: str) -> int | None:
-        """The last number of the form `[[n]]`; None if there is none or it is not on the scale.
-
-        Example:
-            >>> Scale().rating_in("Not [[3]], rather [[ 7 ]]."), Scale(1, 5).rating_in("[[3]] or [[7]]")
-            (7, None)
-        """
-        found = _IN_BRACKETS.findall(reply)
-        whole = _WHOLE.fullmatch(found[-1]) if found else None
-        return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
 
 
 USUAL_SCALE = Scale()
@@ -135,13 +102,12 @@ class JudgeEvaluator:
     language: str = "Japanese"
     n_ratings: int = 1
     seed: str = ""
-    connect: Callable[[Judge], ModelEngine] | None = None
+    connect: Connect | None = None
 
     name = "judge"
 
     def __post_init__(self) -> None:
-        if self.n_ratings < 1:
-            raise JudgingError(f"ratings: expected at least 1, not {self.n_ratings}")
+        check_n_ratings(self.n_ratings)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -166,8 +132,7 @@ class JudgeEvaluator:
             EngineError: An error concerns all requests. Ratings received before are kept.
         """
         ratings = self.ratings(items, texts)
-        if self.connect is not None and ratings.asking.n_missing:
-            ratings.asking.ask(self.connect(self.judge))
+        ratings.ask(self.judge, self.connect)
         return {"rating": ratings.means()}
 
     def ratings(self, items: Sequence[Item], texts: _core.TextColumn) -> Ratings:
@@ -180,7 +145,7 @@ class JudgeEvaluator:
         listed = texts.tolist()
         requests = self._requests(items, listed)
         has_text = [text is not None for text in listed]
-        return Ratings(Asking(requests, self.replies), has_text, self.n_ratings, self.template.scale)
+        return Ratings(requests, self.replies, has_text, self.n_ratings, self.template.scale)
 
     def _requests(self, items: Sequence[Item], texts: Sequence[str | None]) -> Iterator[JudgeRequest]:
         for item, text in zip(items, texts, strict=True):
@@ -193,37 +158,3 @@ class JudgeEvaluator:
             for number in range(1, self.n_ratings + 1):
                 seed = sampling_seed(self.seed, number)
                 yield self.judge.request(content, seed=seed, name=f"rating {number} of {item.id}")
-
-
-class Ratings:
-    """The ratings of some texts, as far as they exist.
-
-    Attributes:
-        asking: The underlying requests: which replies are missing, what they cost, and how to ask for them.
-    """
-
-    def __init__(self, asking: Asking, has_text: Sequence[bool], n_ratings: int, scale: Scale) -> None:
-        """Created by `JudgeEvaluator.ratings`."""
-        self.asking, self._scale = asking, scale
-        self._has_text, self._n_ratings = np.array(has_text, dtype=bool), n_ratings
-
-    def values(self) -> Floats:
-        """A row of ratings for each text; NaN if a rating is missing or its reply contains none."""
-        ratings = np.full((len(self._has_text), self._n_ratings), np.nan)
-        found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.asking.replies()]
-        ratings[self._has_text] = np.array(found, dtype=np.float64).reshape(-1, self._n_ratings)
-        return ratings
-
-    def means(self) -> Floats:
-        """The mean of each text's valid ratings; NaN if there are none."""
-        ratings = self.values()
-        is_valid = ~np.isnan(ratings)
-        n_valid = is_valid.sum(axis=1)
-        sums = np.where(is_valid, ratings, 0.0).sum(axis=1)
-        means: Floats = np.divide(sums, n_valid, out=np.full(len(sums), np.nan), where=n_valid > 0)
-        return means
-
-    @property
-    def n_unrated(self) -> int:
-        """The number of replies that contain no valid rating."""
-        return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.asking.replies())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import TrialsError
 from ..native import _core
 from ..scoring.scorer import Scorer
+from ..suite.suite import Suite
 from .evaluator import Floats, Item, Metric, check_lengths
 
 _METRICS = (
@@ -16,6 +17,9 @@ _METRICS = (
     Metric("helpfulness", low=0.0, high=1.0),
     Metric("average", low=0.0, combined=False),
 )
+
+
+_REFERENCES_OF_A_SET = 20
 
 
 class NgramEvaluator:
@@ -35,9 +39,15 @@ class NgramEvaluator:
 
     name = "ngram"
     metrics = _METRICS
+    is_deterministic = True
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
+
+    @property
+    def suite(self) -> Suite:
+        """The suite whose questions the texts answer."""
+        return self._scorer.suite
 
     @property
     def signature(self) -> str:
@@ -54,6 +64,26 @@ class NgramEvaluator:
         questions = [_question(item) for item in items]
         table = self._scorer.score(questions, texts, nulls="null")
         return {metric.name: table[metric.name] for metric in self.metrics}
+
+    def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
+        """The mean scores of reference answers, as a measure of what good answers get; NaN without questions.
+
+        Args:
+            questions: IDs or texts of questions. Of each reference set of a question, 20 answers are scored.
+
+        Example:
+            >>> round(NgramEvaluator(Scorer("mini")).reference_means(["Q07"])["average"], 2)
+            0.7
+        """
+        asked: list[str] = []
+        answers: list[str] = []
+        for question in questions:
+            for texts in self.suite[question].answers.values():
+                chosen = texts[:: -(-len(texts) // _REFERENCES_OF_A_SET)]
+                asked += [question] * len(chosen)
+                answers += chosen
+        table = self._scorer.score(asked, answers)
+        return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in self.metrics}
 
 
 def _question(item: Item) -> str:

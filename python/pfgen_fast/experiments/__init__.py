@@ -3,8 +3,22 @@
 A finding is data: `pfgen_fast.report.findings` draws and writes it. Statistics and definitions: docs/experiments.md.
 """
 
-from .finding import Finding, Picture, Table
+from .finding import Comparison, Finding, Pair, PairGroup, Picture, Piece, Remarks, Table
 from .run_means import RunMeans
 from .scored_runs import RunFigures, ScoredRuns, read_figures, score_runs
 
-__all__ = ["Finding", "Picture", "RunFigures", "RunMeans", "ScoredRuns", "Table", "read_figures", "score_runs"]
+__all__ = [
+    "Comparison",
+    "Finding",
+    "Pair",
+    "PairGroup",
+    "Picture",
+    "Piece",
+    "Remarks",
+    "RunFigures",
+    "RunMeans",
+    "ScoredRuns",
+    "Table",
+    "read_figures",
+    "score_runs",
+]

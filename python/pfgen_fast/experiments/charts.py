@@ -85,6 +85,42 @@ class Matrix:
 
 
 @dataclass(frozen=True, eq=False)
+class HeatPanel:
+    """A panel of coloured cells with texts.
+
+    Attributes:
+        title: The title of the panel.
+        rows: The names of the rows, from the top.
+        columns: The names of the columns.
+        values: The values that the colours stand for, from -1 to 1, row by row; NaN where they are undefined.
+        texts: The texts of the cells, row by row.
+        is_hatched: Which cells are hatched.
+    """
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Floats
+    texts: tuple[tuple[str, ...], ...]
+    is_hatched: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """Panels of cells whose colours tell how far a value is from 0, and on which side.
+
+    Attributes:
+        panels: The panels.
+        label: The name of the values.
+        legend: What texts and hatches mean, each in a line.
+    """
+
+    panels: tuple[HeatPanel, ...]
+    label: str
+    legend: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Ranges:
     """A row for each name, with a value and the range in which it moves.
 
@@ -261,7 +297,88 @@ class Lines:
     legend_title: str = ""
 
 
-Chart = Scatter | Density | Matrix | Ranges | Intervals | Bands | Curves | Lines
+@dataclass(frozen=True, eq=False)
+class LinePanel:
+    """A panel of lines. Lines of the same number look alike in all panels.
+
+    Attributes:
+        title: The title of the panel.
+        lines: The lines.
+        levels: A value of the y axis to mark for each line, in its colour; None where there is none.
+        ticks: The names of the points of the x axis, in their order; empty if the axis shows numbers.
+    """
+
+    title: str
+    lines: tuple[Line, ...]
+    levels: tuple[float | None, ...]
+    ticks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LinePanels:
+    """Panels of lines that share their vertical axis.
+
+    Attributes:
+        panels: The panels. The first has all lines.
+        x_label: The label of the x axes.
+        y_label: The label of the y axis.
+        level_label: What the marked levels are; empty if there are none.
+    """
+
+    panels: tuple[LinePanel, ...]
+    x_label: str
+    y_label: str
+    level_label: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class BarSeries:
+    """Bars that look alike, one in each group.
+
+    Attributes:
+        name: The name in the legend.
+        values: The values; NaN where there is no bar.
+        low: Lower ends of the intervals; NaN where there is none.
+        high: Upper ends.
+    """
+
+    name: str
+    values: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class BarPanel:
+    """A panel of bars.
+
+    Attributes:
+        title: The title of the panel.
+        groups: The names of the groups of bars.
+        series: The bars, in each group side by side.
+    """
+
+    title: str
+    groups: tuple[str, ...]
+    series: tuple[BarSeries, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """Panels of bars.
+
+    Attributes:
+        panels: The panels. The first has all series.
+        y_label: The label of the vertical axis.
+        threshold: A value to mark on that axis.
+    """
+
+    panels: tuple[BarPanel, ...]
+    y_label: str
+    threshold: float
+
+
+Chart = Scatter | Density | Matrix | HeatMap | Ranges | Intervals | Bands | Curves | Lines | LinePanels | Bars
 
 
 def correlation_floor(values: Floats) -> float:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import in_one_line, markdown_link, markdown_text
+from ..files.foreign_text import in_one_line, markdown_block, markdown_link, markdown_text
 from .charts import Chart
 
-Cell = str | int | float | None
+Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""
 
 _N_CSV_DIGITS = 12
+_LONGEST_NOTE, _LONGEST_REMARK = 400, 1000
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Table:
         columns: The names of the columns.
         rows: The cells. Floats are finite; a value that cannot be computed is None, and the finding explains why.
         n_digits: Digits after the decimal point in readable form; CSV files have 12 significant digits.
+        shown: The columns in readable form; None for all. A table that shows none of them is a CSV file only.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     n_digits: int = 4
+    shown: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -57,7 +61,15 @@ class Table:
 
     def is_text(self, column: int) -> bool:
         """Whether a column contains any text."""
-        return any(isinstance(row[column], str) for row in self.rows)
+        return any(isinstance(row[column], str | bool) for row in self.rows)
+
+    def readable(self) -> Table:
+        """The table with the columns of its readable form only."""
+        if self.shown is None:
+            return self
+        places = [self.columns.index(name) for name in self.shown]
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return replace(self, columns=self.shown, rows=rows, shown=None)
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,99 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Remarks:
+    """Sentences about one thing, listed under a heading.
+
+    Attributes:
+        title: The heading.
+        sentences: The sentences.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+
+    def to_markdown(self) -> str:
+        """The heading and the list as Markdown."""
+        return f"## {markdown_text(self.title)}\n\n{_listed(self.shown)}"
+
+    @property
+    def shown(self) -> list[str]:
+        """The sentences, bounded in length and safe to print."""
+        return [in_one_line(sentence, _LONGEST_REMARK) for sentence in self.sentences]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a text that is compared with another.
+
+    Attributes:
+        text: The part.
+        is_changed: Whether the other text lacks it.
+    """
+
+    text: str
+    is_changed: bool = False
+
+
+Pieces = tuple[Piece, ...]
+"""A text in pieces, one behind the other."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A text before and after a change.
+
+    Attributes:
+        title: What the change is, and what came of it.
+        before: The text before it.
+        after: The text after it. It has the same unchanged pieces in the same order.
+    """
+
+    title: str
+    before: Pieces
+    after: Pieces
+
+
+@dataclass(frozen=True)
+class PairGroup:
+    """Pairs with something in common.
+
+    Attributes:
+        title: What they have in common.
+        pairs: One or more pairs.
+    """
+
+    title: str
+    pairs: tuple[Pair, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Texts before and after a change, side by side.
+
+    Attributes:
+        title: The title, a few words.
+        groups: The pairs in groups. Markdown shows the first pair of each, pages show all.
+        before: What the texts before the change are called.
+        after: What the texts after the change are called.
+    """
+
+    title: str
+    groups: tuple[PairGroup, ...]
+    before: str = "before"
+    after: str = "after"
+
+    def to_markdown(self) -> str:
+        """The first pair of each group as Markdown, in one text: what is gone in [-...-], what is new in {+...+}."""
+        blocks = [f"## {markdown_text(self.title)}"]
+        for group in self.groups:
+            pair = group.pairs[0]
+            blocks += [f"**{markdown_text(group.title)}**: {markdown_text(pair.title)}"]
+            blocks += [markdown_block(_in_one(pair))]
+        return "\n\n".join(blocks)
+
+
+@dataclass(frozen=True)
 class Finding:
     """The outcome of an experiment.
 
@@ -88,6 +193,8 @@ class Finding:
         notes: What limits the result, such as runs that were left out, one sentence each.
         question: The question that the experiment answers.
         runs: The names of the runs; pages link to them.
+        remarks: The parts of the result in words.
+        comparisons: Texts before and after changes.
     """
 
     name: str
@@ -98,32 +205,67 @@ class Finding:
     notes: tuple[str, ...] = ()
     question: str = ""
     runs: tuple[str, ...] = ()
+    remarks: tuple[Remarks, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""
         blocks = [f"# {markdown_text(self.name)}", f"**{markdown_text(self.answer)}**"]
         if self.notes:
-            blocks.append("\n".join(f"* {markdown_text(in_one_line(note, 400))}" for note in self.notes))
+            blocks.append(_listed(self.shown_notes))
         blocks.append(markdown_text(self.paragraph))
+        blocks += [remarks.to_markdown() for remarks in self.remarks]
         for picture in self.pictures:
             title = markdown_text(picture.title)
             blocks += [f"## {title}", f"!{markdown_link(picture.title, self.file_name(picture) + '.svg')}"]
-        for table in self.tables:
+        blocks += [comparison.to_markdown() for comparison in self.comparisons]
+        for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
         return "\n\n".join(blocks) + "\n"
+
+    @property
+    def shown_notes(self) -> list[str]:
+        """The notes, bounded in length and safe to print."""
+        return [in_one_line(note, _LONGEST_NOTE) for note in self.notes]
+
+    @property
+    def shown_tables(self) -> list[Table]:
+        """The tables in readable form."""
+        return [table.readable() for table in self.tables if table.shown != ()]
 
     def file_name(self, part: Table | Picture) -> str:
         """The file name of a table or picture, without its ending."""
         return f"{self.name}-{part.name}"
 
 
+def _listed(sentences: Iterable[str]) -> str:
+    return "\n".join(f"* {markdown_text(sentence)}" for sentence in sentences)
+
+
+def _in_one(pair: Pair) -> str:
+    """Both texts in one."""
+    text, after = "", list(pair.after)
+    for piece in pair.before:
+        while not piece.is_changed and after and after[0].is_changed:
+            text += f"{{+{after.pop(0).text}+}}"
+        if piece.is_changed:
+            text += f"[-{piece.text}-]"
+        else:
+            text += after.pop(0).text
+    return text + "".join(f"{{+{piece.text}+}}" for piece in after)
+
+
 def _shortest(cell: Cell) -> Cell:
+    if isinstance(cell, bool):
+        return str(cell).lower()
     return f"{cell:.{_N_CSV_DIGITS}g}" if isinstance(cell, float) else cell
 
 
 def _text(cell: Cell, n_digits: int) -> str:
     if cell is None:
         return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.{n_digits}f}"
     return f"{cell:,}" if isinstance(cell, int) else in_one_line(cell, 80)

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..errors import EngineError, ExperimentError, JudgingError
 from ..evaluators.evaluator import Item, text_column
-from ..evaluators.judge import JudgeEvaluator, Scale, read_template
+from ..evaluators.judge import JudgeEvaluator, read_template
+from ..evaluators.ratings import Scale, usual_temperature
 from ..files.foreign_text import utf8
 from ..generation.events import Events
-from ..judging.budget import Estimate, Prices
+from ..judging.budget import Estimate, Prices, Spending
 from ..judging.replies import Replies
 from ..judging.requests import Judge
 from ..judging.server import Server
@@ -69,8 +70,7 @@ class JudgeOptions:
     def __post_init__(self) -> None:
         if self.n_ratings < 1 or (self.trials is not None and self.trials < 1):
             raise JudgingError(f"ratings {self.n_ratings}, trials {self.trials}: expected at least 1 of each")
-        if self.budget is not None and not self.prices:
-            raise JudgingError("--budget needs prices: --prompt-price, --reply-price")
+        Spending(self.prices, self.budget)  # refuses a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
         """Creates the evaluator that rates the answers.
@@ -78,8 +78,7 @@ class JudgeOptions:
         Raises:
             JudgingError: The template or the cache is invalid.
         """
-        usual = 0.0 if self.n_ratings == 1 else 1.0
-        temperature = usual if self.temperature is None else self.temperature
+        temperature = usual_temperature(self.n_ratings) if self.temperature is None else self.temperature
         return JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens),
             Replies(self.cache, must_exist=self.server is None),
@@ -180,11 +179,11 @@ class RatedRuns:
         Raises:
             EngineError: An error concerns all requests. Ratings received before are kept.
         """
-        asking, connect = self._ratings.asking, self._evaluator.connect
-        if connect is None or not asking.n_missing:
-            return None
-        engine = connect(self._evaluator.judge)
-        return asking.ask(engine, prices=prices, budget=budget, on_progress=on_progress, events=events)
+        evaluator = self._evaluator
+        spending = Spending(prices or Prices(), budget)
+        return self._ratings.ask(
+            evaluator.judge, evaluator.connect, spending=spending, on_progress=on_progress, events=events
+        )
 
     def found(self) -> list[tuple[int, int, int]]:
         """Run index, question index and value of all existing ratings."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .asking import Asking as Asking
     from .budget import Estimate as Estimate
     from .budget import Prices as Prices
+    from .budget import Spending as Spending
     from .replies import Replies as Replies
     from .requests import Judge as Judge
     from .requests import JudgeRequest as JudgeRequest
@@ -26,6 +27,7 @@ __getattr__ = names_on_demand(
         "Prices": "budget",
         "Replies": "replies",
         "Server": "server",
+        "Spending": "budget",
         "Template": "template",
     },
 )

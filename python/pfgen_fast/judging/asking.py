@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
-from .budget import Estimate, Prices, estimated_tokens, prompt_tokens
+from .budget import Estimate, Prices, Spending, prompt_tokens
 from .replies import Replies
 from .requests import JudgeRequest
 
@@ -64,8 +64,7 @@ class Asking:
         self,
         engine: ModelEngine,
         *,
-        prices: Prices | None = None,
-        budget: float | None = None,
+        spending: Spending | None = None,
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
@@ -73,8 +72,7 @@ class Asking:
 
         Args:
             engine: The engine, opened for the judge's model and sampling in mode `chat`. It is closed at the end.
-            prices: The prices of tokens.
-            budget: Asking stops before a request whose estimated cost could exceed the budget.
+            spending: Prices and budget; what is asked is added to it.
             on_progress: Called with the number of finished requests and the total.
             events: Counts what happens, if the engine reports it.
 
@@ -88,27 +86,23 @@ class Asking:
         events = events or Events()
         reports_to(engine, events)
         tell = on_progress or (lambda done, total: None)
-        return asyncio.run(self._ask(engine, prices or Prices(), budget, tell, events))
+        return asyncio.run(self._ask(engine, spending or Spending(), tell, events))
 
-    async def _ask(
-        self, engine: ModelEngine, prices: Prices, budget: float | None, on_progress: Progress, events: Events
-    ) -> str | None:
+    async def _ask(self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events) -> str | None:
         todo = self._todo()
-        spent, n_asked = 0.0, 0
+        n_asked = 0
         on_progress(0, len(todo))
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())
             while n_asked < len(todo):
-                batch = todo[n_asked : n_asked + _REQUESTS_AT_A_TIME]
-                if budget is not None:
-                    batch = _affordable(batch, prices, budget, spent)
+                batch = spending.affordable(todo[n_asked : n_asked + _REQUESTS_AT_A_TIME])
                 if not batch:
-                    return f"the budget of {budget:g} is used up after {n_asked:,} requests (about {spent:.2f})"
+                    return _stopped_by(spending)
                 n_done = n_asked
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
                     async for index, reply in answers:
-                        spent += _cost(batch[index], reply, prices)
+                        spending.add(batch[index], reply)
                         if reply.strip():
                             keep(batch[index], reply)
                             events.n_answers += 1
@@ -125,17 +119,7 @@ class Asking:
         return [self._unasked[key] for key in sorted(self._unasked) if key not in self._kept]
 
 
-def _cost(request: JudgeRequest, reply: str, prices: Prices) -> float:
-    """The estimated cost of a request and its reply."""
-    return prices.cost(prompt_tokens(request), min(estimated_tokens(reply), request.judge.max_tokens))
-
-
-def _affordable(requests: Sequence[JudgeRequest], prices: Prices, budget: float, spent: float) -> list[JudgeRequest]:
-    """The longest prefix of the requests that the rest of the budget is sure to cover."""
-    found = []
-    for request in requests:
-        spent += prices.most(request)
-        if spent > budget:
-            break
-        found.append(request)
-    return found
+def _stopped_by(spending: Spending) -> str:
+    spending.is_used_up = True
+    done = f"{spending.n_requests:,} requests (about {spending.cost:.2f})"
+    return f"the budget of {spending.budget:g} is used up after {done}"

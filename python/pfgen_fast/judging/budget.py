@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 
 from ..errors import JudgingError
 from .requests import JudgeRequest
@@ -19,7 +20,7 @@ def estimated_tokens(text: str) -> int:
         >>> estimated_tokens("abcdefgh"), estimated_tokens("水と氷")
         (2, 3)
     """
-    n_ascii = sum(character.isascii() for character in text)
+    n_ascii = len(text.encode("ascii", "ignore"))
     return -(-n_ascii // 4) + len(text) - n_ascii
 
 
@@ -56,6 +57,57 @@ class Prices:
         return self.cost(prompt_tokens(request), request.judge.max_tokens)
 
 
+@dataclass
+class Spending:
+    """What asking has taken so far, and what it may cost; several calls may share one.
+
+    Attributes:
+        prices: The prices of tokens.
+        budget: Asking stops before a request whose estimated cost could exceed it; None for no limit.
+        n_requests: The number of requests so far.
+        n_prompt_tokens: The estimated tokens in them.
+        n_reply_tokens: The estimated tokens in their replies.
+        is_used_up: Whether the budget has stopped a call.
+
+    Raises:
+        JudgingError: There is a budget without prices.
+    """
+
+    prices: Prices = field(default_factory=Prices)
+    budget: float | None = None
+    n_requests: int = 0
+    n_prompt_tokens: int = 0
+    n_reply_tokens: int = 0
+    is_used_up: bool = False
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and not self.prices:
+            raise JudgingError("--budget needs prices: --prompt-price, --reply-price")
+
+    @property
+    def cost(self) -> float:
+        """The estimated cost so far."""
+        return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens)
+
+    def affordable(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
+        """The longest prefix of the requests that the rest of the budget is sure to cover."""
+        if self.budget is None:
+            return list(requests)
+        found, cost = [], self.cost
+        for request in requests:
+            cost += self.prices.most(request)
+            if cost > self.budget:
+                break
+            found.append(request)
+        return found
+
+    def add(self, request: JudgeRequest, reply: str) -> None:
+        """Counts a request and its reply."""
+        self.n_requests += 1
+        self.n_prompt_tokens += prompt_tokens(request)
+        self.n_reply_tokens += min(estimated_tokens(reply), request.judge.max_tokens)
+
+
 @dataclass(frozen=True)
 class Estimate:
     """What asking would take.
@@ -77,6 +129,10 @@ class Estimate:
     n_prompt_tokens: int
     n_reply_tokens: int
     cost: float
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """The estimate of both together."""
+        return Estimate(*(ours + theirs for ours, theirs in zip(astuple(self), astuple(other), strict=True)))
 
     def sentence(self, what: str = "replies") -> str:
         """The estimate in words; `what` names the replies.

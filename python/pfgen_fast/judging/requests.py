@@ -81,4 +81,6 @@ class JudgeRequest(Request):
 
 
 def _encodable(text: str) -> str:
-    return utf8(text).decode()
+    encodable = utf8(text).decode()
+    # The same object where nothing changes: the requests for several ratings of a text share one long prompt.
+    return text if encodable == text else encodable

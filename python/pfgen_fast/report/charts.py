@@ -12,13 +12,41 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.charts import Bands, Curve, Curves, Density, Intervals, Lines, Matrix, Points, Ranges, Scatter
+from ..experiments.charts import (
+    Bands,
+    Bars,
+    Curve,
+    Curves,
+    Density,
+    HeatMap,
+    Intervals,
+    LinePanel,
+    LinePanels,
+    Lines,
+    Matrix,
+    Points,
+    Ranges,
+    Scatter,
+)
 from ..statistics.correlation import Floats
-from .drawing import COLORS, LEVELS, LIMIT, QUIET, label_extremes, levels, look, new_figure, plain
+from .bars import draw_bars
+from .drawing import (
+    COLORS,
+    LEVELS,
+    QUIET,
+    bounded,
+    label_extremes,
+    levels,
+    look,
+    mark_threshold,
+    new_figure,
+    plain,
+)
+from .heat_maps import draw_heat_map
 
 POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
 
-_PANELS_SIDE_BY_SIDE = 3
+_PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
 _MANY_LINES = 40
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -28,6 +56,10 @@ _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 def drawn(chart: object) -> Any:
     """Draws a chart as a figure."""
     raise TypeError(f"expected a chart, not {type(chart).__name__}")
+
+
+drawn.register(HeatMap, draw_heat_map)
+drawn.register(Bars, draw_bars)
 
 
 @drawn.register
@@ -60,7 +92,13 @@ def _draw_diagonal(axes: Any) -> None:
 def _density(chart: Density) -> Any:
     figure, panels = _grid(len(chart.panels), 4.6, 3.8)
     for axes, points in zip(panels, chart.panels, strict=True):
-        cells = axes.hexbin(points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1)
+        ends = (points.x.min(), points.x.max(), points.y.min(), points.y.max())
+        options = {"extent": (min(ends), max(ends)) * 2} if points.has_diagonal and min(ends) < max(ends) else {}
+        cells = axes.hexbin(
+            points.x, points.y, gridsize=40, bins="log", cmap=levels(), mincnt=1, linewidths=0.1, **options
+        )
+        if points.has_diagonal:
+            _draw_diagonal(axes)
         _name(axes, points)
         axes.grid(False)
         figure.colorbar(cells, ax=axes, label=plain(chart.unit), format="{x:,.0f}")
@@ -126,7 +164,7 @@ def _bands(chart: Bands) -> Any:
     for axes, band in zip(axes_of_all.flat, chart.panels, strict=True):
         _draw_band(axes, band.x, band.low, band.high, COLORS[0])
         axes.plot(band.x, band.middle, "o-", color=COLORS[0], markersize=4)
-        _mark_threshold(axes, chart.threshold)
+        mark_threshold(axes, chart.threshold)
         axes.set(xlabel=plain(band.x_label), xscale="log")
         axes.set_xticks(band.x, [f"{x:,}" for x in band.x], minor=False)
         axes.set_xticks([], minor=True)
@@ -151,7 +189,7 @@ def _curves(chart: Curves) -> Any:
             if panel.is_logarithmic:
                 axes.set_xscale("log")
                 axes.xaxis.set_major_formatter("{x:g}")
-        _mark_threshold(above, chart.threshold)
+        mark_threshold(above, chart.threshold)
         above.set_title(plain(panel.title))
         if column == 0:
             above.set_ylabel(plain(chart.summary_label))
@@ -185,11 +223,39 @@ def _lines(chart: Lines) -> Any:
             _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
         axes.plot(line.x, line.y, label=plain(line.name), **look(number))
     if chart.threshold is not None:
-        _mark_threshold(axes, chart.threshold)
+        mark_threshold(axes, chart.threshold)
     axes.set(xlabel=plain(chart.x_label), ylabel=plain(chart.y_label))
     if len(chart.lines) > 1:
         figure.legend(title=plain(chart.legend_title) or None, fontsize=8, loc="outside right upper")
     return figure
+
+
+@drawn.register
+def _line_panels(chart: LinePanels) -> Any:
+    figure, panels = _grid(len(chart.panels), 3, 2.3, at_most=_SMALL_PANELS_SIDE_BY_SIDE, sharey=True)
+    for axes, panel in zip(panels, chart.panels, strict=True):
+        _draw_panel(axes, panel)
+    handles, names = panels[0].get_legend_handles_labels()
+    if chart.level_label:
+        handles.append(panels[0].plot([], [], linestyle="--", color=QUIET, linewidth=1)[0])
+        names.append(plain(chart.level_label))
+    figure.legend(handles, names, fontsize=8, loc="outside upper left", ncols=len(names))
+    figure.supxlabel(plain(chart.x_label), fontsize=9)
+    figure.supylabel(plain(chart.y_label), fontsize=9)
+    return figure
+
+
+def _draw_panel(axes: Any, panel: LinePanel) -> None:
+    for number, (line, level) in enumerate(zip(panel.lines, panel.levels, strict=True)):
+        if line.low is not None and line.high is not None:
+            _draw_band(axes, line.x, line.low, line.high, look(number)["color"])
+        axes.plot(line.x, line.y, label=plain(line.name), **look(number))
+        if level is not None:
+            axes.axhline(level, color=look(number)["color"], linestyle="--", linewidth=0.8)
+    if panel.ticks:
+        axes.set_xticks(range(len(panel.ticks)), list(map(bounded, panel.ticks)))
+    axes.set_title(plain(panel.title), fontsize=9)
+    axes.tick_params(labelsize=7)
 
 
 def _draw_band(axes: Any, x: Any, low: Any, high: Any, color: str) -> None:
@@ -199,11 +265,13 @@ def _draw_band(axes: Any, x: Any, low: Any, high: Any, color: str) -> None:
         axes.plot(x, edge, "-", color=color, linewidth=0.5)
 
 
-def _grid(n: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """A figure with `n` panels of equal size, three per row, and their axes."""
-    columns = min(_PANELS_SIDE_BY_SIDE, n)
+def _grid(
+    n: int, width: float, height: float, *, at_most: int = _PANELS_SIDE_BY_SIDE, **options: Any
+) -> tuple[Any, list[Any]]:
+    """A figure with `n` panels of equal size, at most so many per row, and their axes."""
+    columns = min(at_most, n)
     rows = -(-n // columns)
-    figure, axes = new_figure(width * columns, height * rows, rows, columns)
+    figure, axes = new_figure(width * columns, height * rows, rows, columns, **options)
     for unused in axes.flat[n:]:
         unused.set_visible(False)
     return figure, list(axes.flat[:n])
@@ -222,10 +290,6 @@ def _name_rows(axes: Any, chart: Ranges | Intervals) -> None:
     axes.set(xlabel=plain(chart.x_label), ylim=(n - 0.5, -0.5))
     if chart.n_all is not None and chart.n_all > n:
         axes.set_title(f"the first {n:,} of {chart.n_all:,}")
-
-
-def _mark_threshold(axes: Any, threshold: float) -> None:
-    axes.axhline(threshold, color=LIMIT, linestyle="--", linewidth=1)
 
 
 def _columns_of_bars(groups: Sequence[tuple[int, int]]) -> list[int]:

@@ -27,15 +27,35 @@ COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
 QUIET = "#808080"
 """The colour of lines that only help to read a chart."""
 
+UNDEFINED = "#cccccc"
+"""The colour of what has no value."""
+
 LIMIT = "#dc143c"
 """The colour of a threshold."""
 
 LEVELS = ("#1e9c89", "#23898e", "#2a768e", "#33638d", "#3d4e8a", "#453781", "#481d6f", "#440154")
 """The colours of a scale, from little to much; pages show others on a dark ground (experiment.css)."""
 
+DIVERGING = ("#8f3a00", "#c8631a", "#ea9c55", "#f6d2ab", "#eceff2", "#c3dbf3", "#82b3e3", "#3a7fc6", "#0c4c92")
+"""The colours of a scale from -1 to 1 with a neutral middle; pages show others on a dark ground (experiment.css)."""
+
+WHITE_ON = (0, 8)
+"""The colours of `DIVERGING` on which text is white; it is black on the others."""
+
+LONGEST_NAME = 28
+"""The maximum number of code points of a name on an axis where there are many."""
+
 _MARKERS = "osD^vXP"
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
-_STYLE = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
+_STYLE = {
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "font.size": 9,
+    "svg.hashsalt": "pfgen-fast",
+    "svg.fonttype": "none",
+}
 _FAMILY = "DejaVu Sans"  # comes with matplotlib
 _CJK_FAMILIES = (
     "Noto Sans CJK JP", "Noto Sans JP", "Source Han Sans JP", "Source Han Sans", "IPAexGothic", "IPAGothic",
@@ -46,7 +66,6 @@ _CJK_FAMILIES = (
 _CJK = re.compile("[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _DPI = 110
 _LABEL_SIZE = 7
-_LONGEST_LABEL = 28
 # Where a label may stand around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (4, 14)
@@ -92,12 +111,22 @@ def fix_layout(figure: Any) -> None:
         _choose_fonts(figure.findobj(_matplotlib("text").Text))
         with style(), _quietly():
             figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+            figure.set_layout_engine(None)  # not "none", for which matplotlib would draw each file twice
 
 
 def plain(text: str) -> str:
     """Text for a picture: harmless, in one line, and not taken for a formula by matplotlib."""
     return terminal_text(text).replace("$", r"\$")
+
+
+def bounded(name: str) -> str:
+    """A name for an axis: harmless and not too long."""
+    return plain(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
+
+
+def mark_threshold(axes: Any, threshold: float) -> None:
+    """Marks a value of the vertical axis."""
+    axes.axhline(threshold, color=LIMIT, linestyle="--", linewidth=1)
 
 
 # --- colours
@@ -116,6 +145,11 @@ def look(number: int) -> dict[str, Any]:
 def levels() -> Any:
     """The colour map of `LEVELS`."""
     return _matplotlib("colors").ListedColormap(LEVELS)
+
+
+def diverging() -> Any:
+    """The colour map of `DIVERGING`, with grey for what is undefined."""
+    return _matplotlib("colors").ListedColormap(DIVERGING).with_extremes(bad=UNDEFINED)
 
 
 # --- fonts
@@ -210,7 +244,7 @@ def _short(label: str) -> str:
     """The model alone of a run such as `result/org/model/5e1e9f4` or a model such as `org/model`."""
     parts = label.removeprefix("result/").split("/")
     name = parts[1] if len(parts) > 1 else label
-    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _size(axes: Any, name: str) -> tuple[float, float]:

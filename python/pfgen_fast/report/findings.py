@@ -23,6 +23,12 @@ from .inline_svg import Link, inline_svg
 from .templating import library, own_code, source, template
 
 
+def check_libraries() -> None:
+    """Raises PfgenError unless everything is installed that `write_finding` needs, before hours of work."""
+    library("matplotlib", extra="experiments")
+    library("jinja2", extra="experiments")
+
+
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
     """Writes the files of a finding, each atomically, and the page of all experiments in the folder.
 
@@ -37,7 +43,7 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
     Raises:
         PfgenError: Jinja or matplotlib is not installed, or a file cannot be written.
     """
-    library("matplotlib", extra="experiments")
+    check_libraries()
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:
         name = finding.file_name(picture)
@@ -69,9 +75,9 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
     page: str = template("experiment.html.jinja").render(
         finding=finding,
         report=report,
-        notes=[in_one_line(note, 400) for note in finding.notes],
+        notes=finding.shown_notes,
         pictures=[(picture.title, drawing) for picture, drawing in zip(finding.pictures, drawings, strict=True)],
-        tables=[_shown(finding, table, link) for table in finding.tables],
+        tables=[_shown(finding, table, link) for table in finding.tables if table.shown != ()],
         **own_code(
             style=source("report.css") + source("experiment.css"),
             early_script=source("theme.js"),
@@ -84,7 +90,7 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
 
 def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
     """A table for the template: each cell with its text, and the name and address of a run if it is one."""
-    runs = frozenset(finding.runs)
+    runs, readable = frozenset(finding.runs), table.readable()
 
     def shown(cell: object, text: str) -> Sequence[str | None]:
         if not isinstance(cell, str) or cell not in runs:
@@ -95,8 +101,8 @@ def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
         "title": table.title,
         "file": f"{finding.file_name(table)}.csv",
         "csv": base64.b64encode(utf8(table.to_csv())).decode(),
-        "columns": [(name, not table.is_text(column)) for column, name in enumerate(table.columns)],
-        "rows": [list(map(shown, cells, texts)) for cells, texts in zip(table.rows, table.texts(), strict=True)],
+        "columns": [(name, not readable.is_text(column)) for column, name in enumerate(readable.columns)],
+        "rows": [list(map(shown, cells, texts)) for cells, texts in zip(readable.rows, readable.texts(), strict=True)],
     }
 
 

@@ -16,7 +16,8 @@ from ..experiments.charts import Intervals, Points, Ranges, Scatter
 from ..experiments.finding import Picture
 from ..files.foreign_text import in_one_line
 from .charts import NAME, ON_LEVEL, POINTS
-from .drawing import LEVELS
+from .drawing import DIVERGING, LEVELS
+from .heat_maps import ON_DIVERGING
 
 Link = Callable[[str], str | None]
 """The address of a run in a report; None if there is none."""
@@ -27,6 +28,7 @@ _COLORS = {
     "#ffffff": "var(--ground)",
     "#cccccc": "var(--line)",
     **{color: f"var(--level-{number})" for number, color in enumerate(LEVELS)},
+    **{color: f"var(--diverging-{number})" for number, color in enumerate(DIVERGING)},
 }
 _FONT = re.compile(r"(?:[^,]* )?(?P<size>[0-9.]+px) ")
 _REFERENCE = re.compile(r"url\(#([^)]*)\)")
@@ -160,7 +162,7 @@ def _size(font: str) -> str:
 def _own_ids(element: ElementTree.Element, prefix: str) -> None:
     """Makes the ids of a picture differ from those of the others on its page."""
     if identity := element.get("id"):
-        if identity.startswith(ON_LEVEL):  # several elements have it
+        if identity.startswith((ON_LEVEL, ON_DIVERGING)):  # several elements have it
             element.set("class", identity)
             del element.attrib["id"]
         else:

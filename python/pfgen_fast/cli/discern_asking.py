@@ -1,0 +1,143 @@
+"""The language models of `pfgen-fast discern`: one that makes texts, and a judge; what they cost is said beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial as partial_call
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..evaluators.evaluator import text_column
+from .app import Exit, counted, fail, note, print_line
+from .asking import watch_over
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..discernment.items import Collection
+    from ..discernment.made import Maker
+    from ..discernment.plan import Plan
+    from ..evaluators.criteria_judge import CriteriaJudge
+    from ..evaluators.evaluator import Item
+    from ..judging.budget import Spending
+    from ..judging.server import Server
+    from ..native import _core
+
+_TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How models are asked.
+
+    Attributes:
+        server: The server; None sends nothing.
+        spending: Prices and budget, shared by judge and maker.
+        is_partial: Whether items that lack a reply are left out.
+        is_dry: Whether only the cost is shown.
+        quiet: Whether nothing but errors is printed.
+    """
+
+    server: Server | None
+    spending: Spending
+    is_partial: bool
+    is_dry: bool
+    quiet: bool
+
+    def maker(self, model: str, cache: Path) -> Maker:
+        """The model that makes texts."""
+        from ..discernment.made import open_maker
+
+        return open_maker(model, server=self.server, spending=self.spending, cache=cache, partial=self.is_partial)
+
+    def texts(self, maker: Maker, collection: Collection, plan: Plan) -> Collection:
+        """Asks for all texts that a model makes; returns the items that have them."""
+        from ..discernment.made import Making
+
+        perturbations = [one for one in plan.perturbations if one.method == "model"]
+        making = Making(collection.items, perturbations, maker)
+        self._say(making.estimate().sentence("damaged texts"))
+        if self.is_dry:
+            return collection
+        with watch_over("damaged texts", quiet=self.quiet) as watch:
+            problem = _or_stopped(partial_call(making.ask, on_progress=watch.count, events=watch.events))
+        if not making.n_missing:
+            return collection
+        if not self.is_partial:
+            fail(f"{problem or f'{making.n_missing:,} damaged texts are missing'}; {_TO_CONTINUE}", Exit.PARTIAL)
+        return _complete(collection, making.is_complete(), "damaged texts")
+
+    def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
+        """The texts that a model makes as far as there are any, and originals in the place of the others."""
+        from ..discernment.made import Making
+
+        return Making(collection.items, [one for one in plan.perturbations if one.method == "model"], maker).stand_ins()
+
+    def ratings(
+        self, judge: CriteriaJudge, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
+    ) -> Collection:
+        """Asks for all ratings of a test; returns the items that have them.
+
+        Args:
+            judge: The judge.
+            items: One item for each text.
+            texts: All texts of the test.
+            collection: The items of the test.
+            plan: The perturbations; if `identity` is one, originals are rated a second time.
+        """
+        asked: list[tuple[CriteriaJudge, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
+        if any(one.kind == "identity" for one in plan.perturbations):
+            originals = text_column([item.text for item in collection.items])
+            asked.append((judge.again(), collection.items, originals))
+        estimates = [one.estimate(rated, column) for one, rated, column in asked]
+        self._say(sum(estimates[1:], estimates[0]).sentence("ratings"))
+        if self.is_dry:
+            self._say_cheaper(judge)
+            return collection
+        problem: str | None = None
+        is_complete = np.ones(len(collection.items), dtype=np.bool_)
+        with watch_over("ratings", quiet=self.quiet) as watch:
+            for one, rated, column in asked:
+                partial: CriteriaJudge = replace(one, is_partial=True)
+                ask = partial_call(partial.ask, rated, column, on_progress=watch.count, events=watch.events)
+                problem = _or_stopped(ask) or problem
+                is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
+        if is_complete.all():
+            return collection
+        if not self.is_partial:
+            n_missing = counted(int((~is_complete).sum()), "item")
+            fail(f"{problem or f'{n_missing} have too few ratings'}; {_TO_CONTINUE}", Exit.PARTIAL)
+        return _complete(collection, is_complete, "ratings")
+
+    def _say(self, sentence: str) -> None:
+        if self.is_dry or not self.quiet:
+            print_line(sentence)
+
+    def _say_cheaper(self, judge: CriteriaJudge) -> None:
+        """What else could be asked, in words."""
+        ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
+        if judge.n_ratings > 1:
+            ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
+        if len(judge.metrics) > 1:
+            ways.append("only the metrics that matter (--metric)")
+        note(f"cheaper: {'; '.join(ways)}")
+
+
+def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str) -> Collection:
+    """The items of which all is there, with a note."""
+    items = tuple(item for item, done in zip(collection.items, is_complete, strict=True) if done)
+    sentence = f"{len(collection.items) - len(items)} of {len(collection.items)} items lack {what} and are left out"
+    note(sentence)
+    return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
+
+
+def _or_stopped(ask: Callable[[], str | None]) -> str | None:
+    """What asking says; Ctrl-C ends the command with a sentence."""
+    try:
+        problem = ask()
+    except KeyboardInterrupt:
+        fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
+    return problem

@@ -1,0 +1,43 @@
+"""Writes the files of a finding and prints what it says; for the commands that find something out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .app import note, shown, stdout, styled
+
+if TYPE_CHECKING:
+    from ..experiments.finding import Finding
+
+
+def show_finding(
+    finding: Finding, folder: Path, *, report: Path | None, quiet: bool, is_said: Sequence[str] = ()
+) -> None:
+    """Writes the files of a finding and, unless quiet, prints its answer, its notes and its paragraph.
+
+    Args:
+        finding: What was found.
+        folder: Where the files go.
+        report: A report of the same runs, to which the page links.
+        quiet: Whether nothing is printed.
+        is_said: Notes that were printed already.
+    """
+    from ..report.findings import write_finding
+
+    page, *others = write_finding(finding, folder, report=report)
+    if quiet:
+        return
+    stdout().print(styled((shown(finding.answer), "bold")))
+    for sentence in finding.notes:
+        if sentence not in is_said:
+            note(sentence)
+    stdout().print(shown(finding.paragraph))
+    for remarks in finding.remarks:
+        stdout().print(styled((shown(remarks.title), "bold")))
+        for sentence in remarks.sentences:
+            stdout().print(f"* {shown(sentence)}")
+    stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    if not any(path.name == "index.html" for path in others):
+        note(f"{folder / 'index.html'} is not of this program and stays; it does not list the experiments")

@@ -1,0 +1,233 @@
+"""Chooses a plan: the usual one, one of the paper's, or that of a TOML file; and parts of it, with other degrees.
+
+A file names kinds, each with a ladder, degrees in per mille, numbers of sites, or (if a model makes it) degrees:
+
+    name = "short"
+    ladders.light = [10, 20]
+
+    [kinds]
+    char_delete = { ladder = "light" }
+    word_drop = { permille = [100, 200] }
+    truncate = { k = [5, 10] }
+    negate = {}
+    grammar_error = { degrees = ["minor"] }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line
+from ..files.foreign_toml import read_toml
+from .items import CollectionItem
+from .kinds import ALIASES, KINDS, LADDERS, LEVELS
+from .names import plain, unknown
+from .paper import datasets, paper_plan
+from .plan import (
+    Perturbation,
+    Plan,
+    check_ladder,
+    degrees_of,
+    kind_named,
+    ladder_named,
+    ordered,
+    perturbation,
+    perturbations_named,
+    usual_plan,
+)
+
+USUAL = "usual"
+"""The name of the usual plan."""
+
+_OF_A_FILE = ("name", "ladders", "kinds")
+_OF_A_KIND = ("ladder", "permille", "k", "degrees")
+
+
+def open_plan(source: str | Path = USUAL, items: Iterable[CollectionItem] = (), *, rules_only: bool = False) -> Plan:
+    """A plan by its name or file, with the perturbations whose texts come with the items.
+
+    Args:
+        source: `usual`, the name of a data set of the paper (such as `SummEval`), or a TOML file.
+        items: The items.
+        rules_only: Whether kinds that rules make stand in for those of the paper that a language model makes.
+
+    Raises:
+        DiscernmentError: There is no such plan, or the file breaks the rules.
+        TrialsError: The file cannot be read.
+
+    Example:
+        >>> open_plan("summeval").name, len(open_plan("summeval").perturbations)
+        ('paper: SummEval', 12)
+    """
+    items = list(items)
+    if str(source) == USUAL:
+        plan = usual_plan(items)
+    elif dataset := _dataset(str(source)):
+        plan = paper_plan(dataset, rules_only=rules_only).with_given(items)
+    elif str(source).endswith(".toml"):
+        plan = read_plan(Path(source)).with_given(items)
+    else:
+        raise unknown("plan", source, [USUAL, *datasets(), "FILE.toml"])
+    if rules_only:
+        for one in plan.perturbations:
+            if one.method == "model":
+                raise DiscernmentError(f"{source}: {one.name} is made by a language model; expected rules only")
+    return plan
+
+
+def chosen_plan(
+    plan: Plan | None = None,
+    *,
+    kinds: Sequence[str] | None = None,
+    levels: Sequence[str] | None = None,
+    ladder: str | None = None,
+    permille: Sequence[int] | None = None,
+    k: Sequence[int] | None = None,
+) -> Plan:
+    """A part of a plan, or one with other kinds or degrees.
+
+    Args:
+        plan: The plan; by default the usual one.
+        kinds: Kinds, or perturbations such as `char_delete/30`. What the plan lacks is added; by default all of it.
+        levels: Only perturbations of these levels.
+        ladder: The name of the ladder of all kinds that have degrees; by default each keeps its own.
+        permille: The degrees of all kinds that have degrees, instead.
+        k: Their degrees as numbers of sites, instead.
+
+    Raises:
+        DiscernmentError: A name is unknown, a ladder does not rise or is out of range, or nothing is left.
+
+    Example:
+        >>> plan = chosen_plan(kinds=["negate", "newline"], permille=[500, 1000])
+        >>> [one.name for one in plan.perturbations]
+        ['negate/500', 'negate/1000', 'newline']
+    """
+    plan = plan or usual_plan()
+    if sum(given is not None for given in (ladder, permille, k)) > 1:
+        raise DiscernmentError("degrees: expected one of ladder, permille and k, not several")
+    chosen: Iterable[Perturbation] = plan.perturbations
+    if kinds is not None:
+        chosen = [one for name in kinds for one in _named(name, plan)]
+    if ladder is not None:
+        permille = ladder_named(ladder)
+    if permille is not None or k is not None:
+        chosen = _with_degrees(chosen, permille, k)
+    if levels is not None:
+        for level in levels:
+            if level not in LEVELS:
+                raise unknown("level", level, LEVELS)
+        chosen = [one for one in chosen if one.level in levels]
+    found = ordered(chosen)
+    if not found:
+        raise DiscernmentError("the plan is empty; expected at least one perturbation")
+    return plan if found == plan.perturbations else Plan(found, f"{plan.name}, changed", plan.notes)
+
+
+def read_plan(path: Path) -> Plan:
+    """Reads a plan from a TOML file; see the example of this module.
+
+    Raises:
+        DiscernmentError: The file breaks the rules; the message names the place in it.
+        TrialsError: The file cannot be read.
+    """
+    content = read_toml(path, error=DiscernmentError)
+    _check_keys(content, _OF_A_FILE, str(path))
+    name = content.get("name", path.stem)
+    if not isinstance(name, str) or not name.strip():
+        raise DiscernmentError(f"{path}: name: expected a text, not {in_one_line(repr(name), 40)}")
+    ladders = {**LADDERS, **_ladders(content.get("ladders", {}), str(path))}
+    kinds = content.get("kinds")
+    if not isinstance(kinds, dict) or not kinds:
+        raise DiscernmentError(f"{path}: kinds: expected a table with a kind at least, such as negate = {{}}")
+    found: list[Perturbation] = []
+    for kind, options in kinds.items():
+        where = f"{path}: kinds.{in_one_line(kind, 60)}"
+        if not isinstance(options, dict):
+            raise DiscernmentError(f"{where}: expected a table such as {{}} or {{ permille = [10, 30] }}")
+        try:
+            found += _of_kind(kind, options, ladders)
+        except DiscernmentError as error:
+            problem = str(error).removeprefix(f"{kind}: ")
+            raise DiscernmentError(f"{where}: {problem}") from None
+    return Plan(ordered(found), in_one_line(name, 80))
+
+
+def _dataset(name: str) -> str | None:
+    """The data set of the paper that a name stands for, which may begin with `paper:`."""
+    wanted = plain(name.removeprefix("paper:"))
+    return next((dataset for dataset in datasets() if plain(dataset) == wanted), None)
+
+
+def _named(name: str, plan: Plan) -> Iterable[Perturbation]:
+    """What a name stands for: what the plan has of it, or else the kind with its usual degrees."""
+    own = [one for one in plan.perturbations if name in (one.name, one.kind)]
+    kind = name.partition("/")[0]
+    if own:
+        return own
+    if ALIASES.get(kind, kind) not in KINDS:
+        raise unknown("kind", name, dict.fromkeys([*KINDS, *ALIASES, *plan.kinds]))
+    return perturbations_named(name)
+
+
+def _with_degrees(
+    chosen: Iterable[Perturbation], permille: Sequence[int] | None, k: Sequence[int] | None
+) -> Iterable[Perturbation]:
+    """The perturbations, with other degrees where a rule has any."""
+    seen: set[str] = set()
+    for one in chosen:
+        if one.method != "rule" or not kind_named(one.kind).has_degrees:
+            yield one
+        elif one.kind not in seen:
+            seen.add(one.kind)
+            if permille is not None:
+                yield from degrees_of(one.kind, permille, "permille")
+            else:
+                yield from degrees_of(one.kind, k or (), "k")
+
+
+def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise unknown("key", key, known, where=where)
+
+
+def _ladders(table: Any, where: str) -> dict[str, Sequence[int]]:
+    if not isinstance(table, dict):
+        raise DiscernmentError(f"{where}: ladders: expected a table of lists, such as light = [10, 20]")
+    for name, degrees in table.items():
+        place = f"{where}: ladders.{in_one_line(name, 60)}"
+        if name in LADDERS:
+            raise DiscernmentError(f"{place}: there is a ladder of this name already; expected another name")
+        _check_list(degrees, place, "degrees in per mille")
+        check_ladder(degrees, place, "permille")
+    return dict(table)
+
+
+def _check_list(value: Any, where: str, what: str) -> None:
+    if not isinstance(value, list):
+        raise DiscernmentError(f"{where}: expected a list of {what}, not {in_one_line(repr(value), 40)}")
+
+
+def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Iterable[Perturbation]:
+    """The perturbations of one kind of a file."""
+    known = kind_named(kind)
+    _check_keys(options, _OF_A_KIND, "")
+    if len(options) > 1:
+        raise DiscernmentError(f"expected one of {', '.join(_OF_A_KIND)}, not {' and '.join(options)}")
+    if not options:
+        return perturbations_named(kind)
+    ((key, value),) = options.items()
+    if key == "degrees":
+        _check_list(value, key, "names of degrees")
+        if known.method != "model":
+            raise DiscernmentError("degrees have names only where a model makes the texts; expected permille or k")
+        return [perturbation(kind, degree=str(degree)) for degree in value]
+    if not known.has_degrees:
+        raise DiscernmentError(f"it has no such degrees; expected {{}} instead of {key}")
+    if key == "ladder":
+        return degrees_of(kind, ladder_named(str(value), ladders), "permille")
+    _check_list(value, key, "whole numbers")
+    return degrees_of(kind, value, "permille" if key == "permille" else "k")

@@ -1,0 +1,130 @@
+"""The discernment of each perturbation: that of its metrics, combined into one.
+
+Metrics that are means of others do not take part. If one metric of a perturbation is undefined, so is the combination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluators.evaluator import Floats
+from ..statistics.discernment_scores import NOTICED, calibrated, combine, discernment_score
+from .cells import TaskCells
+from .drawing import interval_of
+from .result import PERTURBATION_COLUMNS, Cell, Columns
+from .rows import described, number
+from .task_scores import TaskScores
+
+Weights = Mapping[str, Floats]
+"""By task, a matrix of perturbations × combined metrics; a row of NaN has no weights."""
+
+SCORES = ("d", "printed_d", "weighted_d")
+"""The discernment scores that are averaged."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaskCombined:
+    """The combined scores of one task.
+
+    Attributes:
+        cells: The cells that they are made of.
+        log_p: By perturbation, the logarithm of the combined p-value; NaN where undefined.
+        scores: By name (`SCORES`; `weighted_d` only with weights), the discernment of each perturbation.
+        calibrated_d: The discernment that holds whatever the dependence of the metrics.
+        few: By perturbation, whether its metric with the smallest p-value has too few items whose scores differ.
+        draws: By name, draws × perturbations: the scores in each bootstrap draw; None without a bootstrap.
+    """
+
+    cells: TaskCells
+    log_p: Floats
+    scores: Mapping[str, Floats]
+    calibrated_d: Floats
+    few: NDArray[np.bool_]
+    draws: Mapping[str, Floats] | None
+
+
+def combined_of(cells: TaskCells, weights: Floats | None, log_p_draws: Floats | None) -> TaskCombined:
+    """Combines the metrics of each perturbation of a task.
+
+    Args:
+        cells: The cells.
+        weights: Perturbations × combined metrics; a row of NaN has no weights. None without weights.
+        log_p_draws: Draws × perturbations × metrics: the logarithms of the p-values in each bootstrap draw.
+    """
+    counts = np.array([metric.combined for metric in cells.metrics], dtype=np.bool_)
+    n_perturbations = len(cells.perturbations)
+    if not counts.any():
+        undefined = np.full(n_perturbations, np.nan)
+        names = SCORES if weights is not None else SCORES[:2]
+        return TaskCombined(
+            cells, undefined, dict.fromkeys(names, undefined), undefined, np.zeros(n_perturbations, np.bool_), None
+        )
+    log_p = cells.figures["log_p"][:, counts]
+    together = combine(log_p)
+    draws = None
+    if log_p_draws is not None:
+        # A cell that is undefined has no draws either, even where those of single draws are.
+        draws = _scores(np.where(np.isnan(log_p), np.nan, log_p_draws[:, :, counts]), weights)
+    n_metrics = int(counts.sum())
+    return TaskCombined(
+        cells,
+        together,
+        _scores(log_p, weights),
+        discernment_score(calibrated(together, n_metrics)),
+        _few(cells.few[:, counts], log_p),
+        draws,
+    )
+
+
+def _few(few: NDArray[np.bool_], log_p: Floats) -> NDArray[np.bool_]:
+    """Whether the metric that decides the combination, the one with the smallest p-value, is of few items."""
+    decides = np.where(np.isnan(log_p), np.inf, log_p).argmin(axis=1)
+    return np.take_along_axis(few, decides[:, None], axis=1)[:, 0]
+
+
+def _scores(log_p: Floats, weights: Floats | None) -> dict[str, Floats]:
+    found = {"d": combine(log_p), "printed_d": combine(log_p, printed=True)}
+    if weights is not None:
+        found["weighted_d"] = combine(log_p, weights=weights)
+    return {name: discernment_score(value) for name, value in found.items()}
+
+
+def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCombined]]) -> Columns:
+    """The table of all perturbations, by task, in the order of the plan.
+
+    Args:
+        evaluator: The evaluator's name.
+        tasks: The scores and the combined scores of each task.
+    """
+    found: dict[str, list[Cell]] = {name: [] for name in PERTURBATION_COLUMNS}
+    for scores, combined in tasks:
+        cells = combined.cells
+        undefined = np.full(len(cells.perturbations), np.nan)
+        interval = None if combined.draws is None else interval_of(combined.draws["d"], ~np.isnan(combined.log_p))
+        for i, perturbation in enumerate(cells.perturbations):
+            perturbed = scores.perturbed[i]
+            d = number(combined.scores["d"][i])
+            row: dict[str, Cell] = {
+                **described(evaluator, cells.task, perturbation),
+                "method": perturbation.method,
+                "n_items": int(cells.n_items[i]),
+                "n_impossible": int(cells.n_impossible[i]),
+                "reason": perturbed.reason if cells.n_impossible[i] else None,
+                "n_changed": int(perturbed.differs_from_lower[scores.rows].sum()),
+                "edit_share": perturbed.edit_share,
+                "log_p": number(combined.log_p[i]),
+                "d": d,
+                "d_low": None if interval is None else number(interval.low[i]),
+                "d_high": None if interval is None else number(interval.high[i]),
+                "printed_d": number(combined.scores["printed_d"][i]),
+                "weighted_d": number(combined.scores.get("weighted_d", undefined)[i]),
+                "calibrated_d": number(combined.calibrated_d[i]),
+                "noticed": None if d is None else d >= NOTICED and not combined.few[i],
+            }
+            for name, values in found.items():
+                values.append(row[name])
+    return found

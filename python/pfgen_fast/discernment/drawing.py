@@ -1,0 +1,97 @@
+"""Bootstrap draws of a task's items: the same draw for all cells, and the items of one question drawn together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evaluators.evaluator import Floats
+from ..statistics.resampling import Counts, affordable_draws, bootstrap_counts, interval, resampled, resampled_means
+from ..statistics.signed_rank import Zeros
+from .task_scores import TaskScores
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """The ends of 95 % intervals, NaN where undefined.
+
+    Attributes:
+        low: The lower ends.
+        high: The upper ends.
+    """
+
+    low: Floats
+    high: Floats
+
+
+def interval_of(draws: Floats, is_defined: NDArray[np.bool_] | bool = True) -> Interval:
+    """The interval of each figure: the 2.5th and the 97.5th percentile of the draws that define it.
+
+    Args:
+        draws: Draws × figures, of any further shape.
+        is_defined: By figure, whether it has an interval at all.
+
+    Example:
+        >>> found = interval_of(np.arange(101.0).reshape(-1, 1))
+        >>> found.low.tolist(), found.high.tolist()
+        ([2.5], [97.5])
+    """
+    low, high = interval(draws)
+    return Interval(np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Bootstrap draws of the items of a task.
+
+    Attributes:
+        log_p: Draws × perturbations × metrics: the logarithms of the p-values; 0 where no score differs.
+        d: The discernment scores.
+        counts: Draws × items: how often each item is drawn.
+    """
+
+    log_p: Floats
+    d: Floats
+    counts: Counts
+
+    @property
+    def n_draws(self) -> int:
+        """The number of draws."""
+        return len(self.counts)
+
+    def interval(self, is_defined: NDArray[np.bool_]) -> Interval:
+        """The interval of d of each cell."""
+        return interval_of(self.d, is_defined)
+
+    def mean_interval(self, values: Floats, rows: NDArray[np.bool_]) -> Interval:
+        """The intervals of means over some items.
+
+        Args:
+            values: Any × those items.
+            rows: By item, whether it is one of them.
+        """
+        return interval_of(resampled_means(values, self.counts[:, rows]))
+
+
+def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -> Drawn:
+    """Draws the items of a task, and tests each cell in each draw.
+
+    Args:
+        scores: The scores.
+        draws: The number of draws; with many items fewer are taken.
+        zeros: How the test treats scores that do not change.
+        seed: The seed of the draws.
+    """
+    n_cells = len(scores.perturbed) * len(scores.metrics)
+    n_draws = affordable_draws(draws, scores.n_items, n_cells)
+    counts = bootstrap_counts(scores.n_items, n_draws, seed=seed, groups=scores.groups.tolist())
+    log_p, d = np.empty((2, n_draws, len(scores.perturbed), len(scores.metrics)))
+    for chunk in scores.chunks():
+        damaged = scores.damaged(chunk)
+        originals = np.broadcast_to(scores.originals, damaged.shape).reshape(-1, scores.n_items)
+        found = resampled(originals, damaged.reshape(-1, scores.n_items), counts, zeros=zeros)
+        log_p[:, chunk] = found.log_p.reshape(n_draws, -1, len(scores.metrics))
+        d[:, chunk] = found.d.reshape(n_draws, -1, len(scores.metrics))
+    return Drawn(log_p, d, counts)

@@ -1,0 +1,237 @@
+"""Reads collections from tables: JSON lines, a JSON array, CSV, TSV or Parquet, with any names of columns."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import DiscernmentError
+from ..evaluators.evaluator import language_of
+from ..files.foreign_json import parse_json, unexpected
+from ..files.foreign_text import in_one_line
+from ..tables.formats import reader_of
+from ..tables.rows import AnyColumns, RowBatch
+from .items import Collection, CollectionItem, checked_item
+from .names import task_named, unknown
+
+KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
+"""What an item may have, which is what its columns are called unless they are mapped."""
+
+_MAX_NAME = 200
+_MAX_ITEMS = 1_000_000
+_MAX_CODE_POINTS = 1 << 30
+
+
+@dataclass(frozen=True)
+class ItemColumns:
+    """Where the items of a table are.
+
+    Attributes:
+        names: By key of an item, the name of its column; what is not named is called as the key.
+        perturbed: By name of a perturbation (`kind/degree`), the column with its texts.
+        task: The task of items that have none.
+        language: The language of items that have none; None to find it from the text.
+
+    Raises:
+        DiscernmentError: A key is unknown.
+
+    Example:
+        >>> columns = ItemColumns({"text": "summary"}, task="summarization")
+        >>> columns.of("text"), columns.of("id")
+        ('summary', 'id')
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    perturbed: Mapping[str, str] = field(default_factory=dict)
+    task: str | None = None
+    language: str | None = None
+
+    def __post_init__(self) -> None:
+        for key in self.names:
+            if key not in KEYS:
+                raise unknown("key of an item", key, KEYS)
+        for name in self.perturbed:
+            check_perturbation_name(name, "columns")
+
+    def of(self, key: str) -> str:
+        """The name of the column of a key."""
+        return self.names.get(key, key)
+
+    @property
+    def mapped(self) -> tuple[str, ...]:
+        """The columns that are named and so must be there."""
+        return (*self.names.values(), *self.perturbed.values())
+
+
+def read_collection(
+    path: str | Path, *, columns: ItemColumns | None = None, encoding: str | None = None, name: str | None = None
+) -> Collection:
+    """Reads the items of a table, one in each row.
+
+    Texts of a CSV or TSV file are as they are, and an empty cell is a missing value; `references` are a JSON list of
+    texts or one text, `perturbed` is a JSON object. Columns that are not needed are ignored.
+
+    Args:
+        path: The table, in any format of `tables`; `-` for JSON lines on stdin.
+        columns: The names of the columns, if they are not those of the keys, and defaults.
+        encoding: The encoding of a CSV or TSV file.
+        name: The name of the collection; by default the path.
+
+    Raises:
+        DiscernmentError: An item breaks the rules; the message names the line.
+        TrialsError: The file cannot be read, or is no such table.
+    """
+    columns = columns or ItemColumns()
+    items: list[CollectionItem] = []
+    seen: dict[str, str] = {}
+    found: dict[str, None] = {}
+    size = 0
+    rows = _Rows(columns)
+    for batch in _batches(str(path), columns, encoding):
+        found.update(dict.fromkeys(batch.names))
+        for number, row in enumerate(batch.rows()):
+            where = batch.location(number)
+            item = rows.item(row, where)
+            items.append(checked_item(item, where, seen))
+            size += _n_code_points(item)
+            if len(items) > _MAX_ITEMS or size > _MAX_CODE_POINTS:
+                raise DiscernmentError(
+                    f"{path}: more than {_MAX_ITEMS:,} items or {_MAX_CODE_POINTS:,} characters, which is the limit"
+                )
+    for column in columns.mapped:
+        if column not in found:
+            raise unknown("column", column, found, where=str(path))
+    if not items:
+        raise DiscernmentError(f"{path}: no items; expected one in each row")
+    return Collection(tuple(items), str(path) if name is None else name)
+
+
+@dataclass(frozen=True)
+class _Distinct(AnyColumns):
+    """Accepts any columns, but each of the needed ones at most once."""
+
+    needed: tuple[str, ...] = ()
+
+    def check(self, names: Sequence[str], location: str) -> None:
+        """Raises DiscernmentError if a needed column is there twice."""
+        for column in self.needed:
+            if names.count(column) > 1:
+                raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
+
+
+def _batches(source: str, columns: ItemColumns, encoding: str | None) -> Iterator[RowBatch]:
+    needed = (*map(columns.of, KEYS), *columns.perturbed.values())
+    with contextlib.closing(reader_of(source, encoding)(source, _Distinct("", "", (), needed=needed), 1024)) as batches:
+        yield from batches
+
+
+def _n_code_points(item: CollectionItem) -> int:
+    texts = (item.text, item.context or "", item.alternative or "", *item.references, *item.perturbed.values())
+    return sum(map(len, texts))
+
+
+class _Rows:
+    """Makes items of rows.
+
+    Args:
+        columns: The columns of the table.
+    """
+
+    def __init__(self, columns: ItemColumns) -> None:
+        self._columns = columns
+        self._of = {key: columns.of(key) for key in KEYS}
+
+    def item(self, row: Mapping[str, Any], where: str) -> CollectionItem:
+        """The item of a row, which is not checked yet but for the types of its values."""
+        for key in ("id", "text"):
+            if row.get(self._of[key]) is None:
+                there = ", ".join(in_one_line(repr(name), 60) for name in list(row)[:20]) or "none"
+                raise DiscernmentError(f"{where}: no {key} in column {self._of[key]!r}; its columns are {there}")
+        text = self._text(row, "text", where) or ""
+        return CollectionItem(
+            _id(row[self._of["id"]], where, self._of["id"]),
+            text,
+            self._task(row, where),
+            self._text(row, "language", where) or self._columns.language or language_of(text),
+            self._text(row, "question", where),
+            self._text(row, "context", where),
+            _references(row.get(self._of["references"]), where, self._of["references"]),
+            self._text(row, "alternative", where),
+            self._perturbed(row, where),
+        )
+
+    def _text(self, row: Mapping[str, Any], key: str, where: str) -> str | None:
+        return _text(row.get(self._of[key]), where, self._of[key])
+
+    def _task(self, row: Mapping[str, Any], where: str) -> str:
+        task = self._text(row, "task", where) or self._columns.task
+        if task is None:
+            column = self._of["task"]
+            raise DiscernmentError(f"{where}: no task in column {column!r}; expected one, or one for all items")
+        return task_named(task)
+
+    def _perturbed(self, row: Mapping[str, Any], where: str) -> dict[str, str]:
+        column = self._of["perturbed"]
+        found = _perturbed(row.get(column), where, column)
+        for name, of_name in self._columns.perturbed.items():
+            text = _text(row.get(of_name), where, of_name)
+            if text is not None:
+                found[name] = text
+        return found
+
+
+def _id(value: Any, where: str, column: str) -> str:
+    """An ID; a whole number is written with its digits, because formats differ in what they make of `1`."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
+        return str(value)
+    return _text(value, where, column) or ""
+
+
+def _text(value: Any, where: str, column: str) -> str | None:
+    """A text; None if there is none or it is empty."""
+    if value is None or isinstance(value, str):
+        return value or None
+    raise _unexpected("a text", value, where, column)
+
+
+def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
+    if isinstance(value, str) and value.startswith('["'):
+        value = parse_json(value, f"{where}, column {column!r}", error=DiscernmentError)
+    if isinstance(value, str) or value is None:
+        return (value,) if value else ()
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise _unexpected("a list of texts", value, where, column)
+    return tuple(text for text in value if text)
+
+
+def _perturbed(value: Any, where: str, column: str) -> dict[str, str]:
+    """Damaged texts by the names of their perturbations; a Parquet map comes as a list of pairs."""
+    if isinstance(value, str) and value:
+        value = parse_json(value, f"{where}, column {column!r}", error=DiscernmentError)
+    if isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        value = {str(name): text for name, text in value}
+    if value is None or value in ("", {}):
+        return {}
+    if not isinstance(value, dict):
+        raise _unexpected("an object of texts by the name of their perturbation", value, where, column)
+    for name in value:
+        check_perturbation_name(name, where)
+    texts = ((name, _text(text, where, f"{column}.{name}")) for name, text in value.items())
+    return {name: text for name, text in texts if text is not None}
+
+
+def _unexpected(expected: str, found: Any, where: str, column: str) -> DiscernmentError:
+    return DiscernmentError(f"{where}, column {in_one_line(repr(column), 260)}: {unexpected(expected, found)}")
+
+
+def check_perturbation_name(name: str, where: str) -> None:
+    """Raises DiscernmentError unless a name is a kind, or a kind and a degree with a slash between."""
+    parts = name.split("/")
+    if len(parts) > 2 or not all(part and part == part.strip() for part in parts) or len(name) > _MAX_NAME:
+        raise DiscernmentError(
+            f"{where}: the name of a perturbation is kind/degree, such as char_delete/minor, not "
+            f"{in_one_line(repr(name), 60)}"
+        )

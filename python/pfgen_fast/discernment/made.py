@@ -1,0 +1,328 @@
+"""Damaged texts that a language model makes once; its replies are stored, and replayed from then on.
+
+A reply that is not usable is stored too, and asked for again with the next seed. A text without a usable reply after
+all tries cannot be damaged in this way. Which reply counts depends on the stored replies only: the first usable one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+from ..evaluators.criteria import Criteria, read_criteria
+from ..evaluators.evaluator import Item, language_of, text_column
+from ..evaluators.ratings import Connect
+from ..files.foreign_text import in_one_line
+from ..generation.events import Events
+from ..generation.prompts import sampling_seed
+from ..judging.asking import Asking, Progress
+from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
+from ..judging.replies import Replies
+from ..judging.requests import Judge, JudgeRequest
+from ..judging.server import Server
+from ..native import _core
+from .edit_distance import edit_distance
+from .kinds import Impossible
+from .made_prompts import label_of, made_prompt, prompts_hash
+from .made_replies import usable_text
+from .plan import Perturbation
+
+N_TRIES = 3
+"""How often a text is asked for, each time with the next seed, until a reply is usable."""
+
+FILE = "perturbed-texts.jsonl"
+"""The usual name of the file of replies."""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """The damaged texts of one perturbation.
+
+    Attributes:
+        perturbation: The perturbation.
+        texts: A text for each item; null where it is impossible, or missing.
+        impossible: By item, 0, or `Impossible.NO_CANDIDATE` where no reply was usable, or where replies are missing.
+        edit_share: The median edit distance from the originals as a share of their lengths, in code points; None
+            without texts.
+        n_missing: How many texts still need a reply.
+    """
+
+    perturbation: Perturbation
+    texts: _core.TextColumn
+    impossible: NDArray[np.uint8]
+    edit_share: float | None
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A language model that damages texts; calling it asks for what is missing, and returns the texts.
+
+    Attributes:
+        judge: The model. Its temperature is 0, and its longest reply must hold a whole text.
+        replies: The stored replies.
+        seed: Any text; determines the sampling seeds.
+        connect: Opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        is_partial: Whether texts may be missing, which then are impossible; otherwise that is an error.
+        criteria: Say what the texts of a task are.
+    """
+
+    judge: Judge
+    replies: Replies
+    seed: str = ""
+    connect: Connect | None = None
+    spending: Spending = field(default_factory=Spending)
+    is_partial: bool = False
+    criteria: Criteria = field(default_factory=read_criteria)
+
+    @property
+    def signature(self) -> str:
+        """Model, prompts, parameters and seed."""
+        sampling = self.judge.sampling
+        return (
+            f"maker:{json.dumps(self.judge.model)}|prompts:{prompts_hash()}|criteria:{self.criteria.hash}"
+            f"|temperature:{sampling.temperature:g}|max_tokens:{sampling.max_tokens}|seed:{json.dumps(self.seed)}"
+        )
+
+    def __call__(self, items: Sequence[Item], perturbations: Sequence[Perturbation]) -> list[Made]:
+        """As `made_texts`."""
+        return made_texts(items, perturbations, self)
+
+
+class Making:
+    """The texts of some perturbations of some items, as far as there are replies.
+
+    Args:
+        items: The items.
+        perturbations: The perturbations, all of kinds that a model makes.
+        maker: The model and its stored replies.
+
+    Raises:
+        DiscernmentError: A kind is not made by a model, a degree is unknown, or a text is too long for a reply.
+    """
+
+    def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: Maker) -> None:
+        self._items, self._perturbations, self._maker = items, perturbations, maker
+        for item in items:
+            _check_length(item, maker.judge.max_tokens)
+        self._places = [_Place(item, each, maker) for each in perturbations for item in items]
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of texts that still need a reply."""
+        return sum(place.next_request() is not None for place in self._places)
+
+    def is_complete(self) -> NDArray[np.bool_]:
+        """By item, whether each of its texts has a usable reply, or needs no more replies."""
+        is_done = np.array([place.next_request() is None for place in self._places], dtype=bool)
+        return np.asarray(is_done.reshape(len(self._perturbations), len(self._items)).all(axis=0))
+
+    def estimate(self, prices: Prices | None = None) -> Estimate:
+        """Estimates the cost of the missing replies if each is usable; by default at the maker's prices."""
+        requests = (place.deciding_request() for place in self._places)
+        return Asking(requests, self._maker.replies).estimate(prices or self._maker.spending.prices)
+
+    def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
+        """Asks for the missing replies, and for others in the place of those that are not usable; stores each.
+
+        Args:
+            on_progress: Called with the number of finished requests and the total, which grows with each new try.
+            events: Counts what happens.
+
+        Returns:
+            A sentence on why some replies are still missing; None if none are, or if there is no connection.
+
+        Raises:
+            EngineError: An error concerns all requests. Replies received before are kept.
+            JudgingError: Another process is adding replies to the same file.
+        """
+        maker, n_before, problem = self._maker, 0, None
+        while maker.connect is not None and not maker.spending.is_used_up and (requests := list(self._requests())):
+            n_stored = len(maker.replies)
+            asking = Asking(requests, maker.replies)
+            n_asked = asking.estimate().n_requests
+            problem = asking.ask(
+                maker.connect(maker.judge),
+                spending=maker.spending,
+                on_progress=_later(on_progress, n_before),
+                events=events,
+            )
+            n_before += n_asked
+            if len(maker.replies) == n_stored:  # what still has no reply will have none now
+                break
+        return problem if self.n_missing else None
+
+    def texts(self) -> list[Made]:
+        """The texts so far, for each perturbation."""
+        return [_made(each, self._of(number)) for number, each in enumerate(self._perturbations)]
+
+    def stand_ins(self) -> list[_core.TextColumn]:
+        """Texts to estimate with: in the place of what is missing each original, marked so that no two are equal."""
+        return [
+            text_column([place.stand_in(each.name) for place in self._of(number)])
+            for number, each in enumerate(self._perturbations)
+        ]
+
+    def _of(self, number: int) -> list[_Place]:
+        n = len(self._items)
+        return self._places[number * n : (number + 1) * n]
+
+    def _requests(self) -> Iterator[JudgeRequest]:
+        for place in self._places:
+            request = place.next_request()
+            if request is not None:
+                yield request
+
+
+class _Place:
+    """One text to be made: its requests, one for each try."""
+
+    def __init__(self, item: Item, perturbation: Perturbation, maker: Maker) -> None:
+        self.item = item
+        self._kind, self._replies = perturbation.kind, maker.replies
+        self._language = item.language or language_of(item.text)
+        prompt = made_prompt(item, perturbation, maker.criteria)
+        self._label = label_of(prompt)
+        self._tries = [
+            maker.judge.request(
+                prompt,
+                seed=sampling_seed(maker.seed, number),
+                name=f"try {number} of {perturbation.name} for {item.id}",
+            )
+            for number in range(1, N_TRIES + 1)
+        ]
+
+    def deciding_request(self) -> JudgeRequest:
+        """The first request that has no reply, or a usable one; if there is none, the last."""
+        for request in self._tries:
+            reply = self._replies.get(request.key)
+            if reply is None or self._usable(reply) is not None:
+                return request
+        return self._tries[-1]
+
+    def next_request(self) -> JudgeRequest | None:
+        """The request that must be sent; None if there is a usable reply, or no try is left."""
+        request = self.deciding_request()
+        return None if request.key in self._replies else request
+
+    def text(self) -> str | None:
+        """The damaged text; None if there is none, or not yet."""
+        reply = self._replies.get(self.deciding_request().key)
+        return None if reply is None else self._usable(reply)
+
+    def stand_in(self, mark: str) -> str | None:
+        """The damaged text, or as long as it is missing the original with a mark; None if there will be none."""
+        return self.text() if self.next_request() is None else f"{self.item.text} [{mark}]"
+
+    def _usable(self, reply: str) -> str | None:
+        return usable_text(reply, self.item.text, kind=self._kind, language=self._language, label=self._label)
+
+
+def made_texts(
+    items: Sequence[Item],
+    perturbations: Sequence[Perturbation],
+    maker: Maker,
+    *,
+    on_progress: Progress | None = None,
+    events: Events | None = None,
+) -> list[Made]:
+    """Makes the texts of perturbations: asks for the replies that are missing, and reads all.
+
+    Args:
+        items: The items.
+        perturbations: The perturbations, all of kinds that a model makes.
+        maker: The model and its stored replies.
+        on_progress: Called with the number of finished requests and the total.
+        events: Counts what happens.
+
+    Returns:
+        The texts of each perturbation.
+
+    Raises:
+        DiscernmentError: As `Making`; or replies are still missing, and may not be. Repeating the call continues.
+        EngineError: An error concerns all requests. Replies received before are kept.
+        JudgingError: Another process is adding replies to the same file.
+    """
+    making = Making(items, perturbations, maker)
+    problem = making.ask(on_progress=on_progress, events=events)
+    n_missing = making.n_missing
+    if n_missing and not maker.is_partial:
+        why = problem or "there is no server to ask"
+        raise DiscernmentError(
+            f"{maker.replies.path}: {n_missing:,} of {len(making):,} texts of a model are missing ({why}); expected "
+            "all of them: repeat the call to continue, or take the items that are complete (--partial)"
+        )
+    return making.texts()
+
+
+def open_maker(
+    model: str,
+    *,
+    temperature: float = 0.0,
+    max_tokens: int = 2000,
+    seed: str = "",
+    server: Server | None = Server(),  # noqa: B008 - immutable
+    spending: Spending | None = None,
+    cache: Path = Path(FILE),
+    partial: bool = False,
+) -> Maker:
+    """Opens a language model that damages texts; nothing is asked yet.
+
+    Args:
+        model: The model's name on the server.
+        temperature: Its temperature.
+        max_tokens: The maximum number of tokens in a reply, which holds a whole text.
+        seed: Any text; determines the sampling seeds.
+        server: The server that runs the model; None uses stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        cache: The file of stored replies.
+        partial: Whether texts may be missing.
+
+    Raises:
+        JudgingError: The file of replies is invalid.
+    """
+    return Maker(
+        Judge(model, temperature, max_tokens),
+        Replies(cache, must_exist=server is None),
+        seed=seed,
+        connect=None if server is None else server.engine,
+        spending=spending or Spending(),
+        is_partial=partial,
+    )
+
+
+def _made(perturbation: Perturbation, places: Sequence[_Place]) -> Made:
+    texts = [place.text() for place in places]
+    impossible = np.array([0 if text is not None else Impossible.NO_CANDIDATE for text in texts], dtype=np.uint8)
+    shares = [
+        edit_distance(place.item.text, text) / len(place.item.text)
+        for place, text in zip(places, texts, strict=True)
+        if text is not None
+    ]
+    n_missing = sum(place.next_request() is not None for place in places)
+    return Made(perturbation, text_column(texts), impossible, median(shares) if shares else None, n_missing)
+
+
+def _check_length(item: Item, max_tokens: int) -> None:
+    n_tokens = estimated_tokens(item.text)
+    if n_tokens > max_tokens:
+        raise DiscernmentError(
+            f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has {max_tokens:,} at "
+            "most; expected room for the whole text (--max-tokens)"
+        )
+
+
+def _later(on_progress: Progress | None, n_before: int) -> Progress | None:
+    """Progress that counts what was done before."""
+    return on_progress and (lambda done, total: on_progress(n_before + done, n_before + total))

@@ -1,0 +1,201 @@
+"""Originals of the task `answers`: good answers to a suite's questions, from a run or from the suite itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha1
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from ..errors import DiscernmentError, SuiteError
+from ..evaluators.evaluator import language_of
+from ..runs.aggregation import trials_of
+from ..runs.trials import Trials, find_runs
+from ..suite.questions import Question
+from ..suite.reading import SAMPLES_FILE
+from ..suite.suite import Suite
+from .items import MIN_ITEMS, Collection, CollectionItem
+from .names import unknown
+
+Source = Literal["samples", "references"]
+SOURCES: tuple[Source, ...] = ("samples", "references")
+"""What a suite can give: the sample answers of humans, or reference answers."""
+
+N_ANSWERS = 2
+"""How many answers to each question are taken; with 50 questions that is 100, as many as in the paper's tests."""
+
+
+def from_run(path: str | Path, suite: Suite, *, per_question: int = N_ANSWERS) -> Collection:
+    """The first answers of a run to each question of a suite.
+
+    Args:
+        path: The run: its folder, or its file of trials.
+        suite: The suite.
+        per_question: How many answers to each question are taken; blank ones are passed over.
+
+    Raises:
+        TrialsError: There is no run, it cannot be read, or it answers a question that the suite lacks.
+        DiscernmentError: There are several runs, or `per_question` is less than 1.
+    """
+    _check_number(per_question)
+    runs = find_runs([path])
+    if len(runs) > 1:
+        raise DiscernmentError(f"{path}: {len(runs)} runs, such as {runs[0].folder}; expected one")
+    trials = trials_of(suite, Trials.of(runs[0]))
+    answers: dict[str, list[str]] = {question.question: [] for question in suite}
+    for question, rows in trials.rows_by_question.items():
+        answers[question] = _first(map(trials.answers.__getitem__, rows), per_question)
+    notes = _fewer(suite, answers, per_question)
+    return Collection(tuple(_items(suite, answers, _samples(suite))), str(path), notes)
+
+
+def from_suite(suite: Suite, source: Source | None = None, *, per_question: int = N_ANSWERS) -> Collection:
+    """Answers that a suite holds.
+
+    Args:
+        suite: The suite.
+        source: Which answers; by default the sample answers of humans if there are enough, or else reference answers.
+        per_question: How many answers to each question are taken. Sample answers are in the order of the file,
+            reference answers of all sets in the order of their hashes, because sets are often sorted.
+
+    Raises:
+        SuiteError: The suite has no such answers.
+        DiscernmentError: The source is unknown, or `per_question` is less than 1.
+
+    Example:
+        >>> from pfgen_fast import Suite
+        >>> collection = from_suite(Suite.load("mini"))
+        >>> len(collection), collection.items[0].id, collection.name
+        (16, 'Q01-1', 'reference answers of suite mini')
+    """
+    _check_number(per_question)
+    if source not in (None, *SOURCES):
+        raise unknown("source of originals", source, SOURCES)
+    samples = _samples(suite)
+    answers = {question: _first(texts, per_question) for question, texts in samples.items()}
+    n_samples = sum(map(len, answers.values()))
+    if source == "samples" or (source is None and n_samples >= MIN_ITEMS):
+        if not n_samples:
+            raise SuiteError(f"suite {suite.name}: no sample answers to its questions in {SAMPLES_FILE}")
+        name, references, per_question = f"sample answers of suite {suite.name}", {}, 1
+    else:
+        answers = {question.question: _first(_by_hash(question), per_question) for question in suite}
+        name, references = f"reference answers of suite {suite.name}", samples
+    collection = Collection(tuple(_items(suite, answers, references)), name, _fewer(suite, answers, per_question))
+    return replace(collection, notes=(*collection.notes, *known_originals(suite, collection)))
+
+
+def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
+    """A note if originals are reference answers of a suite, because its n-gram scores count them."""
+    texts = _by_question(suite, collection)
+    n_known = 0
+    for question in suite:
+        if own := texts[question.question]:
+            known = {text for answers in question.answers.values() for text in answers}
+            n_known += sum(text in known for text in own)
+    if not n_known:
+        return ()
+    return (
+        f"{n_known} of {len(collection)} originals are reference answers of suite {suite.name}, which its n-gram "
+        "scores count; --leave-out scores with a suite without them.",
+    )
+
+
+def without_originals(suite: Suite, collection: Collection) -> Suite:
+    """The suite without the reference answers that are originals of a collection; the suite itself if none are.
+
+    Raises:
+        SuiteError: A set of reference answers would be empty.
+    """
+    texts = _by_question(suite, collection)
+    questions = [_without(question, set(texts[question.question])) for question in suite]
+    if all(new is old for new, old in zip(questions, suite, strict=True)):
+        return suite
+    for question in questions:
+        for set_name, left in question.answers.items():
+            if not left:
+                raise SuiteError(
+                    f"suite {suite.name}, question {question.question_id}: the originals are all reference answers of "
+                    f"set {set_name}, so none would be left"
+                )
+    return Suite(f"{suite.name} without the originals", tuple(questions), derived_from=suite.metadata_hash)
+
+
+def _check_number(per_question: int) -> None:
+    if per_question < 1:
+        raise DiscernmentError(f"answers to each question: expected at least 1, not {per_question}")
+
+
+def _first(texts: Iterable[str], n: int) -> list[str]:
+    """The first texts that are not blank."""
+    found: list[str] = []
+    for text in texts:
+        if len(found) == n:
+            break
+        if text and not text.isspace():
+            found.append(text)
+    return found
+
+
+def _samples(suite: Suite) -> dict[str, list[str]]:
+    """The sample answers to each question; none if the suite has no file of them."""
+    answers: dict[str, list[str]] = {question.question: [] for question in suite}
+    folder = (suite.whole or suite).folder
+    if folder is None or not (folder / SAMPLES_FILE).exists():
+        return answers
+    for sample in suite.samples:
+        if sample.question in answers:
+            answers[sample.question].append(sample.answer)
+    return answers
+
+
+def _by_hash(question: Question) -> list[str]:
+    texts = dict.fromkeys(text for texts in question.answers.values() for text in texts)
+    return sorted(texts, key=lambda text: sha1(text.encode("utf-8", "surrogatepass")).digest())
+
+
+def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:
+    """The originals by question of the suite."""
+    texts: dict[str, list[str]] = {question.question: [] for question in suite}
+    for item in collection.items:
+        if item.question is not None and item.question in suite:
+            texts[suite[item.question].question].append(item.text)
+    return texts
+
+
+def _items(
+    suite: Suite, answers: Mapping[str, Sequence[str]], good: Mapping[str, Sequence[str]]
+) -> Iterable[CollectionItem]:
+    """An item for each answer; other good answers to its question are its references."""
+    for question in suite:
+        for number, text in enumerate(answers[question.question], start=1):
+            references = tuple(sample for sample in good.get(question.question, ()) if sample != text)
+            yield CollectionItem(
+                f"{question.question_id}-{number}",
+                text,
+                "answers",
+                language_of(text),
+                question=question.question,
+                references=references,
+            )
+
+
+def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int) -> tuple[str, ...]:
+    """A note on questions with fewer answers than wanted."""
+    few = [question.question_id for question in suite if len(answers[question.question]) < per_question]
+    if not few:
+        return ()
+    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+    counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "none that is not blank"
+    return (f"Of {len(suite)} questions, {len(few)} have {counted}: {shown}.",)
+
+
+def _without(question: Question, texts: set[str]) -> Question:
+    answers = {
+        name: tuple(answer for answer in given if answer not in texts) for name, given in question.answers.items()
+    }
+    if all(len(answers[name]) == len(given) for name, given in question.answers.items()):
+        return question
+    return replace(question, answers=MappingProxyType(answers))

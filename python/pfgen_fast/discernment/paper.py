@@ -1,0 +1,204 @@
+"""What the DHP benchmark (arXiv 2408.13704) did: its data sets, models and requests, its claims, and its plans.
+
+Its results are printed as pictures only, so there are no figures of it here; `published` reads those that somebody has
+read off the pictures. Claims are in our words.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .names import plain, unknown
+from .plan import Perturbation, Plan, perturbation
+
+_FACTS = Path(__file__).parents[1] / "data" / "discernment"
+
+_GENERAL = ("all", "nearly all", "most")
+"""Data sets of claims that are about no data set in particular."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set of the paper.
+
+    Attributes:
+        name: The name.
+        task: The task.
+        language: The language, or the languages of a translation.
+        domain: What the texts are about.
+        metrics: The metrics, each rated from 1 to 5.
+        n_items: The number of items.
+        texts: Which texts were damaged.
+        licence: The licence; empty if it is not stated.
+    """
+
+    name: str
+    task: str
+    language: str
+    domain: str
+    metrics: tuple[str, ...]
+    n_items: int
+    texts: str
+    licence: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A result that the paper states in words.
+
+    Attributes:
+        datasets: The data sets that it is about; `all`, `nearly all` or `most` if these are not named.
+        models: The models.
+        scores: The scores.
+        claim: The result, in our words.
+    """
+
+    datasets: tuple[str, ...]
+    models: str
+    scores: str
+    claim: str
+
+
+def facts(name: str) -> list[Mapping[str, str]]:
+    """The rows of a packaged table of the paper: `perturbations`, `datasets`, `models`, `requests` or `claims`.
+
+    Example:
+        >>> len(facts("perturbations")), len(facts("models")), facts("requests")[-1]["ratings_once"]
+        (59, 12, '17900')
+    """
+    with (_FACTS / f"paper-{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
+def datasets() -> Mapping[str, Dataset]:
+    """The data sets of the paper, by name.
+
+    Example:
+        >>> list(datasets())[:3], datasets()["WMT-22 de-en"].metrics
+        (['SummEval', 'SumPubMed', 'Story Cloze Test'], ('accuracy', 'fluency'))
+    """
+    return {
+        row["dataset"]: Dataset(
+            row["dataset"],
+            row["task"],
+            row["language"],
+            row["domain"],
+            tuple(row["metrics"].split()),
+            int(row["n_items"]),
+            row["texts"],
+            row["licence"],
+        )
+        for row in facts("datasets")
+    }
+
+
+def dataset_named(name: str, *, where: str = "") -> Dataset:
+    """A data set of the paper, whatever the case and the separators of its name.
+
+    Raises:
+        DiscernmentError: There is none; the message lists all.
+
+    Example:
+        >>> dataset_named("wmt-22-DE-EN").name
+        'WMT-22 de-en'
+    """
+    for dataset in datasets().values():
+        if plain(dataset.name) == plain(name):
+            return dataset
+    raise unknown("data set", name, datasets(), where=where)
+
+
+def claims(dataset: str | None = None) -> tuple[Claim, ...]:
+    """The results that the paper states in words: all, or those that concern a data set.
+
+    Raises:
+        DiscernmentError: There is no such data set.
+
+    Example:
+        >>> len(claims()), claims("story cloze test")[-1].claim
+        (15, 'The highest of the six data sets, and the steadiest.')
+    """
+    found = (
+        Claim(tuple(row["datasets"].split("; ")), row["models"], row["scores"], row["claim"]) for row in facts("claims")
+    )
+    if dataset is None:
+        return tuple(found)
+    wanted = {dataset_named(dataset).name, *_GENERAL}
+    return tuple(claim for claim in found if wanted.intersection(claim.datasets))
+
+
+# --- plans
+
+_STAND_INS = {"fictional_entity": "term_swap", "grammar_error": "function_word", "rewrite_insert": "sentence_repeat"}
+"""The kinds by rules that stand for those that a language model makes."""
+
+_STAND_IN_K = {
+    ("fictional_entity", "minor"): 1,
+    ("fictional_entity", "major"): 3,
+    ("grammar_error", "minor"): 2,
+    ("grammar_error", "major"): 5,
+    ("rewrite_insert", "minor"): 1,
+    ("rewrite_insert", "major"): 5,
+}
+"""How many changes the model is asked for; where a text has fewer sites, all of them are taken."""
+
+_FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
+"""How many grammatical errors the short texts of some tasks get."""
+
+
+def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
+    """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`.
+
+    Args:
+        dataset: The name of the data set.
+        rules_only: Whether kinds that rules make stand in for those that a language model makes.
+
+    Raises:
+        DiscernmentError: There is no such data set.
+
+    Example:
+        >>> [one.name for one in paper_plan("Story Cloze Test").perturbations]
+        ['char_delete/minor', 'char_typo/minor', 'fictional_entity/minor', 'grammar_error/minor', \
+'random_ending/1000', 'wrong_ending/1000']
+    """
+    found = dataset_named(dataset)
+    rows = [row for row in facts("perturbations") if row["dataset"] == found.name]
+    perturbations = tuple(_stand_in(row) if rules_only and row["method"] == "model" else _planned(row) for row in rows)
+    note = (
+        "No language model damages texts: "
+        + ", ".join(f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if _has_kind(rows, theirs))
+        + "."
+    )
+    return Plan(perturbations, f"paper: {found.name}", (note,) if rules_only else ())
+
+
+def _has_kind(rows: list[Mapping[str, str]], kind: str) -> bool:
+    return any(row["kind"] == kind for row in rows)
+
+
+def _degree(row: Mapping[str, str]) -> str:
+    return "minor" if row["degree"] == "single" else row["degree"]
+
+
+def _planned(row: Mapping[str, str]) -> Perturbation:
+    kind = row["kind"]
+    if row["method"] == "model":
+        return perturbation(kind, degree=_degree(row))
+    if kind in ("random_ending", "random_answer", "wrong_ending"):
+        return perturbation(kind)
+    if row["k"] == "all":
+        return perturbation(kind, permille=1000, degree=_degree(row))
+    return perturbation(kind, k=int(row["k"]), degree=_degree(row))
+
+
+def _stand_in(row: Mapping[str, str]) -> Perturbation:
+    kind, degree = row["kind"], _degree(row)
+    k = _STAND_IN_K[kind, degree]
+    if kind == "grammar_error":
+        k = _FEWER_ERRORS.get((row["task"], degree), k)
+    return perturbation(_STAND_INS[kind], k=k, degree=degree)

@@ -1,0 +1,212 @@
+"""Tests an evaluator: damages the texts of a collection, has them scored, and compares the scores by rank tests.
+
+What is computed from the scores alone is `discernment_of`, which serves finished tables of scores too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ..errors import DiscernmentError
+from ..evaluators.evaluator import Evaluator, Floats, Item
+from ..evaluators.table import TableScores
+from ..files.foreign_text import in_one_line
+from ..statistics.signed_rank import ZEROS, Zeros
+from .cells import TaskCells, cell_columns, cells_of
+from .combined import TaskCombined, combined_of, perturbation_columns
+from .controls import control_columns, specificity
+from .curves import curves_of
+from .damaged import Damage, Maker
+from .drawing import Drawn, drawn_from
+from .items import LANGUAGES, MIN_ITEMS, Collection
+from .names import unknown
+from .notes import notes_on, warnings_on
+from .plan import Plan, usual_plan
+from .profile import profile_columns
+from .result import Discernment
+from .scoring import Progress, Scoring, score_all, with_spending
+from .signature import signature_of
+from .summary import summary_columns
+from .table_scoring import plan_of, score_table
+from .task_scores import TaskScores, by_task
+from .weights import Weights
+
+DRAWS = 1000
+"""The usual number of bootstrap draws."""
+
+
+def discern(
+    evaluator: Evaluator | TableScores,
+    items: Collection | Iterable[Item],
+    plan: Plan | None = None,
+    weights: Weights | None = None,
+    *,
+    seed: int = 0,
+    language: str | None = None,
+    donors: Iterable[str] | None = None,
+    maker: Maker | None = None,
+    zeros: Zeros = "drop",
+    min_items: int = MIN_ITEMS,
+    draws: int = DRAWS,
+    threads: int | None = None,
+    on_progress: Progress | None = None,
+) -> Discernment:
+    """Tests how well an evaluator notices graded damage.
+
+    Args:
+        evaluator: Scores the texts; or a finished table of their scores.
+        items: The texts to be damaged, with what belongs to each.
+        plan: The perturbations; by default all kinds that rules make, and the texts that come with the items.
+        weights: How much each metric counts for each kind; without them there is no `weighted_d`.
+        seed: The seed of all random choices.
+        language: The language of all texts, `ja` or `en`; by default that of each item.
+        donors: The texts that some kinds take from; by default the items with other questions.
+        maker: Makes the texts of kinds for which a language model is asked.
+        zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
+        min_items: A cell with fewer items than this is undefined.
+        draws: The number of bootstrap draws; 0 for no intervals.
+        threads: The number of threads; None for one for each core.
+        on_progress: Called with the number of finished texts and the total.
+
+    Raises:
+        DiscernmentError: There are too few items, an argument is out of range, or the evaluator raises an exception or
+            returns something else than a score for each text.
+
+    Example:
+        >>> from pfgen_fast import Scorer, Suite
+        >>> from pfgen_fast.discernment.originals import from_suite
+        >>> from pfgen_fast.discernment.plan import Plan, perturbations_named
+        >>> from pfgen_fast.evaluators.ngram import NgramEvaluator
+        >>> items, plan = from_suite(Suite.load("mini")), Plan(perturbations_named("char_delete/300"))
+        >>> found = discern(NgramEvaluator(Scorer("mini")), items, plan, draws=0)
+        >>> found.cells["metric"], found.cells["noticed"]
+        (['fluency', 'truthfulness', 'helpfulness', 'average'], [True, True, True, True])
+    """
+    if zeros not in ZEROS:
+        raise unknown("treatment of zeros", zeros, ZEROS)
+    collection = collection_of(items, language)
+    collection.check_size(min_items)
+    if draws < 0:
+        raise DiscernmentError(f"draws: expected at least 0, not {draws}")
+    if isinstance(evaluator, TableScores):
+        plan = plan_of(evaluator, collection, plan)
+    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    if not damage.plan.perturbations:
+        raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
+    if isinstance(evaluator, TableScores):
+        scoring = score_table(evaluator, damage)
+    else:
+        scoring = score_all(evaluator, damage, on_progress=on_progress)
+        scoring = replace(scoring, work=with_spending(scoring.work, [evaluator, maker]))
+    return discernment_of(scoring, weights, evaluator=evaluator, zeros=zeros, min_items=min_items, draws=draws)
+
+
+def damage_of(
+    items: Collection | Iterable[Item],
+    plan: Plan | None = None,
+    *,
+    seed: int = 0,
+    language: str | None = None,
+    donors: Iterable[str] | None = None,
+    maker: Maker | None = None,
+    threads: int | None = None,
+) -> Damage:
+    """The damaged texts that `discern` has scored, with the same arguments."""
+    collection = collection_of(items, language)
+    plan = usual_plan(collection.items) if plan is None else plan
+    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+
+
+def collection_of(items: Collection | Iterable[Item], language: str | None = None) -> Collection:
+    """Items as a collection, all in one language if that is given.
+
+    Raises:
+        DiscernmentError: The language is unknown, or an item breaks the rules.
+    """
+    collection = items if isinstance(items, Collection) else Collection.of(items)
+    if language is None:
+        return collection
+    if language not in LANGUAGES:
+        raise unknown("language", language, LANGUAGES)
+    return replace(collection, items=tuple(replace(item, language=language) for item in collection.items))
+
+
+def discernment_of(
+    scoring: Scoring,
+    weights: Weights | None = None,
+    *,
+    evaluator: Evaluator | TableScores | None = None,
+    zeros: Zeros = "drop",
+    min_items: int = MIN_ITEMS,
+    draws: int = DRAWS,
+) -> Discernment:
+    """All figures that follow from scores.
+
+    Args:
+        scoring: The scores.
+        weights: See `discern`.
+        evaluator: The evaluator that was called, for warnings that concern it.
+        zeros: See `discern`.
+        min_items: See `discern`.
+        draws: See `discern`.
+    """
+    scored = scoring.scored
+    tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
+    name = scored.evaluator
+    cells = [task.cells for task in tasks]
+    intervals = [None if task.drawn is None else task.drawn.interval(task.cells.is_defined) for task in tasks]
+    pairs = [(task.scores, task.cells) for task in tasks]
+    n_draws = min((task.drawn.n_draws for task in tasks if task.drawn is not None), default=0)
+    return Discernment(
+        scored=scored,
+        signature=signature_of(
+            scored.collection,
+            scored.plan,
+            seed=scored.seed,
+            evaluator=scored.signature,
+            zeros=zeros,
+            weights=None if weights is None else weights.hash,
+            made=scoring.made,
+        ),
+        cells=cell_columns(name, cells, intervals),
+        perturbations=perturbation_columns(name, [(task.scores, task.combined) for task in tasks]),
+        summary=summary_columns(name, [task.combined for task in tasks]),
+        profile=profile_columns(name, pairs, zeros),
+        controls=control_columns(name, cells, intervals),
+        curves=tuple(curve for task in tasks for curve in curves_of(task.scores, task.drawn)),
+        examples=scoring.examples,
+        work=scoring.work,
+        weights=None if weights is None else weights.name,
+        specificity=specificity(cells),
+        n_draws=n_draws,
+        notes=(*notes_on(evaluator, scored, cells), *(note for task in tasks for note in task.notes)),
+        warnings=warnings_on(evaluator, scoring, pairs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Analysed:
+    """What is known about one task."""
+
+    scores: TaskScores
+    cells: TaskCells
+    drawn: Drawn | None
+    combined: TaskCombined
+    notes: tuple[str, ...]
+
+
+def _analysed(
+    scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int, seed: int
+) -> _Analysed:
+    cells = cells_of(scores, min_items=min_items, zeros=zeros)
+    drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
+    matrix: Floats | None = None
+    notes: tuple[str, ...] = ()
+    combined_metrics = [metric.name for metric in scores.metrics if metric.combined]
+    if weights is not None and combined_metrics:
+        matrix, notes = weights.matrix(scores.task, scores.perturbations, combined_metrics)
+    if drawn is not None and drawn.n_draws < draws:
+        notes = (*notes, f"Intervals are of {drawn.n_draws:,} bootstrap draws, not of {draws:,}, for the sake of time.")
+    combined = combined_of(cells, matrix, None if drawn is None else drawn.log_p)
+    return _Analysed(scores, cells, drawn, combined, notes)

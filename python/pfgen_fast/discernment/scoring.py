@@ -1,0 +1,207 @@
+"""Scores originals and damaged texts, kind by kind. Scores are kept, and of the texts only the examples.
+
+What an evaluator returns is checked by `valid_scores`: a score that is missing or none is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..errors import DiscernmentError
+from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
+from ..evaluators.values import valid_scores
+from ..files.foreign_text import in_one_line
+from ..judging.budget import Spending
+from ..native import _core
+from .damaged import Damage, Damaged
+from .examples import Examples
+from .result import Example, PerturbedScores, Scored, Work
+
+TEXTS_AT_A_TIME = 100_000
+"""The texts of several perturbations are scored in one call of up to so many; a perturbation's are never split."""
+
+Progress = Callable[[int, int], None]
+
+_NAMED_AT_MOST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """The scores of a test, with the examples and what it took.
+
+    Attributes:
+        scored: The scores.
+        examples: The largest and the smallest drop of each cell.
+        work: What making and scoring the texts took.
+        unstable: IDs of originals that got two different scores from an evaluator that calls itself deterministic.
+        made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
+    """
+
+    scored: Scored
+    examples: tuple[Example, ...]
+    work: Work
+    unstable: tuple[str, ...] = ()
+    made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+
+def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
+    """Scores the originals of a collection and all their damaged texts.
+
+    Args:
+        evaluator: Scores the texts.
+        damage: The damaged texts.
+        on_progress: Called with the number of finished texts and the total.
+
+    Raises:
+        DiscernmentError: As `valid_scores`; or no original, or no damaged text, has a score.
+    """
+    started = time.perf_counter()
+    tell = on_progress or (lambda done, total: None)
+    collection, plan = damage.collection, damage.plan
+    calls = _Calls(evaluator, collection.items)
+    total = len(collection.items) * (1 + len(plan.perturbations))
+    tell(0, total)
+    originals = calls.originals()
+    unstable = calls.unstable(originals)
+    tell(calls.n_done, total)
+    # Only now: some evaluators have the metrics that they return first.
+    metrics = tuple(evaluator.metrics)
+    examples = Examples(collection.items, metrics, originals)
+    perturbed: list[PerturbedScores] = []
+    made: dict[str, list[str | None]] = {}
+    by_id = sorted(range(len(collection.items)), key=lambda row: collection.items[row].id)
+    for batch in _batches(damage, len(collection.items)):
+        for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
+            perturbed.append(_with_scores(damaged, scores))
+            examples.add(damaged, scores)
+            if damaged.perturbation.method == "model":
+                made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
+        tell(calls.n_done, total)
+    scored = Scored(
+        evaluator.name, evaluator.signature, metrics, collection, plan, damage.seed, originals, tuple(perturbed)
+    )
+    check_some_score(scored)
+    return Scoring(scored, examples.found(), work_of(scored, time.perf_counter() - started), unstable, made)
+
+
+def work_of(scored: Scored, seconds: float) -> Work:
+    """What a test took, from its scores."""
+    n_items = len(scored.collection.items)
+    n_texts = sum(int(each.is_possible.sum()) for each in scored.perturbed)
+    n_missing = sum(int(np.isnan(scores).sum()) for scores in scored.originals.values())
+    for each in scored.perturbed:
+        n_missing += sum(int((np.isnan(scores) & each.is_possible).sum()) for scores in each.scores.values())
+    n_impossible = n_items * len(scored.perturbed) - n_texts
+    return Work(n_items, n_texts, n_impossible, n_missing, seconds=seconds)
+
+
+def with_spending(work: Work, asking: Iterable[object]) -> Work:
+    """What a test took, with the requests of those that ask a model, and what they cost.
+
+    Args:
+        work: What is known already.
+        asking: Whatever may have asked. What asks has a `spending`, which several may share.
+    """
+    found = (getattr(each, "spending", None) for each in asking)
+    spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
+    if not spendings:
+        return work
+    cost = math.fsum(each.cost for each in spendings) if all(each.prices for each in spendings) else None
+    return replace(work, n_requests=sum(each.n_requests for each in spendings), cost=cost)
+
+
+def check_some_score(scored: Scored) -> None:
+    """Raises DiscernmentError if no original, or no damaged text, has a score."""
+    if all(np.isnan(scores).all() for scores in scored.originals.values()):
+        raise DiscernmentError(
+            f"evaluator {in_one_line(scored.evaluator)}: no original has a score; expected finite numbers within "
+            "the bounds"
+        )
+    possible = [each for each in scored.perturbed if each.is_possible.any()]
+    if possible and all(np.isnan(scores).all() for each in possible for scores in each.scores.values()):
+        raise DiscernmentError(
+            f"evaluator {in_one_line(scored.evaluator)}: no damaged text has a score; "
+            "expected finite numbers within the bounds"
+        )
+
+
+def _with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
+    is_possible = damaged.impossible == 0
+    return PerturbedScores(
+        damaged.perturbation, is_possible, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share
+    )
+
+
+def _batches(damage: Damage, n_items: int) -> Iterator[list[Damaged]]:
+    """The columns of perturbations, so many together that a call of the evaluator has enough to do."""
+    batch: list[Damaged] = []
+    for kind in damage:
+        for damaged in kind:
+            is_apart = _is_scored_again(damaged) or (batch and _is_scored_again(batch[0]))
+            if batch and (is_apart or (len(batch) + 1) * n_items > TEXTS_AT_A_TIME):
+                yield batch
+                batch = []
+            batch.append(damaged)
+    if batch:
+        yield batch
+
+
+def _is_scored_again(damaged: Damaged) -> bool:
+    """Whether the texts are the originals once more, which shows whether an evaluator repeats itself."""
+    return damaged.perturbation.rule == "identity"
+
+
+class _Calls:
+    """The calls of an evaluator, with the number of texts that are done."""
+
+    def __init__(self, evaluator: Evaluator, items: Sequence[Item]) -> None:
+        self._evaluator, self._items = evaluator, items
+        self.n_done = 0
+
+    @cached_property
+    def _again(self) -> Evaluator:
+        """The evaluator that scores anew what was scored already."""
+        again: Callable[[], Evaluator] | None = getattr(self._evaluator, "again", None)
+        return self._evaluator if again is None else again()
+
+    def originals(self) -> dict[str, Floats]:
+        """The scores of all originals."""
+        texts = text_column([item.text for item in self._items])
+        found = valid_scores(self._evaluator, self._items, texts)
+        self.n_done += len(self._items)
+        return found
+
+    def unstable(self, originals: Mapping[str, Floats]) -> tuple[str, ...]:
+        """The first IDs of those among 1 % of the originals that get other scores when they are scored once more."""
+        if not getattr(self._evaluator, "is_deterministic", False):
+            return ()
+        rows = range(0, len(self._items), 100)
+        items = [self._items[row] for row in rows]
+        scores = valid_scores(self._again, items, text_column([item.text for item in items]))
+        differs = np.zeros(len(rows), dtype=np.bool_)
+        for name, second in scores.items():
+            first = originals[name][::100]
+            differs |= (first != second) & ~(np.isnan(first) & np.isnan(second))
+        return tuple(items[int(i)].id for i in np.flatnonzero(differs)[:_NAMED_AT_MOST])
+
+    def damaged(self, batch: Sequence[Damaged]) -> list[dict[str, Floats]]:
+        """The scores of several perturbations, NaN where one is impossible."""
+        n = len(self._items)
+        texts = batch[0].texts if len(batch) == 1 else _core.TextColumn.joined("texts", [each.texts for each in batch])
+        evaluator = self._again if _is_scored_again(batch[0]) else self._evaluator
+        scores = valid_scores(evaluator, list(self._items) * len(batch), texts)
+        self.n_done += n * len(batch)
+        found = []
+        for number, each in enumerate(batch):
+            rows = slice(number * n, (number + 1) * n)
+            own = {name: column[rows].copy() for name, column in scores.items()}
+            for column in own.values():
+                column[each.impossible != 0] = np.nan
+            found.append(own)
+        return found

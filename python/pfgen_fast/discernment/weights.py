@@ -1,0 +1,249 @@
+"""Weights of metrics: which metric a kind of damage should lower, by the votes of experts or by assumption.
+
+A file has a row for each task, perturbation and metric. The weights of a task and perturbation are divided by their
+sum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DiscernmentError
+from ..evaluators.evaluator import Floats
+from ..files.foreign_text import from_csv_value, in_one_line
+from ..tables.formats import column_names, table_rows
+from .kinds import ALIASES, KINDS
+from .names import metric_named, task_named, unknown
+from .plan import Perturbation
+
+ASSUMED = "assumed"
+"""The name of the packaged weights. They follow from what the metrics mean, and no expert was asked."""
+
+_PACKAGED = Path(__file__).parents[1] / "data" / "discernment" / "weights-assumed.csv"
+_KEYS = ("task", "perturbation", "metric")
+_MAX_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class WeightsRow:
+    """The weights of a kind of damage, or of one of its degrees.
+
+    Attributes:
+        where: Where it stands, for error messages.
+        weights: By metric, its weight. Their sum is 1.
+        is_assumed: Whether the file says that nobody was asked.
+    """
+
+    where: str
+    weights: Mapping[str, float]
+    is_assumed: bool = False
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of metrics.
+
+    Attributes:
+        name: What reports call them: `assumed`, or the name of the file, with a remark if its weights are assumed.
+        rows: The weights by task, and by kind or perturbation (`kind/degree`).
+    """
+
+    name: str
+    rows: Mapping[tuple[str, str], WeightsRow]
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether any of them are assumed."""
+        return any(row.is_assumed for row in self.rows.values())
+
+    @cached_property
+    def hash(self) -> str:
+        """A SHA-256 of all weights."""
+        content = sorted([task, key, sorted(row.weights.items())] for (task, key), row in self.rows.items())
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def row(self, task: str, perturbation: Perturbation) -> WeightsRow | None:
+        """The weights for a perturbation: those of its degree, or else those of its kind; None if there are none."""
+        kind, _, degree = perturbation.name.partition("/")
+        own = self.rows.get((task, perturbation_key(f"{kind}/{degree}"))) if degree else None
+        return own or self.rows.get((task, perturbation_key(kind)))
+
+    def matrix(
+        self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
+    ) -> tuple[Floats, tuple[str, ...]]:
+        """The weights of an evaluator's metrics.
+
+        Args:
+            task: The task.
+            perturbations: The perturbations.
+            metrics: The metrics that are combined.
+
+        Returns:
+            Perturbations × metrics, with NaN where a perturbation has no weights; and notes, one sentence each.
+
+        Raises:
+            DiscernmentError: The task's weights name a metric or a kind that there is not.
+
+        Example:
+            >>> from pfgen_fast.discernment.plan import perturbation
+            >>> metrics = ["fluency", "truthfulness", "helpfulness"]
+            >>> open_weights("assumed").matrix("answers", [perturbation("word_drop", k=2)], metrics)[0].tolist()
+            [[0.4, 0.0, 0.6]]
+        """
+        names = {metric_named(metric): column for column, metric in enumerate(metrics)}
+        self._check_names(task, perturbations, metrics)
+        found = np.full((len(perturbations), len(metrics)), np.nan)
+        missing: dict[str, list[str]] = {}
+        for number, perturbation in enumerate(perturbations):
+            row = self.row(task, perturbation)
+            if row is None:
+                continue
+            found[number] = 0.0
+            for metric, column in names.items():
+                if metric in row.weights:
+                    found[number, column] = row.weights[metric]
+                else:
+                    missing.setdefault(metrics[column], []).append(perturbation.kind)
+        return found, tuple(self._notes(task, perturbations, found, missing))
+
+    def _check_names(self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]) -> None:
+        known_metrics = set(map(metric_named, metrics))
+        known_kinds = {*KINDS, *(one.rule for one in perturbations)}
+        for (row_task, key), row in self.rows.items():
+            if row_task != task:
+                continue
+            kind = key.partition("/")[0]
+            if kind not in known_kinds:
+                raise unknown("kind", kind, sorted(known_kinds), where=row.where)
+            for metric in row.weights:
+                if metric not in known_metrics:
+                    raise unknown(f"metric of the task {task}", metric, metrics, where=row.where)
+
+    def _notes(
+        self,
+        task: str,
+        perturbations: Sequence[Perturbation],
+        found: Floats,
+        missing: Mapping[str, Sequence[str]],
+    ) -> Iterator[str]:
+        without = _counted(
+            one.kind
+            for one, row in zip(perturbations, found, strict=True)
+            if np.isnan(row).all() and not one.is_control
+        )
+        if without:
+            yield f"The weights ({self.name}) of the task {task} have no row for {without}: no weighted score there."
+        for metric, kinds in missing.items():
+            yield f"The weights ({self.name}) have no weight of {metric} for {_counted(kinds)}, which counts as 0."
+
+
+def open_weights(source: str | Path) -> Weights:
+    """Reads weights from a table, or the packaged ones, whose name is `assumed`.
+
+    Args:
+        source: `assumed`, or a table in any format of `tables` with the columns `task`, `perturbation`, `metric` and
+            `weight` or `votes` (`weight` counts if both are there), and perhaps `source`.
+
+    Raises:
+        DiscernmentError: A row breaks the rules; the message names the line.
+        TrialsError: The file cannot be read.
+    """
+    if str(source) == ASSUMED:
+        return Weights(ASSUMED, _read(_PACKAGED))
+    rows = _read(source)
+    name = Path(source).name
+    return Weights(f"{name}, assumed" if any(row.is_assumed for row in rows.values()) else name, rows)
+
+
+def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
+    names = column_names(source)
+    column = next((name for name in ("weight", "votes") if name in names), None)
+    if column is None or not all(key in names for key in _KEYS):
+        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
+        raise DiscernmentError(
+            f"{source}: expected the columns task, perturbation, metric and weight or votes; there are {listed}"
+        )
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    places: dict[tuple[str, str], str] = {}
+    assumed: set[tuple[str, str]] = set()
+    for number, (where, row) in enumerate(table_rows(source)):
+        if number >= _MAX_ROWS:
+            raise DiscernmentError(f"{source}: more than {_MAX_ROWS:,} rows, which is the limit")
+        task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
+        key = (task_named(task), perturbation_key(perturbation))
+        places.setdefault(key, where)
+        known = values.setdefault(key, {})
+        metric = metric_named(metric)
+        if metric in known:
+            raise DiscernmentError(
+                f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is there twice"
+            )
+        known[metric] = _number(row.get(column), column, where)
+        if str(row.get("source") or "").strip().casefold() == ASSUMED:
+            assumed.add(key)
+    if not values:
+        raise DiscernmentError(f"{source}: no weights; expected one in each row")
+    return {key: WeightsRow(places[key], _shares(own, places[key]), key in assumed) for key, own in values.items()}
+
+
+def cell(row: Mapping[str, Any], key: str, where: str) -> str:
+    """A text of a row that must be there.
+
+    Raises:
+        DiscernmentError: It is missing, or no text.
+    """
+    value = row.get(key)
+    found = from_csv_value(value.strip()) if isinstance(value, str) else ""
+    if not found:
+        raise DiscernmentError(f"{where}, column {key!r}: expected a name, not {in_one_line(repr(value), 40)}")
+    return found
+
+
+def _number(value: Any, column: str, where: str) -> float:
+    """A weight, or a number of votes."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 <= number < math.inf or (column == "votes" and number != int(number)):
+        expected = "a whole number of at least 0" if column == "votes" else "a number of at least 0"
+        shown = in_one_line(repr(value), 40)
+        raise DiscernmentError(f"{where}, column {column!r}: expected {expected}, not {shown}")
+    return number
+
+
+def _shares(values: Mapping[str, float], where: str) -> dict[str, float]:
+    try:
+        total = math.fsum(values.values())
+    except OverflowError:
+        total = math.inf
+    if not 0 < total < math.inf:
+        problem = "are all 0" if total == 0 else "are too large"
+        raise DiscernmentError(f"{where}: the weights of one perturbation {problem}; expected a sum that divides them")
+    return {metric: value / total for metric, value in values.items()}
+
+
+def perturbation_key(name: str) -> str:
+    """The name of a kind or perturbation, with our name of the kind.
+
+    Example:
+        >>> perturbation_key("random_ending/1000")
+        'answer_swap/1000'
+    """
+    kind, slash, degree = name.partition("/")
+    return f"{ALIASES.get(kind, kind)}{slash}{degree}"
+
+
+def _counted(kinds: Iterable[str]) -> str:
+    """Some kinds in words."""
+    names = list(dict.fromkeys(kinds))
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more kinds" if len(names) > 5 else "")

@@ -1,0 +1,208 @@
+"""A program as an evaluator: `command:PROGRAM ...`, one process for each call, with JSON Lines in and out.
+
+The program reads `{"row", "id", "question", "context", "text"}` and writes `{"row", "scores": {...}}`, in any order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import DiscernmentError, TrialsError
+from ..files.foreign_json import Fault, checked, count, entries, member, parse_json
+from ..files.foreign_text import in_one_line
+from ..files.journal import json_line
+from ..files.reading import MAX_LINE_BYTES, file_sha1
+from .evaluator import Item
+from .kept_scores import Scores
+from .outside import OutsideEvaluator, Receive, Request
+from .program import Program
+from .values import score_of
+
+_HASHED_BYTES = 1 << 26
+"""Of larger files that a command names, such as models, only the size goes into the signature."""
+
+_GRACE_SECONDS = 10.0
+"""How long a program may go on when it has scored everything."""
+
+
+class CommandEvaluator(OutsideEvaluator):
+    """A program that scores texts.
+
+    Args:
+        command: The program with its arguments, as in a shell; no shell is involved.
+        name: Its name; by default the command.
+        version: What the scores depend on besides the command and the files that it names.
+        time_limit: After how many seconds without a score the program is ended; None waits for ever.
+        show: Takes the lines of the program's stderr, made harmless; by default they go to stderr.
+        options: As of `OutsideEvaluator`.
+
+    Raises:
+        DiscernmentError: The command or the time limit is none.
+
+    Example:
+        >>> from pfgen_fast.evaluators.evaluator import text_column
+        >>> script = '''
+        ... import json, sys
+        ... for line in sys.stdin:
+        ...     asked = json.loads(line)
+        ...     print(json.dumps({"row": asked["row"], "scores": {"length": len(asked["text"])}}))
+        ... '''
+        >>> evaluator = CommandEvaluator([sys.executable, "-c", script], name="length")
+        >>> item = Item("1", "Ice floats.", "answers")
+        >>> evaluator.score([item, item], text_column(["Ice floats.", "Ice"]))
+        {'length': array([11.,  3.])}
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        name: str | None = None,
+        version: str = "",
+        time_limit: float | None = None,
+        show: Callable[[str], None] | None = None,
+        **options: Any,
+    ) -> None:
+        self._command = _split(command)
+        super().__init__(name or shlex.join(self._command), **options)
+        if time_limit is not None and not 0 < time_limit < math.inf:
+            raise DiscernmentError(f"{self._where}: time limit: expected a number of seconds above 0, not {time_limit}")
+        self._time_limit, self._show = time_limit, show or _to_stderr
+        files = [_file_hash(argument, is_program=not place) for place, argument in enumerate(self._command)]
+        self._identity = "command:" + json.dumps([self._command, files, version], ensure_ascii=False)
+
+    @property
+    def identity(self) -> str:
+        """The command, the hashes of the files that it names, and the version."""
+        return self._identity
+
+    def _seen(self, item: Item) -> Sequence[object]:
+        return (item.id, item.question, item.context)
+
+    def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
+        try:
+            program = Program(self._command, _lines(requests), self._show)
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or error
+            raise DiscernmentError(f"{self._where}: cannot be started: {problem}") from None
+        with program:
+            _Conversation(self._where, requests, receive, self._time_limit).hold(program)
+
+
+class _Conversation:
+    """What a program answers in one call."""
+
+    def __init__(self, where: str, requests: Sequence[Request], receive: Receive, time_limit: float | None) -> None:
+        self._where, self._requests, self._receive, self._time_limit = where, requests, receive, time_limit
+        self._missing = dict.fromkeys(range(len(requests)))
+        self._deadline: float | None = None
+
+    def hold(self, program: Program) -> None:
+        """Receives scores until the program ends, and raises unless all are there."""
+        self._wait_anew()
+        try:
+            number = 0
+            while line := program.line(self._deadline):
+                number += 1
+                if line.strip():
+                    self._take(line, f"{self._where}, line {number:,} of its output")
+                elif self._deadline is not None and time.monotonic() > self._deadline:
+                    raise TimeoutError
+            code = program.exit_code(self._deadline)
+        except TimeoutError:
+            if self._missing:
+                problem = f"no score for {self._time_limit:g} seconds, which is the time limit"
+                raise DiscernmentError(f"{self._where}, {self._first}: {problem}") from None
+            return
+        if self._missing:
+            counts = f"{len(self._missing):,} of {len(self._requests):,} texts have no scores"
+            raise DiscernmentError(f"{self._where}, {self._first}: {_ended(code)}, but {counts}")
+        if code:
+            scored = f"all {len(self._requests):,} texts"
+            raise DiscernmentError(f"{self._where}: {_ended(code)} after it had scored {scored}; expected 0")
+
+    @property
+    def _first(self) -> str:
+        """The first row without scores."""
+        place = next(iter(self._missing))
+        return f"row {place} (item {in_one_line(self._requests[place].item.id)})"
+
+    def _take(self, line: bytes, where: str) -> None:
+        if len(line) > MAX_LINE_BYTES:
+            raise DiscernmentError(f"{where}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
+        value = parse_json(line, where, error=DiscernmentError)
+        row, scores = checked(value, self._reply, where, error=DiscernmentError)
+        del self._missing[row]
+        self._receive(row, scores)
+        self._wait_anew()
+
+    def _reply(self, value: Any) -> tuple[int, Scores]:
+        return member(value, "row", self._row), member(value, "scores", lambda scores: entries(scores, score_of))
+
+    def _row(self, value: Any) -> int:
+        row = count(value)
+        if row >= len(self._requests):
+            raise Fault(f"there is no row {row}; expected one from 0 to {len(self._requests) - 1}")
+        if row not in self._missing:
+            raise Fault(f"scores of row {row} for the second time; expected one line for each row")
+        return row
+
+    def _wait_anew(self) -> None:
+        seconds = self._time_limit if self._missing else _GRACE_SECONDS
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+
+def _lines(requests: Sequence[Request]) -> Iterator[bytes]:
+    for row, request in enumerate(requests):
+        item = request.item
+        asked = {"row": row, "id": item.id, "question": item.question, "context": item.context, "text": request.text}
+        yield json_line(asked)
+
+
+def _split(command: str | Sequence[str]) -> list[str]:
+    try:
+        found = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise DiscernmentError(f"evaluator command:{in_one_line(command)}: not a command: {error}") from None
+    if not found:
+        raise DiscernmentError("evaluator command: expected a program, as in command:./score.sh")
+    return found
+
+
+def _file_hash(argument: str, *, is_program: bool) -> str | None:
+    """The hash of a file that a command names, or the size of a large one; None if it names none.
+
+    A program that is found on the PATH is known by its name, which is the same on other machines.
+    """
+    path = Path(argument)
+    if is_program and path.name == argument:
+        return None
+    try:
+        if not path.is_file():
+            return None
+        n_bytes = path.stat().st_size
+        return file_sha1(path) if n_bytes <= _HASHED_BYTES else f"{n_bytes} bytes"
+    except (OSError, ValueError, TrialsError):
+        return None
+
+
+def _ended(code: int) -> str:
+    if code >= 0:
+        return f"exited with {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name} (exit code {code})"
+    except ValueError:
+        return f"was ended by the signal {-code} (exit code {code})"
+
+
+def _to_stderr(line: str) -> None:
+    if sys.stderr is not None:
+        print(line, file=sys.stderr)

@@ -1,0 +1,271 @@
+"""A language model as an evaluator by criteria: for each text, one request for each metric of its task and each rating.
+
+The judge never sees a pair: it is not told whether a text is an original. Metrics are rated apart, and a score is the
+mean of the valid ratings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import JudgingError
+from ..generation.events import Events
+from ..generation.prompts import sampling_seed
+from ..judging.asking import Progress
+from ..judging.budget import Estimate, Prices, Spending
+from ..judging.replies import Replies
+from ..judging.requests import Judge, JudgeRequest
+from ..judging.server import Server
+from ..native import _core
+from .criteria import Criteria, read_criteria
+from .evaluator import Floats, Item, Metric, check_lengths, language_of
+from .naming import unknown_name
+from .ratings import Connect, Ratings, check_n_ratings, usual_temperature
+
+N_RATINGS = 5
+"""How often a text is rated by default, by each criterion."""
+
+
+@dataclass(frozen=True)
+class CriteriaJudge:
+    """Asks a judge to rate texts by the criteria of their tasks.
+
+    Attributes:
+        judge: The judge.
+        replies: The stored replies.
+        tasks: The tasks of the items; they decide which metrics there are.
+        criteria: What the judge is told; see `read_criteria`.
+        only: The metrics that are rated; None for all metrics of the tasks.
+        n_ratings: How often each text is rated by each criterion, each time with a different seed.
+        seed: Any text; determines the sampling seeds.
+        replicate: How often all was scored before; see `again`.
+        questions: The texts of questions by ID, where items name the ID.
+        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        is_partial: Whether, without a connection, texts may lack ratings; otherwise that is an error.
+
+    Raises:
+        JudgingError: `n_ratings` is below 1, a task has no criteria, or a metric of `only` is not one of the tasks'.
+    """
+
+    judge: Judge
+    replies: Replies
+    tasks: Sequence[str]
+    criteria: Criteria = field(default_factory=read_criteria)
+    only: Sequence[str] | None = None
+    n_ratings: int = N_RATINGS
+    seed: str = ""
+    replicate: int = 0
+    questions: Mapping[str, str] = field(default_factory=dict)
+    connect: Connect | None = None
+    spending: Spending = field(default_factory=Spending)
+    is_partial: bool = False
+
+    name = "judge"
+    is_deterministic = False
+
+    def __post_init__(self) -> None:
+        check_n_ratings(self.n_ratings)
+        known = [metric for task in self.tasks for metric in self.criteria.task(task).criteria]
+        for metric in self.only or ():
+            if metric not in known:
+                raise JudgingError(f"the judge: {unknown_name('metric', metric, known)}")
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the tasks, on the scale of the criteria. A text has no score by a metric of another task."""
+        names = dict.fromkeys(metric for task in self.tasks for metric in self._metrics_of(task))
+        scale = self.criteria.scale
+        return tuple(Metric(name, low=scale.low, high=scale.high) for name in names)
+
+    @property
+    def signature(self) -> str:
+        """Model, criteria, parameters, number of ratings, and the texts of questions if any are given by ID."""
+        sampling = self.judge.sampling
+        parts = [
+            f"judge:{json.dumps(self.judge.model)}|criteria:{self.criteria.hash}",
+            f"temperature:{sampling.temperature:g}|max_tokens:{sampling.max_tokens}|ratings:{self.n_ratings}",
+            f"seed:{json.dumps(self.seed)}",
+        ]
+        if self.replicate:
+            parts.append(f"replicate:{self.replicate}")
+        if self.questions:
+            listed_questions = json.dumps(sorted(self.questions.items()))
+            parts.append(f"questions:{hashlib.sha256(listed_questions.encode()).hexdigest()}")
+        return "|".join(parts)
+
+    def again(self) -> CriteriaJudge:
+        """The same judge with other seeds, so that every rating is asked for anew, and kept in the same file."""
+        return replace(self, replicate=self.replicate + 1)
+
+    def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
+        """Estimates the cost of the missing ratings of texts, by default at the prices of `spending`.
+
+        Equal requests count once, so all texts of a test are to be given together.
+        """
+        return self.ratings(items, texts).asking.estimate(prices or self.spending.prices)
+
+    def ask(
+        self,
+        items: Sequence[Item],
+        texts: _core.TextColumn,
+        *,
+        on_progress: Progress | None = None,
+        events: Events | None = None,
+    ) -> str | None:
+        """Asks for the missing ratings of texts and stores each as it arrives.
+
+        Asked once for all texts of a test, `score` sends nothing more, but for requests that had no reply.
+
+        Args:
+            items: One item for each text.
+            texts: The texts.
+            on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens.
+
+        Returns:
+            A sentence on why some ratings are still missing; None if none are, or if they may be.
+
+        Raises:
+            EngineError: An error concerns all requests. Ratings received before are kept.
+            JudgingError: An item lacks the question that its task needs, another process is adding replies to the same
+                file, or there is no connection and ratings are missing.
+        """
+        ratings = self.ratings(items, texts)
+        self._check_replay(ratings)
+        return ratings.ask(self.judge, self.connect, spending=self.spending, on_progress=on_progress, events=events)
+
+    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+        """Asks for the missing ratings, and returns the mean of the valid ratings of each text by each metric.
+
+        Raises:
+            EngineError: An error concerns all requests. Ratings received before are kept.
+            JudgingError: As `ask`, or the budget is used up.
+        """
+        ratings = self.ratings(items, texts)
+        self._check_replay(ratings)
+        problem = ratings.ask(self.judge, self.connect, spending=self.spending)
+        if problem and self.spending.is_used_up:
+            raise JudgingError(f"{problem}; repeat the call to continue")
+        means = ratings.means()
+        return {metric.name: means[:, column] for column, metric in enumerate(self.metrics)}
+
+    def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
+        """By text, whether all its ratings have replies, valid or not."""
+        return np.asarray(self.ratings(items, texts).is_complete().all(axis=1))
+
+    def ratings(self, items: Sequence[Item], texts: _core.TextColumn) -> Ratings:
+        """The ratings of texts by metric, some of which may still be missing.
+
+        Raises:
+            JudgingError: An item lacks the question that its task needs.
+        """
+        check_lengths(items, texts)
+        listed_texts = texts.tolist()
+        metrics = [metric.name for metric in self.metrics]
+        of_tasks = {item.task: self._metrics_of(item.task) for item in items}
+        is_rated = [
+            [text is not None and metric in of_tasks[item.task] for metric in metrics]
+            for item, text in zip(items, listed_texts, strict=True)
+        ]
+        places = np.array(is_rated, dtype=bool).reshape(len(items), len(metrics))
+        requests = self._requests(items, listed_texts, metrics, places)
+        return Ratings(requests, self.replies, places, self.n_ratings, self.criteria.scale)
+
+    def _metrics_of(self, task: str) -> list[str]:
+        return [metric for metric in self.criteria.task(task).criteria if self.only is None or metric in self.only]
+
+    def _requests(
+        self,
+        items: Sequence[Item],
+        texts: Sequence[str | None],
+        metrics: Sequence[str],
+        is_rated: NDArray[np.bool_],
+    ) -> Iterator[JudgeRequest]:
+        seed = f"{self.seed}::again {self.replicate}" if self.replicate else self.seed
+        seeds = [sampling_seed(seed, number) for number in range(1, self.n_ratings + 1)]
+        for item, text, of_item in zip(items, texts, is_rated.tolist(), strict=True):
+            for metric, is_asked in zip(metrics, of_item, strict=True):
+                if not is_asked or text is None:
+                    continue
+                content = self._prompt(item, metric, text)
+                for number, one in enumerate(seeds, start=1):
+                    yield self.judge.request(content, seed=one, name=f"rating {number} of {item.id} by {metric}")
+
+    def _prompt(self, item: Item, metric: str, text: str) -> str:
+        question = item.question if item.question is None else self.questions.get(item.question, item.question)
+        if question is None and self.criteria.task(item.task).needs_question:
+            raise JudgingError(f"item {item.id}: has no question, which the judge needs for the task {item.task}")
+        language = item.language or language_of(item.text)
+        return self.criteria.prompt(
+            item.task, metric, language=language, text=text, context=item.context, question=question
+        )
+
+    def _check_replay(self, ratings: Ratings) -> None:
+        if self.connect is not None or self.is_partial:
+            return
+        n_missing, n_needed = ratings.asking.n_missing, len(ratings.asking)
+        if n_missing:
+            raise JudgingError(
+                f"{self.replies.path}: {n_missing:,} of {n_needed:,} ratings are missing; expected all of them, a "
+                "server to ask, or the leave to take what is complete (--partial)"
+            )
+
+
+def open_judge(
+    model: str,
+    *,
+    tasks: Sequence[str],
+    criteria: Path | None = None,
+    metrics: Sequence[str] | None = None,
+    n_ratings: int = N_RATINGS,
+    temperature: float | None = None,
+    max_tokens: int = 300,
+    seed: str = "",
+    questions: Mapping[str, str] | None = None,
+    server: Server | None = Server(),  # noqa: B008 - immutable
+    spending: Spending | None = None,
+    cache: Path = Path("judge-ratings.jsonl"),
+    partial: bool = False,
+) -> CriteriaJudge:
+    """Opens a judge that rates by criteria; nothing is asked yet.
+
+    Args:
+        model: The judge's name on the server.
+        tasks: The tasks of the items.
+        criteria: A file of criteria; None for the packaged ones.
+        metrics: The metrics that are rated; None for all of the tasks'.
+        n_ratings: How often each text is rated by each criterion.
+        temperature: The judge's temperature; by default 0 for one rating and 1 for several, which would be equal at 0.
+        max_tokens: The maximum number of tokens in a reply.
+        seed: Any text; determines the sampling seeds.
+        questions: The texts of questions by ID, where items name the ID.
+        server: The server that runs the judge; None uses stored ratings only.
+        spending: Prices and budget; whatever is asked is added to it.
+        cache: The file of stored replies.
+        partial: Whether, without a server, texts may lack ratings.
+
+    Raises:
+        JudgingError: An option is invalid, or the file of criteria or replies is.
+    """
+    check_n_ratings(n_ratings)
+    return CriteriaJudge(
+        Judge(model, usual_temperature(n_ratings) if temperature is None else temperature, max_tokens),
+        Replies(cache, must_exist=server is None),
+        tuple(tasks),
+        read_criteria(criteria),
+        only=None if metrics is None else tuple(metrics),
+        n_ratings=n_ratings,
+        seed=seed,
+        questions=questions or {},
+        connect=None if server is None else server.engine,
+        spending=spending or Spending(),
+        is_partial=partial,
+    )

@@ -1,0 +1,204 @@
+"""A user's Python function or class as an evaluator: `python:module:function`."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+import os
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line
+from .evaluator import Evaluator, Item, text_column
+from .kept_scores import Scores
+from .naming import unknown_name
+from .outside import OutsideEvaluator, Receive, Request
+from .values import checked_columns, raised
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Function = Callable[[Sequence[Item], Sequence[str]], Mapping[str, Sequence[Any]]]
+"""Takes items and, for each, a text, and returns a score for each text by the name of its metric."""
+
+_BATCH = 256
+_MEMBERS = ("name", "signature", "metrics", "score")
+
+
+class BatchedEvaluator(OutsideEvaluator):
+    """What is called with some texts at a time.
+
+    Args:
+        name: The name.
+        batch: How many texts there are at most in one call.
+        options: As of `OutsideEvaluator`.
+    """
+
+    def __init__(self, name: str, *, batch: int = _BATCH, **options: Any) -> None:
+        super().__init__(name, **options)
+        if batch < 1:
+            raise DiscernmentError(f"{self._where}: batch: expected at least 1, not {batch}")
+        self._batch = batch
+
+    @abstractmethod
+    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
+        """What is returned for some texts; may raise anything."""
+
+    def _seen(self, item: Item) -> Sequence[object]:
+        return (item.id, item.text, item.task, item.language, item.question, item.context, item.references)
+
+    def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
+        for begin in range(0, len(requests), self._batch):
+            self._score(requests[begin : begin + self._batch], begin, receive)
+
+    def _score(self, requests: Sequence[Request], begin: int, receive: Receive) -> None:
+        """Scores a batch. Where that fails, halves are tried, which finds the row and keeps what comes before it."""
+        try:
+            found = self._checked(requests)
+        except Exception as error:
+            if len(requests) == 1:
+                problem = str(error) if isinstance(error, _Misshapen) else f"raised {raised(error)}"
+                raise DiscernmentError(f"{self._where}, {requests[0]}: {problem}") from error
+            half = len(requests) // 2
+            self._score(requests[:half], begin, receive)
+            self._score(requests[half:], begin + half, receive)
+            return
+        for place, scores in enumerate(found, begin):
+            receive(place, scores)
+
+    def _checked(self, requests: Sequence[Request]) -> list[Scores]:
+        returned = self._called([request.item for request in requests], [request.text for request in requests])
+        try:
+            columns = {name: column.tolist() for name, column in checked_columns(returned, len(requests)).items()}
+        except DiscernmentError as error:
+            raise _Misshapen(str(error)) from None
+        return [{name: column[row] for name, column in columns.items()} for row in range(len(requests))]
+
+
+class _Misshapen(DiscernmentError):
+    """What is returned is no score for each text."""
+
+
+class FunctionEvaluator(BatchedEvaluator):
+    """A function of items and texts that returns a sequence of scores for each metric.
+
+    Args:
+        function: The function. It gets lists; a text is to be scored in the place of its item's.
+        name: Its name.
+        version: All that its scores depend on, in any form, such as the hash of its source.
+        options: As of `BatchedEvaluator`.
+
+    Example:
+        >>> from pfgen_fast.evaluators.evaluator import text_column
+        >>> def length(items, texts):
+        ...     return {"length": [len(text) for text in texts]}
+        >>> evaluator = FunctionEvaluator(length, name="length", version="1")
+        >>> item = Item("1", "Ice floats.", "answers")
+        >>> evaluator.score([item, item], text_column(["Ice floats.", "Ice"]))
+        {'length': array([11.,  3.])}
+        >>> evaluator.metrics
+        (Metric(name='length', higher_is_better=True, low=None, high=None, combined=True),)
+    """
+
+    def __init__(self, function: Function, *, name: str, version: str = "", **options: Any) -> None:
+        super().__init__(name, **options)
+        self._function, self._version = function, version
+
+    @property
+    def identity(self) -> str:
+        """Its name and version."""
+        return f"python:{json.dumps(self.name)}|version:{json.dumps(self._version)}"
+
+    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
+        return self._function(items, texts)
+
+
+class _OfProtocol(BatchedEvaluator):
+    """An object that is an evaluator itself, with scores that are checked and kept."""
+
+    def __init__(self, evaluator: Evaluator, name: str, *, version: str = "", **options: Any) -> None:
+        own = {"metrics": evaluator.metrics, "is_deterministic": getattr(evaluator, "is_deterministic", False)}
+        super().__init__(name, **{**own, **options})
+        self._evaluator, self._version = evaluator, version
+
+    @property
+    def identity(self) -> str:
+        """The signature of the evaluator and, if there is one, the version."""
+        signature = self._evaluator.signature
+        return f"{signature}|version:{json.dumps(self._version)}" if self._version else signature
+
+    def again(self) -> Self:
+        """The same evaluator without kept scores, as it scores anew."""
+        anew = super().again()
+        anew._evaluator = getattr(self._evaluator, "again", lambda: self._evaluator)()
+        return anew
+
+    def _called(self, items: Sequence[Item], texts: Sequence[str]) -> Any:
+        return self._evaluator.score(items, text_column(texts))
+
+
+def open_function(path: str, *, name: str | None = None, version: str = "", **options: Any) -> OutsideEvaluator:
+    """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments.
+
+    Modules are also looked for in the working folder, after all others.
+
+    Args:
+        path: `module:name`.
+        name: The name of the evaluator; by default the one of an object with the protocol, or else `path`.
+        version: What the scores depend on besides the source of the module.
+        options: As of `FunctionEvaluator`.
+
+    Raises:
+        DiscernmentError: There is no such module or name, or it is neither a function nor an evaluator.
+    """
+    where = f"evaluator python:{in_one_line(path)}"
+    module_name, _, attribute = path.partition(":")
+    if not module_name or not attribute:
+        raise DiscernmentError(f"{where}: expected python:module:function")
+    module = _imported(module_name, where)
+    found = _attribute(module, attribute, where)
+    if isinstance(found, type):
+        try:
+            found = found()
+        except Exception as error:
+            raise DiscernmentError(f"{where}: raised {raised(error)} when it was called without arguments") from error
+    if all(hasattr(found, member) for member in _MEMBERS):
+        return _OfProtocol(found, name=name or found.name, version=version, **options)
+    if not callable(found):
+        raise DiscernmentError(f"{where}: expected a function or an evaluator, not {type(found).__name__}")
+    versions = "|".join(part for part in (version, _source_hash(module)) if part)
+    return FunctionEvaluator(found, name=name or path, version=versions, **options)
+
+
+def _imported(name: str, where: str) -> ModuleType:
+    # After all others, so that no file of the working folder is taken for a module of another package.
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(os.getcwd())
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise DiscernmentError(f"{where}: the module cannot be imported: {raised(error)}") from error
+
+
+def _attribute(module: ModuleType, path: str, where: str) -> Any:
+    found: Any = module
+    for name in path.split("."):
+        if not hasattr(found, name):
+            known = [known for known, value in vars(found).items() if callable(value) and not known.startswith("_")]
+            raise DiscernmentError(f"{where}: {unknown_name('name', name, known)}")
+        found = getattr(found, name)
+    return found
+
+
+def _source_hash(module: ModuleType) -> str:
+    """SHA-256 of the module's source; empty if there is none."""
+    try:
+        return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()
+    except (OSError, TypeError):
+        return ""

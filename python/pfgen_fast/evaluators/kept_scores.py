@@ -1,0 +1,82 @@
+"""Keeps scores in a journal by the key of what was scored: what is scored once stays, whatever happens later."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import DiscernmentError
+from ..files.journal import Journal
+from ..files.lock import held
+from .values import score_of
+
+Scores = Mapping[str, float]
+"""The scores of one text by metric; NaN for a missing one."""
+
+
+class KeptScores:
+    """The scores in a file, by key.
+
+    Args:
+        path: The file; it need not exist yet.
+
+    Raises:
+        DiscernmentError: The file holds something else.
+        TrialsError: The file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal = Journal(path)
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}
+        for entry in self._journal.entries():
+            self._read(entry)
+        if not self._scores and self._journal.has_lines:
+            raise DiscernmentError(f"{path}: holds no scores of an evaluator")
+
+    def _read(self, entry: Mapping[str, Any]) -> None:
+        key, scores = entry.get("key"), entry.get("scores")
+        if isinstance(key, str) and isinstance(scores, dict):
+            with contextlib.suppress(ValueError):  # not a key of ours
+                self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
+
+    def _store(self, key: bytes, scores: Scores) -> None:
+        # Names are shared, so that a million texts need no dictionary each.
+        names = tuple(scores)
+        self._scores[key] = (self._names.setdefault(names, names), tuple(scores.values()))
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def get(self, key: bytes) -> Scores | None:
+        """The scores of a key; None if there are none."""
+        found = self._scores.get(key)
+        return None if found is None else dict(zip(*found, strict=True))
+
+    @contextlib.contextmanager
+    def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:
+        """Yields a function that stores the scores of a key and an item; they are on disk when it returns.
+
+        Raises:
+            DiscernmentError: Another process is adding to the file, or its folder cannot be created.
+            PfgenError: The file cannot be written.
+        """
+        folder = self.path.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DiscernmentError(f"{folder}: cannot be made: {error.strerror or error}") from None
+        with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
+            if not alone:
+                raise DiscernmentError(f"{self.path}: another process is adding scores to it")
+            with contextlib.closing(self._journal):
+                yield self._keep
+
+    def _keep(self, key: bytes, item: str, scores: Scores) -> None:
+        written = {name: None if math.isnan(score) else score for name, score in scores.items()}
+        self._journal.add({"key": key.hex(), "item": item, "scores": written})
+        self._store(key, scores)

@@ -1,0 +1,32 @@
+"""Sentences about names that are unknown: what there is, the nearest name first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from ..files.foreign_text import in_one_line
+
+_MOST = 40
+"""How many names are listed at most; those of a stranger's file may be any number."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """An error message for a name that is none of the known ones.
+
+    Args:
+        what: What the name should name.
+        name: The name.
+        known: The names that there are.
+
+    Example:
+        >>> unknown_name("metric", "blue", ["chrf", "bleu"])
+        "unknown metric 'blue'; expected one of bleu, chrf"
+    """
+    shown = in_one_line(name)
+    names = list(known)
+    nearest = get_close_matches(shown, names, n=_MOST)
+    ordered = list(dict.fromkeys((*nearest, *names)))
+    listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST])
+    more = f" and {len(ordered) - _MOST} more" if len(ordered) > _MOST else ""
+    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}"

@@ -1,0 +1,224 @@
+"""What evaluators outside of this package have in common: a user's function or program is asked for what is not known.
+
+Equal requests are sent once. Scores are kept as they come, so that an error or a kill costs what was under way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import DiscernmentError
+from ..files.foreign_text import in_one_line, utf8
+from ..native import _core
+from .evaluator import Floats, Item, Metric, check_lengths
+from .kept_scores import KeptScores, Scores
+from .naming import unknown_name
+from .values import on_scale, turned
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Progress = Callable[[int, int], None]
+Receive = Callable[[int, Scores], None]
+"""Takes the scores of a request, by its place among those that were sent."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to be scored.
+
+    Attributes:
+        key: A hash of all that its scores depend on.
+        row: The row of the first such text in the call.
+        item: Its item.
+        text: The text.
+    """
+
+    key: bytes
+    row: int
+    item: Item
+    text: str
+
+    def __str__(self) -> str:
+        return f"row {self.row} (item {in_one_line(self.item.id)})"
+
+
+class OutsideEvaluator(ABC):
+    """An evaluator that asks something outside of this package.
+
+    Its metrics are those that the first call with a score returns, unless they are declared.
+
+    Args:
+        name: The name.
+        metrics: The metrics; None if they follow from the scores.
+        lower_is_better: The metrics of which lower values are better.
+        cache: The file that keeps the scores; None keeps none.
+        is_deterministic: Whether a text that is scored again gets the same score.
+        on_progress: Called with the number of texts scored and to be scored in a call.
+
+    Raises:
+        DiscernmentError: A name in `lower_is_better` is none of the declared metrics; or the cache is no such file.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        metrics: Sequence[Metric] | None = None,
+        lower_is_better: Collection[str] = (),
+        cache: str | Path | None = None,
+        is_deterministic: bool = True,
+        on_progress: Progress | None = None,
+    ) -> None:
+        self.name = name
+        self.is_deterministic = is_deterministic
+        self._lower = frozenset(lower_is_better)
+        self._metrics = None if metrics is None else turned(metrics, self._lower, self._where)
+        self._kept = None if cache is None else KeptScores(Path(cache))
+        self._tell = on_progress or (lambda done, total: None)
+
+    @property
+    def _where(self) -> str:
+        return f"evaluator {in_one_line(self.name, 200)}"
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Everything that decides a score besides item and text."""
+
+    @abstractmethod
+    def _seen(self, item: Item) -> Sequence[object]:
+        """What of an item the scores may depend on."""
+
+    @abstractmethod
+    def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
+        """Gets the scores of all requests; `receive` is called as they come, in any order, once for each.
+
+        Raises:
+            DiscernmentError: Something goes wrong; what was received stays.
+        """
+
+    @property
+    def signature(self) -> str:
+        """Its identity, and which metrics are turned."""
+        lower = sorted(self._lower | {metric.name for metric in self.metrics if not metric.higher_is_better})
+        return f"{self.identity}|lower_is_better:{json.dumps(lower)}" if lower else self.identity
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics; none before the first score, unless they are declared."""
+        return self._metrics or ()
+
+    def again(self) -> Self:
+        """The same evaluator without kept scores, so that it scores anew."""
+        anew = copy.copy(self)
+        anew._kept = None
+        return anew
+
+    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
+        """Scores the texts whose scores are not kept, and returns all scores.
+
+        Raises:
+            DiscernmentError: What is asked fails, or returns too few, too many or other scores than it should.
+        """
+        check_lengths(items, texts)
+        requests, places = self._requests(items, texts)
+        scores = [None if self._kept is None else self._kept.get(request.key) for request in requests]
+        todo = [number for number, found in enumerate(scores) if found is None]
+        if todo:
+            with self._keeping() as keep:
+                self._fill(requests, todo, scores, keep)
+        self._learn(requests, scores)
+        return {metric.name: self._column(metric, scores, places) for metric in self.metrics}
+
+    def _fill(
+        self,
+        requests: Sequence[Request],
+        todo: Sequence[int],
+        scores: list[Scores | None],
+        keep: Callable[[Request, Scores], None],
+    ) -> None:
+        n_done = 0
+        self._tell(n_done, len(todo))
+
+        def receive(place: int, found: Scores) -> None:
+            nonlocal n_done
+            number = todo[place]
+            keep(requests[number], found)
+            scores[number] = found
+            n_done += 1
+            self._tell(n_done, len(todo))
+
+        self._ask([requests[number] for number in todo], receive)
+
+    @contextlib.contextmanager
+    def _keeping(self) -> Iterator[Callable[[Request, Scores], None]]:
+        if self._kept is None:
+            yield lambda request, scores: None
+            return
+        with self._kept.adding() as keep:
+            yield lambda request, scores: keep(request.key, request.item.id, scores)
+
+    def _requests(self, items: Sequence[Item], texts: _core.TextColumn) -> tuple[list[Request], list[int | None]]:
+        """The distinct requests, and which of them each row needs; None for a missing text."""
+        keys = _Keys(self.identity, self._seen)
+        requests: list[Request] = []
+        numbers: dict[bytes, int] = {}
+        places: list[int | None] = []
+        for row, (item, text) in enumerate(zip(items, texts.tolist(), strict=True)):
+            if text is None:
+                places.append(None)
+                continue
+            key = keys.key(item, text)
+            if key not in numbers:
+                numbers[key] = len(requests)
+                requests.append(Request(key, row, item, text))
+            places.append(numbers[key])
+        return requests, places
+
+    def _learn(self, requests: Sequence[Request], scores: Sequence[Scores | None]) -> None:
+        """Takes the metrics from the first scores, in the order of the texts; later ones must be among them."""
+        names = dict.fromkeys(name for found in scores for name in found or ())
+        if self._metrics is None:
+            if names:
+                self._metrics = turned(map(Metric, names), self._lower, self._where)
+            elif requests:
+                raise DiscernmentError(f"{self._where}: returned no score of any metric for {len(requests):,} texts")
+            return
+        known = [metric.name for metric in self._metrics]
+        for name in names:
+            if name not in known:
+                first = next(request for request, found in zip(requests, scores, strict=True) if name in (found or ()))
+                raise DiscernmentError(f"{self._where}, {first}: returned an {unknown_name('metric', name, known)}")
+
+    def _column(self, metric: Metric, scores: Sequence[Scores | None], places: Sequence[int | None]) -> Floats:
+        values = [(found or {}).get(metric.name, np.nan) for found in scores]
+        column = [np.nan if place is None else values[place] for place in places]
+        return on_scale(metric, np.array(column, dtype=np.float64))
+
+
+class _Keys:
+    """The keys of texts; what they share of an item is hashed once, because a context may be long."""
+
+    def __init__(self, identity: str, seen: Callable[[Item], Sequence[object]]) -> None:
+        self._identity, self._seen = identity, seen
+        self._begun: dict[int, Any] = {}
+
+    def key(self, item: Item, text: str) -> bytes:
+        begun = self._begun.get(id(item))
+        if begun is None:
+            parts = json.dumps([self._identity, *self._seen(item)], ensure_ascii=False)
+            begun = self._begun[id(item)] = hashlib.sha256(utf8(parts) + b"\n")
+        digest = begun.copy()
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        return bytes(digest.digest())

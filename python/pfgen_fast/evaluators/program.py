@@ -1,0 +1,135 @@
+"""A process that reads lines and writes lines, both at the same time, and that never outlives its use.
+
+It has a process group of its own, which is ended with it: nothing that it started is left behind by a time limit or by
+Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ..files.foreign_text import terminal_text
+from ..files.reading import MAX_LINE_BYTES
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_STDERR_BYTES = 1 << 13
+"""Longer lines of stderr are shown in pieces."""
+
+_LINES_AHEAD = 256
+_PATIENCE_SECONDS = 2.0
+"""How long a process that is to end may take, before it is killed."""
+
+
+class Program:
+    """A running process; a context that ends it.
+
+    Args:
+        command: The program and its arguments.
+        lines: What it reads, line by line.
+        show: Called with each line that it writes to stderr, made harmless, by another thread.
+
+    Raises:
+        OSError: It cannot be started.
+        ValueError: An argument cannot be passed to a program.
+    """
+
+    def __init__(self, command: Sequence[str], lines: Iterable[bytes], show: Callable[[str], None]) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._stdin, self._stdout, self._stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        self._lines, self._show = lines, show
+        self._read: queue.Queue[bytes] = queue.Queue(_LINES_AHEAD)
+        self._is_ending = threading.Event()
+        work = (self._write_stdin, self._read_stdout, self._show_stderr)
+        self._threads = [threading.Thread(target=target, daemon=True) for target in work]
+        for thread in self._threads:
+            thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._process.returncode is None:
+            self._end()
+        self._is_ending.set()
+        for thread in self._threads:
+            # Only a process that left the group could still hold a pipe, and with it the thread.
+            thread.join(_PATIENCE_SECONDS)
+
+    def line(self, deadline: float | None) -> bytes:
+        """The next line that it writes; empty at the end, at most `MAX_LINE_BYTES` and one byte of a longer one.
+
+        Raises:
+            TimeoutError: There is none at the deadline, a time of `time.monotonic`.
+        """
+        try:
+            return self._read.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except queue.Empty:
+            raise TimeoutError from None
+
+    def exit_code(self, deadline: float | None) -> int:
+        """Waits for its end; negative if a signal ended it.
+
+        Raises:
+            TimeoutError: It has not ended at the deadline.
+        """
+        try:
+            return self._process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+
+    def _end(self) -> None:
+        self._signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE_SECONDS)
+        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))  # also what it started and what ignored the first
+        self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nothing of the group is left
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, number)
+            else:
+                self._process.send_signal(number)
+
+    def _write_stdin(self) -> None:
+        # A program may end without reading everything.
+        with contextlib.suppress(OSError), self._stdin:
+            for line in self._lines:
+                self._stdin.write(line)
+
+    def _read_stdout(self) -> None:
+        with self._stdout:
+            is_open = True
+            while is_open:
+                line = self._stdout.readline(MAX_LINE_BYTES + 1)
+                is_open = bool(line) and self._put(line)
+            self._put(b"")
+
+    def _put(self, line: bytes) -> bool:
+        """Hands a line over; gives up when nobody will ask for it."""
+        while not self._is_ending.is_set():
+            with contextlib.suppress(queue.Full):
+                self._read.put(line, timeout=0.1)
+                return True
+        return False
+
+    def _show_stderr(self) -> None:
+        with self._stderr:
+            while line := self._stderr.readline(_STDERR_BYTES):
+                # Of a bar that is drawn over and over again, the last state.
+                states = [state for state in line.decode("utf-8", "replace").rstrip("\r\n").split("\r") if state]
+                self._show(terminal_text(states[-1]) if states else "")

@@ -1,0 +1,147 @@
+"""Ratings: the scales on which a judge rates, the rating in a reply, and scores as means of the valid ratings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import JudgingError
+from ..generation.engines import ModelEngine
+from ..generation.events import Events
+from ..judging.asking import Asking, Progress
+from ..judging.budget import Spending
+from ..judging.replies import Replies
+from ..judging.requests import Judge, JudgeRequest
+from .evaluator import Floats
+
+Connect = Callable[[Judge], ModelEngine]
+"""Opens the engine that asks a judge, such as `Server(...).engine`."""
+
+_IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
+_WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The ratings that a prompt asks for: whole numbers, both bounds included.
+
+    Raises:
+        JudgingError: The bounds are not in order, or not from 0 to 100.
+    """
+
+    low: int = 1
+    high: int = 10
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high <= 100:
+            raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
+
+    def rating_in(self, reply: str) -> int | None:
+        """The last number of the form `[[n]]`; None if there is none or it is not on the scale.
+
+        Example:
+            >>> Scale().rating_in("Not [[3]], rather [[ 7 ]]."), Scale(1, 5).rating_in("[[3]] or [[7]]")
+            (7, None)
+        """
+        found = _IN_BRACKETS.findall(reply)
+        whole = _WHOLE.fullmatch(found[-1]) if found else None
+        return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
+
+
+def usual_temperature(n_ratings: int) -> float:
+    """The temperature at which ratings are drawn unless another is given: 0 for one, 1 for several.
+
+    At 0, several ratings would be equal.
+    """
+    return 0.0 if n_ratings == 1 else 1.0
+
+
+def check_n_ratings(n_ratings: int) -> None:
+    """Raises JudgingError unless each text is rated at least once."""
+    if n_ratings < 1:
+        raise JudgingError(f"ratings: expected at least 1, not {n_ratings}")
+
+
+class Ratings:
+    """The ratings of some texts, as far as they exist.
+
+    Args:
+        requests: The requests for the ratings: `n_ratings` for each place that is rated, in the order of the places.
+        replies: The stored replies.
+        is_rated: Which places are rated; a place is a text, or a text and a metric.
+        n_ratings: How often each place is rated.
+        scale: The scale of the ratings.
+
+    Attributes:
+        asking: The underlying requests: which replies are missing, what they cost, and how to ask for them.
+    """
+
+    def __init__(
+        self, requests: Iterable[JudgeRequest], replies: Replies, is_rated: Any, n_ratings: int, scale: Scale
+    ) -> None:
+        self.asking = Asking(requests, replies)
+        self._is_rated: NDArray[np.bool_] = np.asarray(is_rated, dtype=bool)
+        self._n_ratings, self._scale = n_ratings, scale
+
+    def ask(
+        self,
+        judge: Judge,
+        connect: Connect | None,
+        *,
+        spending: Spending | None = None,
+        on_progress: Progress | None = None,
+        events: Events | None = None,
+    ) -> str | None:
+        """Asks for the missing ratings and stores each as it arrives.
+
+        Args:
+            judge: The judge.
+            connect: Opens the engine; None sends no requests.
+            spending: Prices and budget; what is asked is added to it.
+            on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens.
+
+        Returns:
+            A sentence on why some ratings are still missing; None if none are, or if no requests were to be sent.
+
+        Raises:
+            EngineError: An error concerns all requests. Ratings received before are kept.
+            JudgingError: Another process is adding replies to the same file.
+        """
+        if connect is None or not self.asking.n_missing:
+            return None
+        return self.asking.ask(connect(judge), spending=spending, on_progress=on_progress, events=events)
+
+    def values(self) -> Floats:
+        """A row of ratings for each place; NaN if a rating is missing or its reply contains none."""
+        found = [np.nan if reply is None else self._scale.rating_in(reply) for reply in self.asking.replies()]
+        return self._at_places(np.array(found, dtype=np.float64), np.nan)
+
+    def means(self) -> Floats:
+        """The mean of each place's valid ratings; NaN if there are none."""
+        ratings = self.values()
+        is_valid = ~np.isnan(ratings)
+        n_valid = is_valid.sum(axis=-1)
+        sums = np.where(is_valid, ratings, 0.0).sum(axis=-1)
+        means: Floats = np.divide(sums, n_valid, out=np.full(n_valid.shape, np.nan), where=n_valid > 0)
+        return means
+
+    def is_complete(self) -> NDArray[np.bool_]:
+        """Whether each place has all replies, valid or not; a place that is not rated needs none."""
+        has_reply = np.array([reply is not None for reply in self.asking.replies()], dtype=np.float64)
+        return np.asarray(self._at_places(has_reply, 1.0).all(axis=-1))
+
+    @property
+    def n_unrated(self) -> int:
+        """The number of replies that contain no valid rating."""
+        return sum(reply is not None and self._scale.rating_in(reply) is None for reply in self.asking.replies())
+
+    def _at_places(self, of_requests: Floats, elsewhere: float) -> Floats:
+        values = np.full((*self._is_rated.shape, self._n_ratings), elsewhere)
+        values[self._is_rated] = of_requests.reshape(-1, self._n_ratings)
+        return values

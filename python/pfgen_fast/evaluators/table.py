@@ -1,0 +1,310 @@
+"""A finished table of scores as an evaluator: `table:FILE`. Nothing is run.
+
+A row has the columns `item`, `perturbation` (`original`, or a name such as `char_delete/30`), `metric` and `score`, and
+optionally `replicate` and `rating`, over which scores are averaged, and `level`, for perturbations that no plan knows.
+Scores are found by item and perturbation, not by text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError, TrialsError
+from ..files.foreign_text import in_one_line, utf8
+from ..tables.formats import has_encoding, table_rows
+from .evaluator import Floats, Item, Metric
+from .naming import unknown_name
+from .values import on_scale, score_of, turned
+
+ORIGINAL = "original"
+"""The name in the column `perturbation` that undamaged texts have."""
+
+LEVELS = ("character", "word", "sentence", "control")
+"""What the column `level` may hold."""
+
+_NEEDED = ("item", "perturbation", "metric", "score")
+_NAMED = 5
+
+
+class TableScores:
+    """The scores of a table.
+
+    Args:
+        path: The table, in any format that `score` reads.
+        name: Its name; by default that of the file.
+        metrics: The metrics; by default all of the table, in its order.
+        lower_is_better: The metrics of which lower values are better.
+
+    Raises:
+        DiscernmentError: The table cannot be read, lacks a column, has a score twice, an unknown metric or level, or
+            scores of an item without those of its original.
+
+    Attributes:
+        name: The name.
+        signature: A hash of the rows, and which metrics are turned.
+        metrics: The metrics.
+        names: The perturbations in the order of the table, without the originals.
+        items: The items in the order of the table.
+
+    Example:
+        >>> import tempfile
+        >>> rows = "item,perturbation,metric,score\\n1,original,rating,4\\n1,own/1,rating,3\\n2,original,rating,5\\n"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "scores.csv")
+        ...     _ = path.write_text(rows)
+        ...     table = TableScores(path)
+        >>> table.names, table.originals(["1", "2"]), table.perturbed("own/1", ["1", "2"])
+        (('own/1',), {'rating': array([4., 5.])}, {'rating': array([ 3., nan])})
+        >>> table.has("own/1", ["1", "2"])
+        array([ True, False])
+    """
+
+    is_deterministic = True
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        name: str | None = None,
+        metrics: Sequence[Metric] | None = None,
+        lower_is_better: Collection[str] = (),
+    ) -> None:
+        self._path = Path(path)
+        self.name = name or self._path.stem
+        columns = _read(self._path)
+        found = [Metric(metric) for metric in columns.metrics.names]
+        self.metrics = turned(found if metrics is None else metrics, lower_is_better, str(path))
+        self._check_metrics(columns.metrics.names)
+        lower = sorted(metric.name for metric in self.metrics if not metric.higher_is_better)
+        self.signature = f"table:{columns.hash}" + (f"|lower_is_better:{json.dumps(lower)}" if lower else "")
+        self.names = tuple(one for one in columns.perturbations.names if one != ORIGINAL)
+        self.items = tuple(columns.items.names)
+        self._levels = columns.levels
+        self._places = columns.items.numbers
+        self._scores, self._has = self._arranged(columns)
+        self._check_originals()
+
+    def originals(self, items: Sequence[str]) -> dict[str, Floats]:
+        """The scores of the originals of items, by metric.
+
+        Raises:
+            DiscernmentError: The table lacks the original of some item.
+        """
+        _refuse(self._path, "lacks the originals of", [one for one in items if not self._is_there(ORIGINAL, one)])
+        return self._columns(ORIGINAL, items)
+
+    def perturbed(self, name: str, items: Sequence[str]) -> dict[str, Floats]:
+        """The scores of items with a perturbation, by metric; NaN where there are none, or no valid ones.
+
+        Raises:
+            DiscernmentError: The table has no such perturbation.
+        """
+        if name not in self._scores:
+            raise DiscernmentError(f"{self._path}: {unknown_name('perturbation', name, self.names)}")
+        return self._columns(name, items)
+
+    def has(self, name: str, items: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether the table has rows of items with a perturbation, whatever their scores."""
+        return np.array([self._is_there(name, item) for item in items], dtype=bool)
+
+    def level_of(self, name: str) -> str | None:
+        """The level of a perturbation; None if the table does not say."""
+        return self._levels.get(name)
+
+    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """What a reader of the scores of these items must know, one sentence each."""
+        known = {item.id for item in items}
+        others = [item for item in self.items if item not in known]
+        begin = "The table has scores that are left out, because the collection does not have"
+        return (_sentence(begin, others) + ".",) if others else ()
+
+    def _is_there(self, perturbation: str, item: str) -> bool:
+        place = self._places.get(item)
+        return place is not None and perturbation in self._has and bool(self._has[perturbation][place])
+
+    def _columns(self, perturbation: str, items: Sequence[str]) -> dict[str, Floats]:
+        # The place behind the last one holds NaN, for items that the table does not know.
+        places = [self._places.get(item, len(self.items)) for item in items]
+        scores = self._scores[perturbation]
+        return {metric.name: on_scale(metric, scores[number][places]) for number, metric in enumerate(self.metrics)}
+
+    def _arranged(self, columns: _Columns) -> tuple[dict[str, Floats], dict[str, NDArray[np.bool_]]]:
+        """By perturbation, the score of each metric and item, and which items there are."""
+        scores, has = {}, {}
+        n_metrics, n_items = len(self.metrics), len(self.items)
+        places = {metric.name: place for place, metric in enumerate(self.metrics)}
+        place_of = np.array([places[name] for name in columns.metrics.names], dtype=np.int64)
+        perturbation, item, metric, score = columns.means()
+        for number, name in enumerate(columns.perturbations.names):
+            is_own = perturbation == number
+            scores[name] = np.full((n_metrics, n_items + 1), np.nan)
+            scores[name][place_of[metric[is_own]], item[is_own]] = score[is_own]
+            has[name] = np.zeros(n_items, dtype=bool)
+            has[name][item[is_own]] = True
+        return scores, has
+
+    def _check_metrics(self, names: Sequence[str]) -> None:
+        known = [metric.name for metric in self.metrics]
+        for name in names:
+            if name not in known:
+                raise DiscernmentError(f"{self._path}: {unknown_name('metric', name, known)}")
+
+    def _check_originals(self) -> None:
+        if ORIGINAL not in self._has:
+            raise DiscernmentError(
+                f"{self._path}: no row with the perturbation {ORIGINAL!r}; expected one for each item"
+            )
+        orphans = [item for item in self.items if not self._is_there(ORIGINAL, item)]
+        _refuse(self._path, "has perturbed rows, but no original, of", orphans)
+
+
+@dataclass
+class _Names:
+    """Texts by numbers, in the order of their first places."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, name: str) -> int:
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.numbers)
+
+
+@dataclass
+class _Columns:
+    """The rows of a table: perturbation, item, metric, replicate and rating as numbers, with their score."""
+
+    items: _Names = field(default_factory=_Names)
+    perturbations: _Names = field(default_factory=_Names)
+    metrics: _Names = field(default_factory=_Names)
+    replicates: _Names = field(default_factory=_Names)
+    ratings: _Names = field(default_factory=_Names)
+    rows: dict[tuple[int, int, int, int, int], float] = field(default_factory=dict)
+    levels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of all rows."""
+        names = [self.perturbations, self.items, self.metrics, self.replicates, self.ratings]
+        begin = json.dumps([[each.names for each in names], self.levels], ensure_ascii=False)
+        digest = hashlib.sha256(utf8(begin) + b"\n")
+        digest.update(self._keys().astype("<i8").tobytes())
+        digest.update(np.array(list(self.rows.values()), dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def _keys(self) -> NDArray[np.int64]:
+        return np.array(list(self.rows), dtype=np.int64).reshape(-1, 5)
+
+    def means(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:
+        """Perturbation, item, metric and score, averaged over the valid ratings and then over replicates."""
+        keys = self._keys()
+        scores = np.array(list(self.rows.values()), dtype=np.float64)
+        for n_columns in (4, 3):
+            keys, scores = _averaged(keys[:, :n_columns], scores)
+        return keys[:, 0], keys[:, 1], keys[:, 2], scores
+
+
+def _averaged(keys: NDArray[np.int64], scores: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """The distinct keys, and the mean of the scores of each that are not NaN."""
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    is_valid = ~np.isnan(scores)
+    n_valid = np.bincount(group[is_valid], minlength=len(distinct))
+    # Added one after the other in the order of their size, so that the order of the rows changes nothing.
+    order = np.argsort(scores, kind="stable")
+    order = order[is_valid[order]]
+    sums = np.bincount(group[order], weights=scores[order], minlength=len(distinct))
+    means = np.full(len(distinct), np.nan)
+    np.divide(sums, n_valid, out=means, where=n_valid > 0)
+    return distinct, means
+
+
+def _read(path: Path) -> _Columns:
+    columns = _Columns()
+    try:
+        is_text = has_encoding(path)
+        for location, row in table_rows(path):
+            _add(columns, row, location, is_text=is_text)
+    except TrialsError as error:
+        raise DiscernmentError(str(error)) from None
+    if not columns.rows:
+        raise DiscernmentError(f"{path}: no rows; expected the columns {', '.join(_NEEDED)}")
+    return columns
+
+
+def _add(columns: _Columns, row: Mapping[str, Any], location: str, *, is_text: bool) -> None:
+    for name in _NEEDED:
+        if name not in row:
+            there = ", ".join(in_one_line(name) for name in row)
+            raise DiscernmentError(f"{location}: no column {name!r}; there are {there or 'none'}")
+    item, perturbation, metric = (_name(row, column, location) for column in _NEEDED[:3])
+    replicate, rating, level = (_label(row.get(column)) for column in ("replicate", "rating", "level"))
+    key = (
+        columns.perturbations.number(perturbation),
+        columns.items.number(item),
+        columns.metrics.number(metric),
+        columns.replicates.number(replicate),
+        columns.ratings.number(rating),
+    )
+    if key in columns.rows:
+        which = f"item {in_one_line(item)}, {in_one_line(perturbation)}, {in_one_line(metric)}"
+        raise DiscernmentError(f"{location}: a second score of {which}; expected one, or a column replicate or rating")
+    columns.rows[key] = _text_score(row["score"]) if is_text else score_of(row["score"])
+    _add_level(columns, perturbation, level, location)
+
+
+def _add_level(columns: _Columns, perturbation: str, level: str, location: str) -> None:
+    if not level or perturbation == ORIGINAL:
+        return
+    if level not in LEVELS:
+        raise DiscernmentError(f"{location}: {unknown_name('level', level, LEVELS)}")
+    known = columns.levels.setdefault(perturbation, level)
+    if level != known:
+        problem = f"the level {level} of {in_one_line(perturbation)}, which has the level {known} above"
+        raise DiscernmentError(f"{location}: {problem}; expected the same in all rows")
+
+
+def _name(row: Mapping[str, Any], column: str, location: str) -> str:
+    found = _label(row[column])
+    if not found:
+        raise DiscernmentError(f"{location}: the column {column!r} is empty; expected a name")
+    return found
+
+
+def _label(value: Any) -> str:
+    """A cell as a name: whole numbers as they are written, empty where there is nothing."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text_score(cell: str) -> float:
+    """The score in a cell of a table of texts."""
+    try:
+        number = float(cell) if "_" not in cell else math.nan
+    except ValueError:
+        return math.nan
+    return score_of(number)
+
+
+def _refuse(path: Path, problem: str, items: Sequence[str]) -> None:
+    if items:
+        raise DiscernmentError(_sentence(f"{path}: {problem}", items))
+
+
+def _sentence(begin: str, items: Sequence[str]) -> str:
+    """A sentence that ends with the number of items and the first of them."""
+    named = ", ".join(in_one_line(item) for item in items[:_NAMED])
+    rest = f" and {len(items) - _NAMED:,} more" if len(items) > _NAMED else ""
+    return f"{begin} {len(items):,} {'item' if len(items) == 1 else 'items'}: {named}{rest}"

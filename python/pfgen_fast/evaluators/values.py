@@ -1,0 +1,159 @@
+"""What counts as a score: every evaluator's results are checked here, so that an invalid value is always missing.
+
+A value that is no number, is not finite, or lies outside of its metric's scale is missing: NaN. Too few or too many
+values are an error, because nobody can tell which text each belongs to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Complex, Real
+from typing import Any, SupportsFloat
+
+import numpy as np
+
+from ..errors import DiscernmentError, PfgenError
+from ..files.foreign_text import in_one_line
+from ..native import _core
+from .evaluator import Evaluator, Floats, Item, Metric, check_lengths
+from .naming import unknown_name
+
+
+def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
+    """Calls an evaluator and checks what it returns.
+
+    Args:
+        evaluator: The evaluator.
+        items: One item for each text.
+        texts: The texts.
+
+    Returns:
+        The scores of each of its metrics; NaN where a score is missing, invalid or out of scale.
+
+    Raises:
+        DiscernmentError: The evaluator raises an error of its own, lacks a metric, or returns too few or too many
+            scores.
+        PfgenError: As the evaluator raises it.
+
+    Example:
+        >>> from pfgen_fast.evaluators.evaluator import text_column
+        >>> class Length:
+        ...     name, signature, metrics = "length", "length", (Metric("length", high=9),)
+        ...     def score(self, items, texts):
+        ...         return {"length": [len(text) for text in texts.tolist()]}
+        >>> item = Item("1", "Ice", "answers")
+        >>> valid_scores(Length(), [item, item], text_column(["Ice", "Ice floats."]))
+        {'length': array([ 3., nan])}
+    """
+    check_lengths(items, texts)
+    where = f"evaluator {in_one_line(evaluator.name, 200)}"
+    try:
+        returned = evaluator.score(items, texts)
+    except PfgenError:
+        raise
+    except Exception as error:
+        raise DiscernmentError(f"{where}: raised {raised(error)}") from error
+    try:
+        columns = checked_columns(returned, len(texts))
+    except DiscernmentError as problem:
+        raise DiscernmentError(f"{where}: {problem}") from None
+    for name in columns:
+        if name not in {metric.name for metric in evaluator.metrics}:
+            names = [metric.name for metric in evaluator.metrics]
+            raise DiscernmentError(f"{where}: returned an {unknown_name('metric', name, names)}")
+    found = {}
+    for metric in evaluator.metrics:
+        if metric.name not in columns:
+            raise DiscernmentError(f"{where}: returned no scores of the metric {in_one_line(metric.name)}")
+        found[metric.name] = on_scale(metric, columns[metric.name])
+    return found
+
+
+def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
+    """A mapping from metrics to sequences of scores, as an evaluator returns it; NaN for what is no score.
+
+    Raises:
+        DiscernmentError: It is no such mapping, or a sequence has another length than expected.
+    """
+    if not isinstance(returned, Mapping):
+        raise DiscernmentError(f"returned {type(returned).__name__}; expected a sequence of scores by metric")
+    found = {}
+    for name, column in returned.items():
+        if not isinstance(name, str) or not name:
+            raise DiscernmentError(f"returned scores of {in_one_line(repr(name))}; expected a metric's name")
+        if isinstance(column, str | bytes | Mapping) or not (
+            hasattr(column, "__len__") and hasattr(column, "__iter__")
+        ):
+            what = f"{type(column).__name__} as scores of the metric {in_one_line(name)}"
+            raise DiscernmentError(f"returned {what}; expected a sequence of numbers")
+        if len(column) != n_texts:
+            what = f"{len(column):,} scores of the metric {in_one_line(name)} for {n_texts:,} texts"
+            raise DiscernmentError(f"returned {what}; expected one for each")
+        found[name] = _scores_of(column)
+    return found
+
+
+def _scores_of(column: Any) -> Floats:
+    """The scores of a sequence; whole arrays at once, since our own evaluators have millions of scores."""
+    if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.ndim == 1:
+        return np.where(np.isfinite(column), column, np.nan)
+    return np.array([score_of(value) for value in column], dtype=np.float64)
+
+
+def score_of(value: Any) -> float:
+    """A value as a score; NaN if it is no finite number.
+
+    Example:
+        >>> [score_of(value) for value in (3, 0.5, True, "3", None, float("inf"), [1], 10**400)]
+        [3.0, 0.5, 1.0, nan, nan, nan, nan, nan]
+    """
+    if type(value) is float:
+        return value if math.isfinite(value) else math.nan
+    is_number = isinstance(value, Real) or (
+        # Such as the scalars of tensors, which are no numbers by their class; an array is none even with one entry.
+        isinstance(value, SupportsFloat) and not isinstance(value, Complex) and getattr(value, "ndim", 0) == 0
+    )
+    if not is_number:
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def on_scale(metric: Metric, scores: Floats) -> Floats:
+    """The scores without those that are not finite or lie outside of the metric's scale, which become NaN."""
+    low = -math.inf if metric.low is None else metric.low
+    high = math.inf if metric.high is None else metric.high
+    with np.errstate(invalid="ignore"):
+        is_valid = np.isfinite(scores) & (scores >= low) & (scores <= high)
+    return np.where(is_valid, scores, np.nan)
+
+
+def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: str) -> tuple[Metric, ...]:
+    """The metrics, those of the given names with lower values as the better ones.
+
+    Raises:
+        DiscernmentError: There is no metric of such a name.
+    """
+    known = tuple(metrics)
+    for name in lower_is_better:
+        if name not in {metric.name for metric in known}:
+            raise DiscernmentError(f"{where}: {unknown_name('metric', name, [one.name for one in known])}")
+    return tuple(
+        replace(metric, higher_is_better=False) if metric.name in lower_is_better else metric for metric in known
+    )
+
+
+def raised(error: BaseException) -> str:
+    """An exception in a few harmless words.
+
+    Example:
+        >>> raised(KeyError("a\\nb"))
+        "KeyError: 'a\\\\nb'"
+    """
+    message = in_one_line(error, 200)
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

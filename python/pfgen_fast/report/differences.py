@@ -1,0 +1,72 @@
+"""Two texts side by side with their differences marked: what is gone in the first, what is new in the second.
+
+Long texts are cut to what lies around their first difference, so that no text makes marking slow.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from difflib import SequenceMatcher
+
+from ..experiments.finding import Piece, Pieces
+
+N_SHOWN = 300
+"""The maximum number of characters shown of a text."""
+
+_N_IN_FRONT = 60
+_CUT = Piece("…")
+_JOINER = "\u200d"
+
+
+def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
+    """Both texts in pieces. Unchanged pieces are the same in both; no character with its marks is split.
+
+    Example:
+        >>> before, after = marked("Ice floats.", "Ice flots, too.")
+        >>> [piece.text for piece in before if piece.is_changed], [piece.text for piece in after if piece.is_changed]
+        (['a'], [', too'])
+    """
+    is_long = max(len(before), len(after)) > N_SHOWN
+    start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
+    # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
+    windows = [text[start : start + N_SHOWN] for text in (before, after)]
+    first, second = map(_characters, windows)
+    pieces: tuple[list[Piece], list[Piece]] = ([], [])
+    if start:
+        for side in pieces:
+            side.append(_CUT)
+    are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
+    steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    if all(are_cut) and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
+        del steps[-1]  # only one text reaches so far, because it is the shorter one in front of it
+    for tag, begin, end, begin_after, end_after in steps:
+        for side, text in zip(pieces, ("".join(first[begin:end]), "".join(second[begin_after:end_after])), strict=True):
+            if text:
+                side.append(Piece(text, is_changed=tag != "equal"))
+    for side, is_cut in zip(pieces, are_cut, strict=True):
+        if is_cut:
+            side.append(_CUT if all(are_cut) else Piece("…", is_changed=True))
+    return tuple(pieces[0]), tuple(pieces[1])
+
+
+def _n_equal(first: str, second: str) -> int:
+    """How many code points two texts have in common at their beginning."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _characters(text: str) -> list[str]:
+    """The characters of a text, each with the marks that are joined to it."""
+    found: list[str] = []
+    for one in text:
+        if found and (found[-1].endswith(_JOINER) or one == _JOINER or unicodedata.category(one).startswith("M")):
+            found[-1] += one
+        else:
+            found.append(one)
+    return found

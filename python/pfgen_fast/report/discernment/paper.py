@@ -1,0 +1,69 @@
+"""What the DHP benchmark says of its data sets, beside our figures: claims in words, and figures read off its bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...discernment.paper import claims, datasets
+from ...discernment.published import Published
+from ...experiments.finding import Cell, Table
+from .rows import Result, summary_row
+
+_CLAIM_COLUMNS = ("dataset", "models", "scores", "claim", "ours")
+_PUBLISHED_COLUMNS = ("dataset", "model", "score", "published", "evaluator", "ours", "n_items")
+_OURS = {
+    "d_average": ("printed_d", "average"),
+    "d_minimum": ("printed_d", "minimum"),
+    "weighted_average": ("weighted_d", "average"),
+    "weighted_minimum": ("weighted_d", "minimum"),
+}
+"""The column of our summary that each score of the paper is to be compared with."""
+
+
+def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:
+    """The claims about the data sets whose plans were run, and the published figures; none if there are neither."""
+    of_datasets = {result: dataset for result in results if (dataset := _dataset(result)) is not None}
+    found = []
+    if names := dict.fromkeys([*of_datasets.values(), *(one.dataset for one in published)]):
+        found.append(_claims(names, of_datasets))
+    if published:
+        title = "Figures read off the paper's pictures, beside ours"
+        rows = tuple(row for one in published for row in _published_rows(one, of_datasets))
+        found.append(Table("published", title, _PUBLISHED_COLUMNS, rows, 2))
+    return found
+
+
+def _dataset(result: Result) -> str | None:
+    """The data set of the paper whose plan was run."""
+    plan = result.found.scored.plan.name
+    return next((name for name in datasets() if plan.startswith(f"paper: {name}")), None)
+
+
+def _claims(names: Iterable[str], of_datasets: dict[Result, str]) -> Table:
+    wanted = list(names)
+    found = dict.fromkeys(claim for name in wanted for claim in claims(name))
+    rows = []
+    for claim in found:
+        general = not set(claim.datasets) & set(datasets())
+        own = [result for result, name in of_datasets.items() if general or name in claim.datasets]
+        ours = "; ".join(map(_in_short, own)) or None
+        rows.append((", ".join(claim.datasets), claim.models, claim.scores, claim.claim, ours))
+    return Table("claims", "What the paper says of its data sets, beside our figures", _CLAIM_COLUMNS, tuple(rows))
+
+
+def _in_short(result: Result) -> str:
+    row = summary_row(result, "printed_d", "all")
+    if row is None or row["average"] is None:
+        return f"{result.title}: undefined"
+    return f"{result.title}: average {row['average']:.1f}, minimum {row['minimum']:.1f}"
+
+
+def _published_rows(one: Published, of_datasets: dict[Result, str]) -> Iterable[tuple[Cell, ...]]:
+    known = (one.dataset, one.model, one.score, one.value)
+    own = [result for result, name in of_datasets.items() if name == one.dataset]
+    score, statistic = _OURS[one.score]
+    for result in own:
+        row = summary_row(result, score, "all")
+        yield *known, result.label, None if row is None else row[statistic], result.found.work.n_items
+    if not own:
+        yield *known, None, None, None

@@ -1,0 +1,267 @@
+"""The pictures of a test of evaluators, as data: heat maps, curves, bars, and densities of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...discernment.kinds import LEVELS
+from ...discernment.result import Curve, PerturbedScores
+from ...evaluators.evaluator import Metric
+from ...experiments.charts import (
+    BarPanel,
+    Bars,
+    BarSeries,
+    Chart,
+    Density,
+    HeatMap,
+    HeatPanel,
+    Line,
+    LinePanel,
+    LinePanels,
+    Points,
+)
+from ...experiments.finding import Picture
+from ...files.foreign_text import in_one_line
+from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
+from .rows import Result, Row, d_text, is_control, is_rewarded, name_of, summary_row
+from .tables import weighted_by
+
+_MAX_PAIRS = 200_000
+_ONE_SCALE = 5.0
+_REWARDED = " ↑"
+
+
+def pictures(results: Sequence[Result]) -> list[Picture]:
+    """All pictures."""
+    by = weighted_by([result.found for result in results])
+    found: list[tuple[str, str, Chart]] = []
+    for result in results:
+        found.append(
+            ("heat", f"What {result.title} notices: d, on colours for how consistently scores fall", _heat(result))
+        )
+    for result in results:
+        found += _curves(result)
+    found.append(("bars", f"Average and minimum of d{by}", _bars(results)))
+    for scope in ("level", "degree"):
+        found += [(f"{scope}s", f"Average d by {scope}", chart) for chart in _by_scope(results, scope)]
+    for result in results:
+        found += [
+            ("scores", f"Scores of originals and damaged texts by {result.title}", chart) for chart in _scores(result)
+        ]
+    seen: dict[str, int] = {}
+    numbered = []
+    for name, title, chart in found:
+        seen[name] = seen.get(name, 0) + 1
+        numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
+    return numbered
+
+
+# --- heat map
+
+
+def _heat(result: Result) -> HeatMap:
+    cells = {(name_of(row), row["metric"]): row for row in result.cells()}
+    levels = {name_of(row): row["level"] for row in result.cells()}
+    panels = []
+    for level in LEVELS:
+        names = tuple(name for name, of in levels.items() if of == level)
+        if names:
+            grid = [[cells[name, metric] for metric in result.metrics] for name in names]
+            panels.append(_heat_panel(level, names, result.metrics, grid))
+    return HeatMap(
+        tuple(panels),
+        "rank-biserial correlation: 1 all scores fall, -1 all rise",
+        (
+            "number: d;  ≥ at the ceiling;  ↑ rewarded (reverse d of 1 or more)",
+            "grey: undefined;  hatched: fewer than 5 scores change",
+        ),
+    )
+
+
+def _heat_panel(level: str, names: tuple[str, ...], metrics: tuple[str, ...], grid: list[list[Row]]) -> HeatPanel:
+    # Scores of which none moves have no rank-biserial correlation, but are no less known: they neither fall nor rise.
+    values = [[_or_nan(0.0 if row["n"] == 0 else row["rank_biserial"]) for row in line] for line in grid]
+    known = [[row["d"] is not None for row in line] for line in grid]
+    return HeatPanel(
+        "controls" if level == "control" else f"{level}s",
+        names,
+        metrics,
+        np.where(np.array(known), np.array(values, float), np.nan),
+        tuple(tuple(d_text(row) + (_REWARDED if is_rewarded(row) else "") for row in line) for line in grid),
+        np.array([[bool(row["few"]) for row in line] for line in grid]),
+    )
+
+
+# --- curves
+
+
+def _curves(result: Result) -> list[tuple[str, str, Chart]]:
+    own = [curve for curve in result.found.curves if curve.task == result.task]
+    if not own:
+        return []
+    n_draws = result.found.n_draws
+    bands = f", with 95 % bands of {n_draws:,} bootstrap draws" if n_draws else ""
+    found: list[tuple[str, str, Chart]] = []
+    for metrics in _scales(result.found.scored.metrics, own):
+        levels = {metric.name: _control_level(result, metric, own) for metric in metrics}
+        chart = _panels(own, levels, "mean score", _mean_line, "the control that costs most")
+        found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
+    names = {metric.name: None for metric in result.found.scored.metrics}
+    chart = _panels(own, names, "share of lower scores", _share_line, "")
+    found.append(("shares", f"Share of scores by {result.title} that fall", chart))
+    return found
+
+
+def _panels(
+    curves: Sequence[Curve], levels: Mapping[str, float | None], label: str, line: Callable[[Curve], Line], control: str
+) -> LinePanels:
+    by_kind: dict[str, dict[str, Curve]] = {}
+    for curve in curves:
+        if curve.metric in levels:
+            by_kind.setdefault(curve.kind, {})[curve.metric] = curve
+    panels = []
+    for kind, of_metrics in by_kind.items():
+        first = next(iter(of_metrics.values()))
+        empty = np.array([])
+        # A metric without a curve here still has its place, so that its colour is its own.
+        lines = [line(of_metrics[name]) if name in of_metrics else Line(name, empty, empty) for name in levels]
+        title = f"{in_one_line(kind, 40)} (n = {first.n_items:,})"
+        panels.append(LinePanel(title, tuple(lines), tuple(levels.values()), _ticks(first)))
+    has_level = any(level is not None for level in levels.values())
+    is_rate = any(not panel.ticks for panel in panels)
+    x_label = "damaged sites in per mille" if is_rate else "degree"
+    return LinePanels(tuple(panels), x_label, label, control if has_level else "")
+
+
+def _ticks(curve: Curve) -> tuple[str, ...]:
+    """The names of degrees that are numbered because they are no rates."""
+    is_numbered = np.array_equal(curve.permille, np.arange(len(curve.names)))
+    return curve.names if is_numbered else ()
+
+
+def _mean_line(curve: Curve) -> Line:
+    return Line(curve.metric, curve.permille, curve.mean, curve.mean_low, curve.mean_high)
+
+
+def _share_line(curve: Curve) -> Line:
+    return Line(curve.metric, curve.permille, curve.share_lower)
+
+
+def _control_level(result: Result, metric: Metric, curves: Sequence[Curve]) -> float | None:
+    """Where the mean of all originals would be after the control that costs most; None if none costs anything."""
+    drops = [row["mean_drop"] for row in result.controls() if row["metric"] == metric.name and row["mean_drop"]]
+    means = [row["mean_original"] for row in result.cells() if row["metric"] == metric.name and not is_control(row)]
+    known = [mean for mean in means if mean is not None]
+    if not drops or max(drops) <= 0 or not known:
+        return None
+    original = known[0]
+    return float(original - max(drops) if metric.higher_is_better else original + max(drops))
+
+
+def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:
+    """The metrics in groups whose scores are of about the same size, so that one axis fits all."""
+    sizes = {
+        metric.name: max(
+            (float(np.nanmax(np.abs(curve.mean))) for curve in curves if curve.metric == metric.name), default=0.0
+        )
+        for metric in metrics
+    }
+    groups: list[list[Metric]] = []
+    for metric in metrics:
+        for group in groups:
+            size, other = sizes[metric.name], sizes[group[0].name]
+            if max(size, other) <= _ONE_SCALE * min(size, other) or size == other:
+                group.append(metric)
+                break
+        else:
+            groups.append([metric])
+    return groups
+
+
+# --- bars
+
+
+def _bars(results: Sequence[Result]) -> Bars:
+    tasks = list(dict.fromkeys(result.task for result in results))
+    panels = []
+    for task in tasks:
+        own = [result for result in results if result.task == task]
+        title = in_one_line(task) if len(tasks) > 1 else ""
+        panels.append(BarPanel(title, tuple(result.label for result in own), _of_scores(own)))
+    return Bars(tuple(panels), "discernment score d", 1.0)
+
+
+def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
+    found = []
+    for statistic in ("average", "minimum"):
+        for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
+            rows = [summary_row(result, score, "all") for result in results]
+            if score == "d" or any(row and row[statistic] is not None for row in rows):
+                found.append(_series(name, rows, statistic))
+    return tuple(found)
+
+
+def _by_scope(results: Sequence[Result], scope: str) -> list[Bars]:
+    """The averages of each level, or each degree, with the evaluators side by side."""
+    names: dict[str, None] = {}
+    for result in results:
+        for row in result.summary():
+            kind, _, name = row["scope"].partition(":")
+            if kind == scope and row["score"] == "d" and row["average"] is not None:
+                names[name] = None
+    if len(names) < 2:
+        return []
+    in_order = (
+        sorted(names, key=lambda name: (0, int(name), "") if name.isdecimal() else (1, 0, ""))
+        if scope == "degree"
+        else list(names)
+    )
+    series = tuple(
+        _series(result.title, [summary_row(result, "d", f"{scope}:{name}") for name in in_order], "average")
+        for result in results
+    )
+    return [Bars((BarPanel("", tuple(in_order), series),), "average d", 1.0)]
+
+
+def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
+    columns = [
+        np.array([_or_nan(None if row is None else row[f"{statistic}{end}"]) for row in rows])
+        for end in ("", "_low", "_high")
+    ]
+    return BarSeries(name, *columns)
+
+
+# --- densities
+
+
+def _scores(result: Result) -> list[Density]:
+    items = np.array([item.task == result.task for item in result.found.scored.collection.items])
+    damaged = [one for one in result.found.scored.perturbed if not one.perturbation.is_control]
+    panels = [
+        panel
+        for metric in result.metrics
+        if (panel := _pairs(metric, result.found.scored.originals[metric], damaged, items)) is not None
+    ]
+    return [Density(tuple(panels), "pairs")] if panels else []
+
+
+def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:
+    """The scores of originals and damaged texts as points; None if there are none."""
+    columns = [one.scores[metric] for one in damaged]
+    y = np.concatenate([column[items] for column in columns]) if columns else np.array([])
+    x = np.tile(originals[items], len(columns))
+    known = np.isfinite(x) & np.isfinite(y)
+    x, y = x[known], y[known]
+    if not len(x):
+        return None
+    has_correlation = len(x) >= MIN_VALUES and not is_constant(x) and not is_constant(y)
+    said = f"Pearson {coefficient('Pearson', x, y):.3f}" if has_correlation else "no correlation"
+    step = -(-len(x) // _MAX_PAIRS)
+    title = f"{in_one_line(metric, 40)}: {said} ({len(x):,} pairs)"
+    return Points(x[::step], y[::step], "original", "damaged", title, has_diagonal=True)
+
+
+def _or_nan(value: float | None) -> float:
+    return float("nan") if value is None else float(value)

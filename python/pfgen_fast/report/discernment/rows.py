@@ -1,0 +1,132 @@
+"""Results of several tests side by side: each with a name of its own, and its tables as rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...discernment.result import Columns, Discernment
+from ...files.foreign_text import in_one_line
+
+Row = Mapping[str, Any]
+"""A row of a table by the names of its columns."""
+
+AT_CEILING = 0.95
+"""From this share of the ceiling on, d says only that it is at least so much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a test found about one task.
+
+    Attributes:
+        found: All that the test found.
+        label: What the evaluator is called here; unique among the tests.
+        task: The task.
+        title: The label, with the task if there are several.
+    """
+
+    found: Discernment
+    label: str
+    task: str
+    title: str
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the evaluator's metrics."""
+        return tuple(metric.name for metric in self.found.scored.metrics)
+
+    def cells(self) -> list[Row]:
+        """The cells of the task."""
+        return self._of_task(self.found.cells)
+
+    def summary(self) -> list[Row]:
+        """The averages and minima of the task."""
+        return self._of_task(self.found.summary)
+
+    def profile(self) -> list[Row]:
+        """The sensitivity profile of the task."""
+        return self._of_task(self.found.profile)
+
+    def controls(self) -> list[Row]:
+        """The controls of the task."""
+        return self._of_task(self.found.controls)
+
+    def perturbations(self) -> list[Row]:
+        """The perturbations of the task, their metrics combined."""
+        return self._of_task(self.found.perturbations)
+
+    def _of_task(self, columns: Columns) -> list[Row]:
+        return [row for row in rows(columns) if row["task"] == self.task]
+
+
+def results(found: Sequence[Discernment]) -> list[Result]:
+    """The results of each test, by task."""
+    names = labels(found)
+    tasks = [list(dict.fromkeys(str(task) for task in one.cells["task"])) for one in found]
+    several = len({task for of_one in tasks for task in of_one}) > 1
+    return [
+        Result(one, name, task, f"{name}, {in_one_line(task)}" if several else name)
+        for one, name, of_one in zip(found, names, tasks, strict=True)
+        for task in of_one
+    ]
+
+
+def labels(found: Sequence[Discernment]) -> list[str]:
+    """The evaluators' names; with that of the collection, or a number, where they are not unique."""
+    names = [in_one_line(one.scored.evaluator, 60) for one in found]
+    if len(set(names)) < len(names):
+        collections = [in_one_line(one.scored.collection.name, 40) for one in found]
+        names = [f"{name}: {of}" if of else name for name, of in zip(names, collections, strict=True)]
+    seen: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        seen[name] += 1
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
+
+
+def rows(columns: Columns) -> list[Row]:
+    """A table as rows."""
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def summary_row(result: Result, score: str, scope: str) -> Row | None:
+    """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
+    return next((row for row in result.summary() if (row["score"], row["scope"]) == (score, scope)), None)
+
+
+def name_of(row: Row) -> str:
+    """The name of a row's perturbation."""
+    return f"{row['kind']}/{row['degree']}" if row.get("degree") else str(row["kind"])
+
+
+def d_text(row: Row) -> str:
+    """The d of a cell as it is shown: with "≥" at the ceiling.
+
+    Example:
+        >>> d_text({"d": 13.6, "ceiling_d": 13.61}), d_text({"d": 1.26, "ceiling_d": 13.61}), d_text({"d": None})
+        ('≥13.6', '1.3', '')
+    """
+    if row["d"] is None:
+        return ""
+    text = f"{row['d']:.1f}" if row["d"] < 100 else f"{row['d']:.0f}"
+    return f"≥{text}" if is_at_ceiling(row) else text
+
+
+def is_at_ceiling(row: Row) -> bool:
+    """Whether the d of a cell is about as high as its number of items allows."""
+    ceiling = row.get("ceiling_d")
+    return bool(row["d"] and ceiling and row["d"] >= AT_CEILING * ceiling)
+
+
+def is_rewarded(row: Row) -> bool:
+    """Whether the scores of a cell rise, so that damage is rewarded."""
+    return bool(row["reverse_d"] is not None and row["reverse_d"] >= 1 and not row.get("few"))
+
+
+def is_control(row: Row) -> bool:
+    """Whether the row is about a change that should not matter."""
+    return bool(row["level"] == "control")

@@ -1,0 +1,110 @@
+"""The tables of a test of evaluators: the columns of `discernment.result`, as files hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...discernment.result import (
+    CELL_COLUMNS,
+    CONTROL_COLUMNS,
+    PERTURBATION_COLUMNS,
+    PROFILE_COLUMNS,
+    SUMMARY_COLUMNS,
+    Columns,
+    Discernment,
+)
+from ...discernment.weights import ASSUMED
+from ...experiments.finding import Cell, Table
+from ...files.foreign_text import in_one_line
+
+_N_CODE_POINTS = 2000
+_EXAMPLE_COLUMNS = (
+    *("evaluator", "perturbation", "metric", "which", "item", "original_score", "damaged_score"),
+    *("original", "damaged"),
+)
+_WORK_COLUMNS = (
+    *("evaluator", "items", "damaged_texts", "impossible", "missing_scores", "seed", "draws", "weights"),
+    *("evaluator_signature", "signature"),
+)
+_CELLS_SHOWN = (
+    *("evaluator", "task", "kind", "degree", "metric", "n_items", "n", "mean_original", "mean_drop", "share_lower"),
+    *("rank_biserial", "d", "d_low", "d_high", "ceiling_d", "exact_d", "reverse_d", "few", "noticed"),
+)
+_PERTURBATIONS_SHOWN = (
+    *("evaluator", "task", "kind", "degree", "method", "n_items", "n_impossible", "reason", "n_changed", "edit_share"),
+    *("d", "d_low", "d_high", "printed_d", "weighted_d", "calibrated_d", "noticed"),
+)
+
+
+def tables(found: Sequence[Discernment]) -> list[Table]:
+    """All tables, the shortest first."""
+    by = weighted_by(found)
+    return [
+        _stacked("summary", f"Averages and minima{by}", SUMMARY_COLUMNS, [one.summary for one in found], 2),
+        _stacked("profile", "Sensitivity profile", PROFILE_COLUMNS, [one.profile for one in found], 3),
+        *_controls(found),
+        _stacked(
+            "perturbations",
+            f"Each kind and degree, its metrics combined{by}",
+            PERTURBATION_COLUMNS,
+            [one.perturbations for one in found],
+            2,
+            _PERTURBATIONS_SHOWN,
+        ),
+        _stacked("cells", "Each metric", CELL_COLUMNS, [one.cells for one in found], 3, _CELLS_SHOWN),
+        _work(found),
+        *_examples(found),
+    ]
+
+
+def weighted_by(found: Sequence[Discernment]) -> str:
+    """What the weighted figures are made with, for a title."""
+    names = list(dict.fromkeys(one.weights for one in found if one.weights is not None))
+    texts = [f"{ASSUMED} weights" if name == ASSUMED else f"weights of {in_one_line(name, 100)}" for name in names]
+    return f" (weighted: {', '.join(texts)})" if texts else ""
+
+
+def _stacked(
+    name: str,
+    title: str,
+    columns: tuple[str, ...],
+    parts: Sequence[Columns],
+    n_digits: int,
+    shown: tuple[str, ...] | None = None,
+) -> Table:
+    rows = tuple(row for part in parts for row in zip(*(part[column] for column in columns), strict=True))
+    same = {each for each in ("evaluator", "task") if len({row[columns.index(each)] for row in rows}) < 2}
+    return Table(name, title, columns, rows, n_digits, tuple(each for each in shown or columns if each not in same))
+
+
+def _controls(found: Sequence[Discernment]) -> list[Table]:
+    parts = [one.controls for one in found if one.controls["kind"]]
+    title = "Controls: changes that should not matter"
+    return [_stacked("controls", title, CONTROL_COLUMNS, parts, 3)] if parts else []
+
+
+def _work(found: Sequence[Discernment]) -> Table:
+    """What was done. Requests and seconds are not here: they differ where a test goes on after a kill."""
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        work, scored = one.work, one.scored
+        counts = (work.n_items, work.n_texts, work.n_impossible, work.n_missing)
+        made = (scored.seed, one.n_draws, one.weights, scored.signature, one.signature)
+        rows.append((scored.evaluator, *counts, *made))
+    return Table("work", "Signatures", _WORK_COLUMNS, tuple(rows), 2)
+
+
+def _examples(found: Sequence[Discernment]) -> list[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(one.scored.evaluator, example.perturbation, example.metric, example.which, example.item),
+            *(example.original_score, example.damaged_score, _bounded(example.original), _bounded(example.damaged)),
+        )
+        for one in found
+        for example in one.examples
+    ]
+    return [Table("examples", "Examples", _EXAMPLE_COLUMNS, tuple(rows), shown=())] if rows else []
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _N_CODE_POINTS else f"{text[: _N_CODE_POINTS - 1]}…"

@@ -1,0 +1,189 @@
+"""From which damage on an evaluator notices it, with how many items, and whether more damage costs more.
+
+Rules: docs/discernment.md.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+from .discernment_scores import FEW, NOTICED
+from .resampling import subsample_counts
+from .signed_rank import Zeros, differences_on_grid, signed_rank
+
+Floats = NDArray[np.float64]
+
+N_SUBSAMPLES = 200
+
+_PAIRS_FOR_80 = 8.243
+"""4/3 (1.6449 + 0.8416)²: Noether's formula for a one-sided test at 0.05 with a power of 0.8."""
+
+
+def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
+    """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN.
+
+    Args:
+        d: Discernment scores.
+        n: The numbers of pairs with different scores.
+
+    Example:
+        >>> is_noticed([1.0, 0.9, 2.0, np.nan], [5, 100, 4, 100]).tolist()
+        [True, False, False, False]
+    """
+    found: NDArray[np.bool_] = (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
+    return found
+
+
+def noticed_from(noticed: Any) -> Any:
+    """The index of the degree from which on all degrees are noticed; the number of degrees if there is none.
+
+    Args:
+        noticed: Whether each degree is noticed, the degrees last and rising.
+
+    Example:
+        >>> int(noticed_from([True, False, True, True])), int(noticed_from([True, False]))
+        (2, 2)
+    """
+    from_last = np.flip(np.asarray(noticed, dtype=bool), axis=-1)
+    n_degrees = from_last.shape[-1]
+    return n_degrees - np.logical_and.accumulate(from_last, axis=-1).sum(axis=-1)
+
+
+def noticed_from_with(
+    n_items: int,
+    original: Any,
+    damaged: Any,
+    *,
+    higher_is_better: bool = True,
+    zeros: Zeros = "drop",
+    n_draws: int = N_SUBSAMPLES,
+    seed: int = 0,
+) -> int | None:
+    """The degree of `noticed_from` with a smaller number of items: the median over draws without replacement.
+
+    The median is the lower one: the smallest degree from which on at least half of the draws notice all degrees.
+
+    Args:
+        n_items: The number of items of each draw.
+        original: The score of each original.
+        damaged: The scores of the damaged texts, a row for each degree. An item without a score is drawn like others,
+            and then left out where the score is missing: of 20 texts, few may have numbers to be changed.
+        higher_is_better: Whether higher scores are better.
+        zeros: As in `signed_rank`.
+        n_draws: The number of draws.
+        seed: The seed of the draws.
+
+    Returns:
+        The index of the degree, or the number of degrees if damage of no degree is noticed; None if there
+        are fewer than `n_items` items, or no degrees.
+
+    Example:
+        >>> scores = np.arange(100.0)
+        >>> noticed_from_with(20, scores, [scores, scores - 1])
+        1
+    """
+    x, y = _checked(original, damaged)
+    if x.shape[1] < n_items or not n_items or not len(y):
+        return None
+    drawn = _subsamples(x.shape[1], n_items, 1 if x.shape[1] == n_items else n_draws, seed)
+    # A row for each degree and draw, so that the work does not grow with the number of all items.
+    shape = (len(y), *drawn.shape)
+    originals = np.broadcast_to(x[0][drawn], shape).reshape(-1, n_items)
+    tested = signed_rank(originals, y[:, drawn].reshape(-1, n_items), higher_is_better=higher_is_better, zeros=zeros)
+    noticed = is_noticed(tested.d, tested.n).reshape(shape[:2])
+    degrees = np.sort(noticed_from(noticed.T))
+    return int(degrees[(len(degrees) - 1) // 2])
+
+
+@lru_cache(maxsize=8)
+def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.intp]:
+    """The items of each draw, which are the same for all kinds of damage."""
+    counts = subsample_counts(n_items, size, n_draws, seed=seed)
+    return np.nonzero(counts)[1].reshape(n_draws, size)
+
+
+def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
+    """How many items it takes to notice damage of the same effect with a probability of 0.8.
+
+    Args:
+        rank_biserial: The rank-biserial correlation over the pairs with different scores.
+        n: The number of pairs with different scores.
+        n_pairs: The number of pairs.
+
+    Returns:
+        The number of items; None if there is no effect, or an opposite one.
+
+    Example:
+        >>> n80(0.5, 100, 100), n80(0.5, 50, 100), n80(-0.5, 100, 100)  # 8.243 / 0.25 = 32.97
+        (33, 66, None)
+    """
+    if not rank_biserial > 0 or not n:
+        return None
+    n_different = math.ceil(_PAIRS_FOR_80 / rank_biserial**2)
+    return max(FEW, -int(-n_different * n_pairs // n))
+
+
+def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better: bool = True) -> float:
+    """How far every further damage lowers the score: 1 if it always does, about 0 if the degree does not matter.
+
+    All pairs of a text and a more damaged one of the same item are compared, originals among them: falls less rises, as
+    a share of the pairs whose texts differ.
+
+    Args:
+        original: The score of each original.
+        damaged: The scores of the damaged texts, a row for each degree, rising. Items that have not all scores take no
+            part.
+        differs: Whether each damaged text differs from that of the degree below, and for the first from the original.
+        higher_is_better: Whether higher scores are better.
+
+    Returns:
+        A number from -1 to 1; NaN if no texts differ.
+
+    Example:
+        >>> monotonicity([3.0, 3.0], [[2.0, 2.0], [1.0, 2.5]], [[True, True], [True, True]])  # five falls and a rise
+        0.6666666666666666
+    """
+    x, y = _of_common_items(original, damaged)
+    is_new = np.asarray(differs, dtype=bool).reshape(np.shape(damaged))[:, _is_common(original, damaged)]
+    scores = np.concatenate([x, y])
+    falls = rises = n_pairs = 0
+    for less in range(len(y)):
+        has_changed = np.logical_or.accumulate(is_new[less:], axis=0)
+        more_damaged = scores[less + 1 :]
+        change = differences_on_grid(
+            np.broadcast_to(scores[less], more_damaged.shape),
+            more_damaged,
+            np.full(len(more_damaged), higher_is_better),
+        )
+        falls += int((has_changed & (change > 0)).sum())
+        rises += int((has_changed & (change < 0)).sum())
+        n_pairs += int(has_changed.sum())
+    return (falls - rises) / n_pairs if n_pairs else math.nan
+
+
+def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The scores of originals, as a matrix of one row, and of damaged texts."""
+    x, y = np.atleast_2d(np.asarray(original, dtype=np.float64)), np.asarray(damaged, dtype=np.float64)
+    if y.ndim != 2 or x.shape != (1, y.shape[1]):
+        raise DiscernmentError(
+            f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
+        )
+    return x, y
+
+
+def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
+    """The same for the items that have all of them."""
+    x, y = _checked(original, damaged)
+    is_common = _is_common(original, damaged)
+    return x[:, is_common], y[:, is_common]
+
+
+def _is_common(original: Any, damaged: Any) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = np.isfinite(np.vstack([original, damaged])).all(axis=0)
+    return found

@@ -1,0 +1,221 @@
+"""Discernment scores: p-values to the base 0.05, combined over metrics, averaged over perturbations.
+
+Everything is computed from natural logarithms of p-values, because p-values themselves underflow. What is undefined is
+NaN. Rules: docs/discernment.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+
+Floats = NDArray[np.float64]
+
+CONTROL = "control"
+"""The level of perturbations that should not matter, which take no part in averages."""
+NOTICED = 1.0
+"""Damage counts as noticed from this score on: p = 0.05."""
+FEW = 5
+"""With fewer differences that are not zero, the exact test cannot reach `NOTICED`."""
+
+_LOG_20 = math.log(20.0)
+
+
+def discernment_score(log_p: Any) -> Any:
+    """The discernment score of p-values: their logarithms to the base 0.05; 1 is p = 0.05.
+
+    Args:
+        log_p: Natural logarithms of p-values, a number or an array.
+
+    Example:
+        >>> float(discernment_score(math.log(0.05)))
+        1.0
+    """
+    return np.asarray(log_p, dtype=np.float64) / -_LOG_20 + 0.0  # no negative zero
+
+
+def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
+    """Combines the p-values of several metrics into one: their harmonic mean, weighted if there are weights.
+
+    Args:
+        log_p: Natural logarithms of the p-values, the metrics last: a vector, or a matrix of perturbations and metrics.
+            NaN for a metric that is undefined makes the combination undefined.
+        weights: A weight for each metric, such as a number of votes, or a row of them for each perturbation; only their
+            ratios count. A row of NaN stands for no weights: its combination is undefined.
+        printed: Without the number of metrics in the numerator, as the paper prints the unweighted form. It is no mean:
+            equal p-values come out too small by that factor. The weighted form has no such factor and stays the same.
+
+    Returns:
+        The logarithm of the combined p-value: a float for a vector, else an array.
+
+    Raises:
+        DiscernmentError: There is no metric, a p-value exceeds 1, or a weight is negative or infinite, or all are 0.
+
+    Example:
+        >>> p = [0.04, 0.5, 0.01]
+        >>> round(math.exp(combine(np.log(p))), 6)  # 3 / (25 + 2 + 100)
+        0.023622
+        >>> round(math.exp(combine(np.log(p), weights=[4, 1, 5])), 6)  # 1 / (0.4 * 25 + 0.1 * 2 + 0.5 * 100)
+        0.016611
+    """
+    values = _checked_log_p(log_p)
+    if weights is not None:
+        of_weights = _log_weights(weights, values.shape)
+        # Whatever has no weight is out, even a p-value of 0; an undefined one is not.
+        terms = of_weights - np.where((of_weights == -np.inf) & ~np.isnan(values), 0.0, values)
+    else:
+        terms = -values - (0.0 if printed else math.log(values.shape[-1]))
+    found = np.minimum(-_log_sum_exp(terms), 0.0) + 0.0
+    return float(found) if values.ndim == 1 else found
+
+
+def calibrated(log_p: Any, n_metrics: int) -> Any:
+    """The logarithm of a combined p-value that holds whatever the dependence of its metrics (Vovk and Wang, 2020).
+
+    Args:
+        log_p: What `combine` returns without weights.
+        n_metrics: The number of metrics that are combined.
+
+    Example:
+        >>> round(float(calibrated(math.log(0.01), 2)) - math.log(0.02), 12)
+        0.0
+    """
+    factor = {1: 1.0, 2: 2.0}.get(n_metrics) or math.e * math.log(n_metrics)
+    return np.minimum(np.asarray(log_p, dtype=np.float64) + math.log(factor), 0.0) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """Averages of discernment scores over perturbations, or of each row of a matrix of them.
+
+    Attributes:
+        average: The mean over levels of the mean over each level's perturbations; NaN if none is defined.
+        minimum: The smallest score; NaN if none is defined.
+        minimum_at: The index of the first perturbation that has it; -1 if none is defined.
+        by_level: The mean of each level, in the order in which the levels first appear; NaN where none is defined.
+        n: The number of perturbations, without controls.
+        n_defined: How many of them are defined.
+    """
+
+    average: Any
+    minimum: Any
+    minimum_at: Any
+    by_level: Mapping[str, Any]
+    n: int
+    n_defined: Any
+
+
+def averages(d: Any, levels: Sequence[str]) -> Averages:
+    """Averages of the discernment scores of perturbations, each level with the same weight.
+
+    Args:
+        d: The score of each perturbation, the perturbations last; NaN or None where it is undefined.
+        levels: The level of each perturbation. Those of `control` take no part.
+
+    Raises:
+        DiscernmentError: The numbers of scores and levels differ.
+
+    Example:
+        >>> found = averages([2.0, 6.0, 1.0, None], ["character", "character", "word", "word"])
+        >>> float(found.average), float(found.minimum), int(found.minimum_at), int(found.n_defined)
+        (2.5, 1.0, 2, 3)
+    """
+    scores = np.array(d, dtype=np.float64)
+    if scores.shape[-1] != len(levels):
+        raise DiscernmentError(f"{scores.shape[-1]} discernment scores for {len(levels)} levels: expected one for each")
+    counts = np.array([level != CONTROL for level in levels], dtype=bool)
+    scores[..., ~counts] = np.nan
+    by_level = {
+        level: _mean(scores[..., [other == level for other in levels]])
+        for level in dict.fromkeys(levels)
+        if level != CONTROL
+    }
+    of_levels = np.stack(list(by_level.values()), axis=-1) if by_level else scores[..., :0]
+    is_defined = ~np.isnan(scores)
+    n_defined = is_defined.sum(axis=-1)
+    of_all = np.where(is_defined, scores, np.inf)
+    minimum = of_all.min(axis=-1, initial=np.inf)
+    at = of_all.argmin(axis=-1) if levels else np.full(minimum.shape, -1)
+    return Averages(
+        average=_mean(of_levels),
+        minimum=np.where(n_defined > 0, minimum, np.nan),
+        minimum_at=np.where(n_defined > 0, at, -1),
+        by_level=by_level,
+        n=int(counts.sum()),
+        n_defined=n_defined,
+    )
+
+
+def average(d: Sequence[float | None], levels: Sequence[str]) -> tuple[float, float]:
+    """The average and the minimum of the discernment scores of perturbations, each level with the same weight.
+
+    Args:
+        d: The score of each perturbation; None or NaN where it is undefined, which is left out.
+        levels: The level of each perturbation. Those of `control` take no part.
+
+    Returns:
+        Average and minimum; NaN if no score is defined.
+
+    Example:
+        >>> average([2.0, 6.0, 1.0, 0.5], ["character", "character", "word", "control"])
+        (2.5, 1.0)
+    """
+    found = averages(d, levels)
+    return float(found.average), float(found.minimum)
+
+
+def _checked_log_p(log_p: Any) -> Floats:
+    values = np.asarray(log_p, dtype=np.float64)
+    if not values.ndim or not values.shape[-1]:
+        raise DiscernmentError("no p-values to combine: expected one for each metric")
+    wrong = values[values > 0]
+    if wrong.size:
+        raise DiscernmentError(f"log p of {wrong[0]:g}: expected a number of at most 0, the logarithm of a p-value")
+    return values
+
+
+def _log_weights(weights: Any, shape: tuple[int, ...]) -> Floats:
+    """Logarithms of the weights of each row after division by its sum."""
+    try:
+        values = np.broadcast_to(np.asarray(weights, dtype=np.float64), shape)
+    except ValueError:
+        raise DiscernmentError(
+            f"weights of the shape {np.shape(weights)} for p-values of the shape {shape}: expected one for each metric"
+        ) from None
+    is_absent = np.isnan(values).all(axis=-1)
+    is_right = (np.isfinite(values) & (values >= 0)).all(axis=-1)
+    wrong = values[np.logical_not(is_absent | is_right)]
+    if wrong.size:
+        raise DiscernmentError(f"weights {wrong[0].tolist()}: expected finite numbers of at least 0")
+    # By the largest first, so that no sum overflows or underflows.
+    largest = values.max(axis=-1, keepdims=True)
+    if (largest == 0).any():
+        raise DiscernmentError("all weights are 0: expected at least one metric with weight")
+    shares = values / largest
+    with np.errstate(divide="ignore"):
+        found: Floats = np.log(shares / shares.sum(axis=-1, keepdims=True))
+    return found
+
+
+def _log_sum_exp(terms: Floats) -> Floats:
+    """The logarithm of the sum of exponentials over the last axis; NaN where there is one."""
+    largest = terms.max(axis=-1, keepdims=True)
+    shift = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(over="ignore"):
+        found: Floats = np.log(np.exp(terms - shift).sum(axis=-1)) + shift[..., 0]
+    return found
+
+
+def _mean(values: Floats) -> Floats:
+    """The mean over the last axis of what is defined; NaN where nothing is."""
+    is_defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        found: Floats = np.where(is_defined, values, 0.0).sum(axis=-1) / is_defined.sum(axis=-1)
+    return found

@@ -1,0 +1,93 @@
+"""Whether two evaluators that were tested on the same items discern the same damage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import DiscernmentError
+from .correlation import Floats, resampled_coefficients
+from .discernment_scores import CONTROL, averages
+from .resampling import interval
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What two evaluators have in common.
+
+    Attributes:
+        difference: The average discernment score of the first, less that of the second.
+        low: Lower end of its 95 % interval; None without a bootstrap.
+        high: Upper end of the interval.
+        tau: Kendall's tau-b between their scores over perturbations; None where the scores of one are all the same.
+        n_perturbations: How many perturbations are defined for both, without controls.
+    """
+
+    difference: float
+    low: float | None
+    high: float | None
+    tau: float | None
+    n_perturbations: int
+
+
+def agreement(
+    first: Any, second: Any, levels: Sequence[str], *, first_draws: Any = None, second_draws: Any = None
+) -> Agreement:
+    """Compares the discernment scores of two evaluators over the perturbations that are defined for both.
+
+    Args:
+        first: The score of each perturbation; NaN where it is undefined.
+        second: The same for the other evaluator.
+        levels: The level of each perturbation. Those of `control` take no part.
+        first_draws: The scores of each bootstrap draw (row); None for no interval.
+        second_draws: The same for the other evaluator, of the same draws of items.
+
+    Raises:
+        DiscernmentError: The shapes differ, or no perturbation is defined for both.
+
+    Example:
+        >>> found = agreement([3.0, 2.0, 1.0], [2.0, 3.0, 0.5], ["word", "word", "sentence"])
+        >>> found.difference, round(found.tau, 3), found.n_perturbations
+        (0.25, 0.333, 3)
+    """
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if x.ndim != 1 or not x.shape == y.shape == (len(levels),):
+        raise DiscernmentError(
+            f"scores of {x.size} and {y.size} perturbations for {len(levels)} levels: expected one for each"
+        )
+    in_both = ~np.isnan(x) & ~np.isnan(y) & np.array([level != CONTROL for level in levels], dtype=bool)
+    if not in_both.any():
+        raise DiscernmentError("no perturbation is defined for both evaluators: expected at least one")
+    common = [level for level, is_in in zip(levels, in_both, strict=True) if is_in]
+    difference = float(_difference(x[in_both], y[in_both], common))
+    low, high = _interval_of(first_draws, second_draws, in_both, common)
+    return Agreement(difference, low, high, _tau(x[in_both], y[in_both]), int(in_both.sum()))
+
+
+def _difference(x: Floats, y: Floats, levels: Sequence[str]) -> Any:
+    return averages(x, levels).average - averages(y, levels).average
+
+
+def _interval_of(
+    first_draws: Any, second_draws: Any, in_both: Any, levels: Sequence[str]
+) -> tuple[float, float] | tuple[None, None]:
+    if first_draws is None or second_draws is None:
+        return None, None
+    x, y = np.asarray(first_draws, dtype=np.float64), np.asarray(second_draws, dtype=np.float64)
+    if x.ndim != 2 or x.shape != y.shape or x.shape[1] != len(in_both):
+        raise DiscernmentError(
+            f"draws of the shapes {x.shape} and {y.shape}: expected the same draws of {len(in_both)} perturbations"
+        )
+    if not len(x):
+        return None, None
+    low, high = interval(_difference(x[:, in_both], y[:, in_both], levels))
+    return float(low), float(high)
+
+
+def _tau(x: Floats, y: Floats) -> float | None:
+    tau = float(resampled_coefficients(x, y, np.arange(len(x)), np.ones((1, len(x))))["Kendall"][0])
+    return None if math.isnan(tau) else tau

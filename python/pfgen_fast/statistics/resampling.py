@@ -1,0 +1,319 @@
+"""Signed-rank tests of items drawn again: the bootstrap, and smaller samples of the same items.
+
+A draw is a vector of how often each item is in it, shared by all cells. The differences of a cell are sorted once;
+ranks of a draw follow from cumulative counts, so no draw is sorted. All sums are of whole numbers and exact, so that no
+figure depends on the order in which a machine adds them up. Needs only NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+from .discernment_scores import discernment_score
+from .signed_rank import Zeros, checked_scores, differences_on_grid, directions, log_tail, under_the_null
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Counts = NDArray[np.int32]
+
+MIN_DRAWS = 100
+"""The bootstrap takes no fewer draws, however many items there are."""
+MAX_ITEMS_FOR_ALL_DRAWS = 2000
+"""With more items, the bootstrap takes fewer draws if they would be too many."""
+MAX_ITEM_DRAWS = 2 * 10**9
+"""How many differences all draws of all cells may have together, with more items than that."""
+
+_LOW, _HIGH = 0.025, 0.975
+_AT_ONCE = 1 << 16
+"""Counts whose temporary arrays fit into the cache of a core."""
+_MIN_DRAWS_AT_ONCE = 16
+_CELLS_AT_ONCE = 1 << 20
+"""Differences that are prepared together."""
+_HALF_BITS = 27
+"""Whole numbers up to 2^54 in halves of so many bits have exact sums over millions of items."""
+
+
+def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
+    """How many draws the bootstrap takes if asked for `n_draws`.
+
+    Example:
+        >>> affordable_draws(1000, 100, 420), affordable_draws(1000, 20_000, 400), affordable_draws(1000, 10**6, 400)
+        (1000, 250, 100)
+    """
+    if n_items <= MAX_ITEMS_FOR_ALL_DRAWS:
+        return n_draws
+    return min(n_draws, max(MIN_DRAWS, MAX_ITEM_DRAWS // (n_items * max(1, n_cells))))
+
+
+def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
+    """Draws as many items as there are, with replacement: how often each item (column) is in each draw (row).
+
+    Args:
+        n_items: The number of items.
+        n_draws: The number of draws.
+        seed: The seed of the draws.
+        groups: The group of each item. Groups are drawn whole and as many as there are, because their items depend on
+            one another. By default each item is its own group.
+
+    Raises:
+        DiscernmentError: The number of groups is not that of the items.
+
+    Example:
+        >>> bootstrap_counts(4, 3, groups=["a", "a", "b", "b"]).tolist()
+        [[1, 1, 1, 1], [2, 2, 0, 0], [0, 0, 2, 2]]
+    """
+    if groups is not None and len(groups) != n_items:
+        raise DiscernmentError(f"{len(groups)} groups for {n_items} items: expected one for each")
+    numbers = {
+        group: number for number, group in enumerate(dict.fromkeys(range(n_items) if groups is None else groups))
+    }
+    n_groups = len(numbers)
+    counts = np.zeros((n_draws, n_groups), dtype=np.int32)
+    for draw, drawn in zip(counts, _below(n_groups, n_draws, n_groups, seed), strict=True):
+        draw[:] = np.bincount(drawn, minlength=n_groups)
+    return counts if groups is None else counts[:, [numbers[group] for group in groups]]
+
+
+def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:
+    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row).
+
+    Example:
+        >>> subsample_counts(5, 2, 3).sum(axis=1).tolist()
+        [2, 2, 2]
+    """
+    counts = np.zeros((n_draws, n_items), dtype=np.int32)
+    draws = np.arange(n_draws)
+    # Floyd's way: any of the first items, or the next one if that is in the sample already.
+    bounds = np.arange(n_items - size + 1, n_items + 1)
+    for bound, drawn in zip(bounds.tolist(), _below(bounds, n_draws, size, seed).T, strict=True):
+        counts[draws, np.where(counts[draws, drawn] == 1, bound - 1, drawn)] = 1
+    return counts
+
+
+def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
+    """Random whole numbers below bounds, a row for each draw.
+
+    NumPy keeps the raw numbers of a generator for ever, but not what its methods make of them.
+    """
+    raw = np.random.PCG64(seed).random_raw((n_draws, n_numbers)) >> np.uint64(32)
+    found: Ints = (raw * np.asarray(bounds, dtype=np.uint64) >> np.uint64(32)).astype(np.int64)
+    return found
+
+
+def interval(draws: Any) -> tuple[Floats, Floats]:
+    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out.
+
+    Args:
+        draws: Figures of draws, the draws first.
+
+    Returns:
+        Low and high ends; NaN where no draw is defined.
+
+    Example:
+        >>> low, high = interval(np.arange(1001.0))
+        >>> float(low), float(high)
+        (25.0, 975.0)
+    """
+    values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
+    n_defined = (~np.isnan(values)).sum(axis=0)
+    low, high = (_quantile(values, n_defined, share) for share in (_LOW, _HIGH))
+    return low, high
+
+
+def _quantile(ordered: Floats, n_defined: Any, share: float) -> Floats:
+    position = share * np.maximum(n_defined - 1, 0)
+    below = np.floor(position).astype(np.int64)
+    above = np.minimum(below + 1, np.maximum(n_defined - 1, 0))
+    if not len(ordered):
+        return np.full(ordered.shape[1:], np.nan)
+    at_below, at_above = (np.take_along_axis(ordered, at[np.newaxis], axis=0)[0] for at in (below, above))
+    found: Floats = at_below + (at_above - at_below) * (position - below)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """Figures of each draw (row) and cell (column).
+
+    Attributes:
+        n: The number of pairs with different scores.
+        log_p: The natural logarithm of the p-value; 0 where n is 0.
+        mean_drop: By how much damaged texts are worse on average; NaN without pairs.
+        share_lower: The share of the pairs in which the damaged text is worse; NaN without pairs.
+    """
+
+    n: Floats
+    log_p: Floats
+    mean_drop: Floats
+    share_lower: Floats
+
+    @property
+    def d(self) -> Floats:
+        """The discernment scores."""
+        found: Floats = discernment_score(self.log_p)
+        return found
+
+
+def resampled(
+    original: Any, damaged: Any, counts: Counts, *, higher_is_better: Any = True, zeros: Zeros = "drop"
+) -> Resampled:
+    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell.
+
+    Args:
+        original: The score of each original, a row for each cell.
+        damaged: The scores of the damaged texts. Pairs in which a score is missing (NaN or infinite) are left out.
+        counts: How often each item (column) is in each draw (row).
+        higher_is_better: Whether higher scores are better, or one value for each cell.
+        zeros: As in `signed_rank`.
+
+    Raises:
+        DiscernmentError: Shapes do not agree, or `zeros` is unknown.
+
+    Example:
+        >>> drawn = resampled([[5, 7, 9]], [[4, 5, 6]], np.array([[1, 1, 1], [3, 0, 0]]))
+        >>> drawn.mean_drop.tolist(), drawn.n.tolist()
+        ([[2.0], [1.0]], [[3.0], [3.0]])
+    """
+    x, y = checked_scores(original, damaged, zeros)
+    if counts.ndim != 2 or counts.shape[1] != x.shape[1]:
+        raise DiscernmentError(f"draws of the shape {counts.shape} from {x.shape[1]} items: expected a column for each")
+    is_better = directions(higher_is_better, len(x))
+    found = np.empty((4, len(counts), len(x)))
+    per_chunk = max(1, _CELLS_AT_ONCE // max(1, x.shape[1]))
+    for begin in range(0, len(x), per_chunk):
+        chunk = slice(begin, begin + per_chunk)
+        cells = _Cells.of(x[chunk], y[chunk], is_better[chunk])
+        for block, of_items in _blocks(counts):
+            found[:, block, chunk] = cells.figures(of_items, zeros)
+    return Resampled(*found)
+
+
+def resampled_means(values: Any, counts: Counts) -> Floats:
+    """The mean of each row of values in each draw: a row for each draw, a column for each row of values.
+
+    Args:
+        values: Values of the items (columns); NaN where there is none, which is left out.
+        counts: How often each item (column) is in each draw (row).
+
+    Example:
+        >>> resampled_means([[0.25, 0.75, np.nan]], np.array([[1, 1, 1], [3, 1, 0]])).tolist()
+        [[0.5], [0.375]]
+    """
+    rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    is_there = np.isfinite(rows)
+    known, weights = np.where(is_there, rows, 0.0), is_there.astype(np.float64)
+    found = np.empty((len(counts), len(rows)))
+    for block, of_items in _blocks(counts):
+        with np.errstate(invalid="ignore"):
+            found[block] = (_exact_sums(known, of_items) / (weights @ of_items)).T
+    return found
+
+
+def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
+    """Some draws at a time, with a row for each item: many where there are few items, few where there are many."""
+    per_block = max(_MIN_DRAWS_AT_ONCE, _AT_ONCE // max(1, counts.shape[1]))
+    for begin in range(0, len(counts), per_block):
+        block = slice(begin, begin + per_block)
+        yield block, np.ascontiguousarray(counts[block].T, dtype=np.float64)
+
+
+def _exact_sums(values: Floats, of_items: Floats) -> Floats:
+    """Sums of each row of values over each draw, rounded once each.
+
+    Values are rounded to 2^-53 of the power of two above the row's largest, and multiplied in halves whose sums are
+    exact in any order, so that the BLAS behind `@` cannot change them.
+    """
+    largest = np.abs(values).max(axis=1, initial=0.0, keepdims=True)
+    exponent = np.frexp(largest)[1]
+    whole = np.rint(np.ldexp(values, 53 - exponent))
+    high = np.rint(np.ldexp(whole, -_HALF_BITS))
+    low = whole - np.ldexp(high, _HALF_BITS)
+    sums = np.ldexp(high @ of_items, _HALF_BITS) + low @ of_items
+    found: Floats = np.ldexp(sums, exponent - 53)
+    return found
+
+
+class _Ordered(NamedTuple):
+    """The differences of a cell other than zero in the order of their ranks, those of a rank with the negative first.
+
+    Attributes:
+        order: The items.
+        begins: Where each group of equal ranks begins in it.
+        middles: Where the positive ones of the group begin.
+        ends: Where the group ends.
+    """
+
+    order: Ints
+    begins: Ints
+    middles: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, g: Floats) -> _Ordered:
+        items = np.flatnonzero(np.isfinite(g) & (g != 0))
+        keys = 2 * np.abs(g[items]) + (g[items] > 0)
+        order = np.argsort(keys, kind="stable")
+        sizes, positive = np.divmod(keys[order], 2)
+        begins = np.flatnonzero(np.diff(sizes, prepend=0.0))
+        ends = np.append(begins[1:], len(sizes))[: len(begins)]
+        n_positive = np.append(0, np.cumsum(positive == 1))
+        return cls(items[order], begins, ends - (n_positive[ends] - n_positive[begins]), ends)
+
+
+class _Cells(NamedTuple):
+    """The differences of some cells, prepared for any number of draws.
+
+    Attributes:
+        ordered: Each cell's differences in order.
+        is_pair: Whether both scores of an item (column) are there, as 0 or 1.
+        is_zero: Whether they are the same.
+        is_lower: Whether the damaged text is worse.
+        drop: By how much; 0 where that is smaller than the grid.
+    """
+
+    ordered: list[_Ordered]
+    is_pair: Floats
+    is_zero: Floats
+    is_lower: Floats
+    drop: Floats
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> _Cells:
+        g = differences_on_grid(x, y, is_better)
+        with np.errstate(invalid="ignore", over="ignore"):
+            drop = np.where(is_better[:, np.newaxis], x - y, y - x)
+        drop[np.isnan(g) | (g == 0)] = 0.0
+        is_pair, is_zero, is_lower = (where.astype(np.float64) for where in (~np.isnan(g), g == 0, g > 0))
+        return cls([_Ordered.of(row) for row in g], is_pair, is_zero, is_lower, drop)
+
+    def figures(self, of_items: Floats, zeros: Zeros) -> tuple[Floats, Floats, Floats, Floats]:
+        """What `Resampled` has, for draws with a row for each item."""
+        n_pairs, n_zero, n_lower = (where @ of_items for where in (self.is_pair, self.is_zero, self.is_lower))
+        n = n_pairs - n_zero
+        n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)
+        doubled_plus, tie_term = self._rank_sums(of_items, n_ranked_zeros)
+        mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term - n)
+        log_p = log_tail((doubled_plus / 2 - mean) / np.sqrt(variance))
+        with np.errstate(invalid="ignore"):
+            mean_drop, share_lower = _exact_sums(self.drop, of_items) / n_pairs + 0.0, n_lower / n_pairs
+        return n.T, log_p.T, mean_drop.T, share_lower.T
+
+    def _rank_sums(self, of_items: Floats, n_ranked_zeros: Floats) -> tuple[Floats, Floats]:
+        """Twice the sums of the positive ranks, and the sums of the cubes of the sizes of groups."""
+        doubled_plus, cubes = np.empty((2, len(self.ordered), of_items.shape[1]))
+        before = np.zeros((of_items.shape[0] + 1, of_items.shape[1]))
+        for cell, (order, begins, middles, ends) in enumerate(self.ordered):
+            np.cumsum(of_items[order], axis=0, out=before[1 : len(order) + 1])
+            first, last = before[begins], before[ends]
+            sizes = last - first
+            n_plus = last - before[middles]
+            doubled_ranks = first + last + 1 + 2 * n_ranked_zeros[cell]
+            doubled_plus[cell] = np.einsum("kd,kd->d", n_plus, doubled_ranks)
+            cubes[cell] = np.einsum("kd,kd,kd->d", sizes, sizes, sizes)
+        return doubled_plus, cubes

@@ -1,0 +1,313 @@
+"""Wilcoxon's signed-rank test of damaged texts against their originals: do the originals score higher?
+
+Differences are put on a grid first, because 4.0 - 3.8 and 3.6 - 3.4 are different floats, and equal ones must share
+their rank. The normal approximation without continuity correction is used for every number of pairs, in logarithms;
+the exact test stands beside it. Needs only NumPy. Rules: docs/discernment.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DiscernmentError
+from .discernment_scores import discernment_score
+from .exact_signed_rank import MAX_EXACT, exact_test
+from .normal import log_normal_cdf
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Zeros = Literal["drop", "pratt"]
+
+ZEROS: tuple[Zeros, ...] = ("drop", "pratt")
+
+_GRID_BITS = 40
+_AT_ONCE = 1 << 15
+"""Values whose temporary arrays fit into the cache of a core."""
+
+
+class Groups(NamedTuple):
+    """Groups of equal differences other than zero, by cell and then by ascending rank.
+
+    Attributes:
+        cells: The cell of each group.
+        doubled_ranks: Twice the mean rank.
+        sizes: The number of differences.
+    """
+
+    cells: Ints
+    doubled_ranks: Ints
+    sizes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class SignedRank:
+    """Signed-rank tests: floats and ints for two vectors, arrays with a value for each cell for two matrices.
+
+    What is undefined is NaN.
+
+    Attributes:
+        n_pairs: The number of pairs in which both texts have a score.
+        n_zero: How many of them have the same score.
+        n: How many of them have different scores.
+        r_plus: The sum of the ranks of the pairs in which the original is better.
+        r_minus: The sum of the ranks of the pairs in which the damaged text is better.
+        tie_term: The sum of t³ - t over groups of t equal differences other than zero.
+        mean: The mean of `r_plus` if the damage makes no difference; NaN if n is 0.
+        variance: Its variance; NaN if n is 0.
+        z: How many standard deviations `r_plus` is above its mean; NaN if n is 0.
+        log_p: The natural logarithm of the p-value of "the originals are not better"; 0 if n is 0.
+        share_lower: The share of the pairs in which the damaged text is worse; NaN without pairs.
+        share_equal: The share of the pairs with the same score.
+        share_higher: The share of the pairs in which the damaged text is better.
+        mean_drop: By how much damaged texts are worse on average; NaN without pairs.
+    """
+
+    n_pairs: Any
+    n_zero: Any
+    n: Any
+    r_plus: Any
+    r_minus: Any
+    tie_term: Any
+    mean: Any
+    variance: Any
+    z: Any
+    log_p: Any
+    share_lower: Any
+    share_equal: Any
+    share_higher: Any
+    mean_drop: Any
+    _groups: Groups = field(repr=False)
+
+    @property
+    def p(self) -> Any:
+        """The p-value; 0 where it is too small for a float."""
+        return _like(self.n, np.exp(self.log_p))
+
+    @property
+    def d(self) -> Any:
+        """The discernment score: the p-value's logarithm to the base 0.05."""
+        return _like(self.n, discernment_score(self.log_p))
+
+    @property
+    def reverse_d(self) -> Any:
+        """The discernment score of the opposite: from 1 on, the damage is rewarded."""
+        return _like(self.n, discernment_score(log_tail(-np.asarray(self.z))))
+
+    @property
+    def ceiling_d(self) -> Any:
+        """The discernment score if all n originals were better."""
+        return _like(self.n, discernment_score(log_tail(np.asarray(self.mean) / np.sqrt(self.variance))))
+
+    @property
+    def rank_biserial(self) -> Any:
+        """The rank-biserial correlation, from -1 (all damaged texts are better) to 1 (all originals); NaN if n is 0."""
+        with np.errstate(invalid="ignore"):
+            found = np.subtract(self.r_plus, self.r_minus) / np.add(self.r_plus, self.r_minus)
+        return _like(self.n, found)
+
+    @property
+    def exact_p(self) -> Any:
+        """The exact p-value; NaN if n exceeds 500."""
+        return _like(self.n, self._exact[0])
+
+    @property
+    def exact_log_p(self) -> Any:
+        """The natural logarithm of the exact p-value; NaN if n exceeds 500."""
+        return _like(self.n, self._exact[1])
+
+    @property
+    def exact_d(self) -> Any:
+        """The discernment score of the exact test; NaN if n exceeds 500."""
+        return _like(self.n, discernment_score(self._exact[1]))
+
+    @cached_property
+    def _exact(self) -> Floats:
+        """Exact p-values and their logarithms, which take time and are computed when they are asked for."""
+        n = np.atleast_1d(self.n)
+        doubled = np.rint(2 * np.atleast_1d(self.r_plus)).astype(np.int64)
+        found = np.full((2, len(n)), np.nan)
+        found[:, n == 0] = [[1.0], [0.0]]
+        cells, ranks, sizes = self._groups
+        borders = np.searchsorted(cells, np.arange(len(n) + 1))
+        for cell in np.flatnonzero((n > 0) & (n <= MAX_EXACT)).tolist():
+            of_cell = slice(borders[cell], borders[cell + 1])
+            found[:, cell] = exact_test(ranks[of_cell], sizes[of_cell], int(doubled[cell]))
+        return found
+
+
+def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, zeros: Zeros = "drop") -> SignedRank:
+    """Tests whether originals score higher than the damaged texts.
+
+    Args:
+        original: The score of each original: a vector, or a matrix with a row for each cell.
+        damaged: The scores of the damaged texts in the same order. Pairs in which a score is missing (NaN or infinite)
+            are left out.
+        higher_is_better: Whether higher scores are better; for matrices also one value for each cell.
+        zeros: What happens to pairs with the same score: `"drop"` leaves them out, `"pratt"` leaves them out after they
+            have been ranked with the others.
+
+    Raises:
+        DiscernmentError: The scores have different shapes or are neither vectors nor matrices, directions are not one
+            for each cell, or `zeros` is unknown.
+
+    Example:
+        >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
+        >>> found.n, found.r_plus, round(found.d, 4), found.exact_p * 32
+        (5, 15.0, 1.2808, 1.0)
+    """
+    x, y = checked_scores(original, damaged, zeros)
+    is_better = directions(higher_is_better, len(x))
+    per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
+    chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
+    tested = [_test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start) for chunk in chunks]
+    columns = {name: np.concatenate([columns[name] for columns, _ in tested]) for name in tested[0][0]}
+    groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
+    if np.ndim(original) == 1:
+        return SignedRank(**{name: column[0].item() for name, column in columns.items()}, _groups=groups)
+    return SignedRank(**columns, _groups=groups)
+
+
+def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
+    """Scores of originals and damaged texts as two matrices of one shape; a vector becomes a matrix of one row.
+
+    Raises:
+        DiscernmentError: As `signed_rank`.
+    """
+    x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    if x.shape != y.shape or x.ndim not in (1, 2):
+        raise DiscernmentError(
+            f"scores of the shapes {x.shape} and {y.shape}: expected two vectors or two matrices of the same shape"
+        )
+    if zeros not in ZEROS:
+        raise DiscernmentError(f"zeros {zeros!r}: expected one of {', '.join(ZEROS)}")
+    return np.atleast_2d(x), np.atleast_2d(y)
+
+
+def directions(higher_is_better: Any, n_cells: int) -> NDArray[np.bool_]:
+    """Whether higher scores are better, for each cell.
+
+    Raises:
+        DiscernmentError: There are several directions, but not one for each cell.
+    """
+    found = np.asarray(higher_is_better, dtype=bool)
+    if found.shape not in ((), (n_cells,)):
+        raise DiscernmentError(
+            f"higher_is_better has the shape {found.shape} for {n_cells} cells: expected one value, or one for each"
+        )
+    return np.broadcast_to(found, (n_cells,))
+
+
+def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> Floats:
+    """The differences of each row, positive where the original is better, as whole numbers up to 2^41 in size.
+
+    The unit is 2^-40 of the power of two above the row's largest score. Pairs with a missing score are NaN.
+
+    Args:
+        x: The scores of the originals, a row for each cell.
+        y: The scores of the damaged texts.
+        is_better: Whether higher scores are better, for each cell.
+    """
+    is_pair = np.isfinite(x) & np.isfinite(y)
+    largest = np.where(is_pair, np.maximum(np.abs(x), np.abs(y)), 0.0).max(axis=1, initial=0.0, keepdims=True)
+    exponent = np.frexp(largest)[1]
+    # In two steps, since the whole power of two may be no float; nor may the difference before it is scaled.
+    half = -exponent // 2
+    first, second = np.ldexp(1.0, half), np.ldexp(1.0, -exponent - half)
+    with np.errstate(invalid="ignore", over="ignore"):
+        g: Floats = np.rint((x * first * second - y * first * second) * 2.0**_GRID_BITS)
+    np.negative(g, out=g, where=~is_better[:, np.newaxis])
+    g[~is_pair] = np.nan
+    return g
+
+
+def log_tail(z: Any) -> Floats:
+    """The natural logarithm of the p-value of each z; 0 where z is undefined, because then nothing differs."""
+    values = np.asarray(z, dtype=np.float64)
+    return np.where(np.isnan(values), 0.0, log_normal_cdf(-values))
+
+
+def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
+    """Mean and variance of the sum of positive ranks if the damage makes no difference; NaN where nothing differs.
+
+    Args:
+        n: The number of differences that are ranked.
+        n_zero: How many of them are zero.
+        tie_term: The sum of t³ - t over groups of t equal differences other than zero.
+    """
+    ranked, zero = np.asarray(n, dtype=np.float64), np.asarray(n_zero, dtype=np.float64)
+    mean = (ranked * (ranked + 1) - zero * (zero + 1)) / 4
+    squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)
+    variance = (2 * squares - tie_term) / 48  # one division, so that it is the fraction rounded once
+    nothing = ranked == zero
+    return np.where(nothing, np.nan, mean), np.where(nothing, np.nan, variance)
+
+
+def _test(
+    x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int
+) -> tuple[dict[str, NDArray[Any]], Groups]:
+    """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
+    g = differences_on_grid(x, y, is_better)
+    n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
+    n, n_lower = n_pairs - n_zero, (g > 0).sum(axis=1)
+    n_ranked_zeros = n_zero if zeros == "pratt" else np.zeros_like(n_zero)
+    groups, n_plus = _groups(g, n_zero - n_ranked_zeros)
+
+    def sums(values: NDArray[Any]) -> Floats:
+        return np.bincount(groups.cells, values, len(g)).astype(np.float64)
+
+    r_plus = sums(n_plus * groups.doubled_ranks) / 2
+    r_minus = sums((groups.sizes - n_plus) * groups.doubled_ranks) / 2
+    tie_term = sums(groups.sizes.astype(np.float64) ** 3 - groups.sizes)
+    mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term)
+    z = (r_plus - mean) / np.sqrt(variance)
+    with np.errstate(invalid="ignore", over="ignore"):
+        drop = np.where(is_better[:, np.newaxis], x - y, y - x)
+        drop[np.isnan(g) | (g == 0)] = 0.0
+        share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
+        mean_drop = drop.sum(axis=1) / n_pairs + 0.0
+    columns = {
+        "n_pairs": n_pairs,
+        "n_zero": n_zero,
+        "n": n,
+        "r_plus": r_plus,
+        "r_minus": r_minus,
+        "tie_term": tie_term,
+        "mean": mean,
+        "variance": variance,
+        "z": z,
+        "log_p": log_tail(z),
+        "share_lower": share_lower,
+        "share_equal": share_equal,
+        "share_higher": share_higher,
+        "mean_drop": mean_drop,
+    }
+    is_kept = (n <= MAX_EXACT)[groups.cells]
+    kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
+    return columns, kept
+
+
+def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
+    """The groups of equal differences other than zero, and how many of each are positive."""
+    # One sort of plain numbers: the sign is the last bit of what is sorted. What is missing comes last.
+    keys = np.sort(2 * np.abs(g) + (g > 0), axis=1)
+    sizes_of_g = np.floor(keys / 2)
+    begins = np.ones(keys.shape, dtype=bool)
+    np.not_equal(sizes_of_g[:, 1:], sizes_of_g[:, :-1], out=begins[:, 1:])
+    starts = np.flatnonzero(begins)
+    sizes = np.diff(starts, append=keys.size)
+    n_plus_before = np.append(0, np.cumsum(keys != 2 * sizes_of_g))
+    n_plus = n_plus_before[starts + sizes] - n_plus_before[starts]
+    cells, columns = np.divmod(starts, max(1, keys.shape[1]))
+    doubled_ranks = 2 * (columns - n_unranked[cells]) + sizes + 1  # of the first and the last of the group together
+    is_ranked = sizes_of_g.ravel()[starts] > 0
+    return Groups(cells[is_ranked], doubled_ranks[is_ranked], sizes[is_ranked]), n_plus[is_ranked]
+
+
+def _like(n: Any, values: Any) -> Any:
+    """As the fields are: a float beside an int, else an array."""
+    return values if isinstance(n, np.ndarray) else float(np.ravel(values)[0])

@@ -1,0 +1,60 @@
+"""Two evaluators that were tested on the same items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from makers.tested_evaluators import ByText, a_collection, a_plan, length, letters, similarity
+from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment import Collection, discern
+from pfgen_fast.discernment.agreement import agreement, comparison_warnings
+
+PLAN = a_plan("char_delete", "word_drop", "sentence_repeat", "newline")
+
+
+def found_by(functions, collection=None, plan=PLAN, **options):
+    return discern(ByText(functions), collection or a_collection(20), plan, draws=0, **options)
+
+
+def test_an_evaluator_agrees_with_itself_whatever_the_order_of_the_items():
+    first = found_by({"similarity": similarity})
+    backwards = Collection(first.scored.collection.items[::-1], "backwards")
+    found = agreement(first, found_by({"similarity": similarity}, backwards), draws=50)["headlines"]
+    assert (found.difference, found.low, found.high, found.n_perturbations) == (0, 0, 0, 15)
+    assert found.tau == pytest.approx(1)
+
+
+def test_the_difference_is_that_of_the_averages():
+    first, second = found_by({"similarity": similarity}), found_by({"length": length, "letters": letters})
+    found = agreement(first, second, draws=100)["headlines"]
+    averages = [each.summary["average"][0] for each in (first, second)]
+    assert found.difference == pytest.approx(averages[0] - averages[1])
+    assert found.low < found.difference < found.high
+    assert agreement(first, second, draws=0)["headlines"].low is None
+    backwards = agreement(second, first, draws=100)["headlines"]
+    assert backwards.low == pytest.approx(-found.high)
+    assert backwards.tau == found.tau
+
+
+def test_only_perturbations_of_both_count():
+    second = found_by({"length": length}, plan=a_plan("char_delete/30", "truncate"))
+    assert agreement(found_by({"similarity": similarity}), second, draws=0)["headlines"].n_perturbations == 1
+
+
+def test_tests_of_different_items_cannot_be_compared():
+    second = found_by({"length": length}, a_collection(19))
+    with pytest.raises(DiscernmentError, match="evaluators by text and by text were tested on different items"):
+        agreement(found_by({"similarity": similarity}), second)
+
+
+def test_a_comparison_of_different_numbers_of_items_is_warned_of():
+    first = found_by({"similarity": similarity})
+    assert comparison_warnings([first, first]) == ()
+    (warning,) = comparison_warnings([first, found_by({"length": length}, a_collection(19))])
+    assert warning.startswith("Scores grow with the number of items, which differs (by text 20, by text 19)")
+    others = Collection.of([replace(item, id=f"other {item.id}") for item in a_collection(20).items])
+    (warning,) = comparison_warnings([first, found_by({"length": length}, others)])
+    assert warning.startswith("The tests are of different items")
+    (warning,) = comparison_warnings([first, found_by({"length": length}, seed=1)])
+    assert warning.startswith("The tests have other perturbations or seeds")

@@ -1,0 +1,100 @@
+"""A whole test whose texts a model makes and a judge rates: stored replies alone decide what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from makers.fault_server import Reply, answering, refusing, serving
+from makers.text_makers import moody_damaged
+from pfgen_fast.discernment import Perturbation, Plan, discern
+from pfgen_fast.discernment.made import Making, open_maker
+from pfgen_fast.discernment.running import damage_of
+from pfgen_fast.evaluators import Item, open_judge
+from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.judging import Server
+
+ITEMS = [
+    Item(f"i{n}", f"Cat number {n} sat on mat {n}. Then it slept.", "story", "en", context=f"There was cat {n}.")
+    for n in range(12)
+]
+MADE = (
+    Perturbation("grammar_error", "minor", method="model"),
+    Perturbation("paraphrase", method="model", level="control"),
+)
+PLAN = Plan((Perturbation("char_delete", "300", 300, level="character"), *MADE))
+
+FAULTS = {
+    "nothing": answering(" "),
+    "no JSON": Reply(b"<html>"),
+    "cut": Reply(b'{"choices"', n_bytes=5),
+    "busy": refusing(503, "busy"),
+}
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def honest(request):
+    """A reply that depends only on prompt and seed."""
+    seed = request.body["seed"]
+    if "Changed text:" in request.prompt:
+        return answering(moody_damaged(request.prompt, seed))
+    digest = hashlib.sha1(f"{request.prompt}{seed}".encode()).digest()
+    return answering(f"So it is. [[{1 + digest[0] % 5}]]" if digest[1] % 8 else "I cannot say.")
+
+
+def run(folder, server=None, **options):
+    """Makes, rates and tests; without a server, from stored replies."""
+    where = None if server is None else Server(server.base_url, backoff=0.001, **options)
+    maker = open_maker("org/maker", server=where, cache=folder / "perturbed-texts.jsonl", max_tokens=200)
+    if where is not None:
+        making = Making(ITEMS, MADE, maker)
+        while making.ask() is not None:
+            pass
+    judge = open_judge("org/judge", tasks=["story"], n_ratings=2, server=where, cache=folder / "judge-ratings.jsonl")
+    if where is not None:
+        columns = [damaged.texts.tolist() for kind in damage_of(ITEMS, PLAN, maker=maker) for damaged in kind]
+        texts = [item.text for item in ITEMS] + [text for column in columns for text in column]
+        while judge.ask(ITEMS * (1 + len(columns)), text_column(texts)) is not None:
+            pass
+    return discern(judge, ITEMS, PLAN, maker=maker, min_items=5, draws=20)
+
+
+def tables(found):
+    return [found.cells, found.perturbations, found.summary, found.profile, found.signature]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            patch.delenv(name, raising=False)
+        with serving(honest) as server:
+            return run(tmp_path_factory.mktemp("honest"), server)
+
+
+def test_what_a_model_made_is_in_the_tables(expected):
+    columns = expected.perturbations
+    assert columns["kind"] == ["char_delete", "grammar_error", "paraphrase"]
+    made = columns["edit_share"]
+    assert made[0] is None
+    assert all(0 < share < 1 for share in made[1:])
+    assert columns["n_impossible"][0] == 0
+    assert columns["n_impossible"][1] > 0
+    assert columns["reason"][1] == "no usable reply"
+    assert set(expected.cells["metric"]) == {"coherence", "consistency", "fluency"}
+    assert np.isfinite([value for value in expected.cells["d"] if value is not None]).all()
+    assert None not in expected.cells["d"][:3]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_with_faults_ends_in_the_same_tables(expected, tmp_path, fault):
+    with serving(lambda request: FAULTS[fault] if request.number % 4 == 1 else honest(request)) as server:
+        found = run(tmp_path, server, retries=2)
+    assert tables(found) == tables(expected)
+    assert tables(run(tmp_path)) == tables(expected)

@@ -1,0 +1,285 @@
+"""Collections: what an item needs, the language of a text, the hash, and files in every format."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.discernment import Collection, CollectionItem, ItemColumns, item_files, read_collection
+from pfgen_fast.discernment.items import language_of
+from pfgen_fast.errors import DiscernmentError, PfgenError, TrialsError
+from pfgen_fast.evaluators.evaluator import Item
+
+TAKEN = "items.jsonl, line 2: the ID 'first' is taken by items.jsonl, line 1; expected one of its own"
+ROWS = [
+    {
+        "id": "a",
+        "text": "Ice floats.",
+        "task": "qa",
+        "question": "Why?",
+        "context": "A passage.",
+        "references": ["Ice is light.", "It floats."],
+        "alternative": "Ice sinks.",
+        "perturbed": {"char_typo/minor": "Ice flaots."},
+    },
+    {"id": "b", "text": "氷は浮く。", "task": "story", "language": "en", "context": None},
+]
+
+
+def write(folder, rows, name="items.jsonl"):
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def problem(path, **options):
+    with pytest.raises(DiscernmentError) as caught:
+        read_collection(path, **options)
+    return str(caught.value).replace(str(path), path.name)
+
+
+def test_an_item_has_what_its_line_says(tmp_path):
+    first, second = read_collection(write(tmp_path, ROWS)).items
+    assert first == CollectionItem(
+        "a",
+        "Ice floats.",
+        "qa",
+        "en",
+        "Why?",
+        "A passage.",
+        ("Ice is light.", "It floats."),
+        "Ice sinks.",
+        {"char_typo/minor": "Ice flaots."},
+    )
+    assert second == CollectionItem("b", "氷は浮く。", "story", "en")
+
+
+@pytest.mark.parametrize("name", ["items.csv", "items.tsv", "items.json", "items.parquet", "items.jsonl.zst"])
+def test_every_format_gives_the_same_items(tmp_path, name):
+    expected = read_collection(write(tmp_path, ROWS))
+    path = tmp_path / name
+    if name == "items.json":
+        path.write_text(json.dumps(ROWS))
+    elif name == "items.parquet":
+        pq.write_table(pa.Table.from_pylist([{**ROWS[0], "language": None}, ROWS[1]]), path)
+    elif name.endswith(".zst"):
+        import zstandard
+
+        path.write_bytes(zstandard.compress((tmp_path / "items.jsonl").read_bytes()))
+    else:
+        import csv
+
+        with path.open("w", encoding="utf-8", newline="") as file:
+            cells = csv.DictWriter(file, [*ROWS[0], "language"], delimiter="\t" if name == "items.tsv" else ",")
+            cells.writeheader()
+            for row in ROWS:
+                cells.writerow({key: v if isinstance(v, str) or v is None else json.dumps(v) for key, v in row.items()})
+    found = read_collection(path)
+    assert found.items == expected.items
+    assert found.hash == expected.hash
+
+
+def test_columns_may_have_other_names(tmp_path):
+    rows = [{"number": 7, "summary": "Ice floats.", "typo": "Ice flots.", "ref": "Ice is light.", "id": "unused"}]
+    columns = ItemColumns(
+        {"id": "number", "text": "summary", "references": "ref"},
+        perturbed={"char_typo/major": "typo"},
+        task="summarization",
+        language="ja",
+    )
+    (item,) = read_collection(write(tmp_path, rows), columns=columns).items
+    assert (item.id, item.task, item.language, item.references) == ("7", "summarization", "ja", ("Ice is light.",))
+    assert item.perturbed == {"char_typo/major": "Ice flots."}
+
+
+def test_a_column_that_is_named_must_be_there(tmp_path):
+    path = write(tmp_path, ROWS)
+    assert problem(path, columns=ItemColumns({"context": "contxt"})) == (
+        "items.jsonl: unknown column 'contxt'; expected one of context, text, id, task, question, references, "
+        "alternative, perturbed, language"
+    )
+    with pytest.raises(DiscernmentError, match="unknown key of an item 'txt'; expected one of text, "):
+        ItemColumns({"txt": "summary"})
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"id": None}, "items.jsonl, line 2: no id in column 'id'; its columns are 'id', 'text', 'task'"),
+        ({"id": ""}, "items.jsonl, line 2: an item without an ID; expected a text that no other item has"),
+        ({"id": 0.5}, "items.jsonl, line 2, column 'id': expected a text, not 0.5"),
+        (
+            {"id": "first"},
+            TAKEN,
+        ),
+        ({"text": None}, "items.jsonl, line 2: no text in column 'text'; its columns are 'id', 'text', 'task'"),
+        ({"text": ""}, "items.jsonl, line 2: the text is empty; expected one with more than white space"),
+        ({"text": " \n\u3000"}, "items.jsonl, line 2: the text is empty; expected one with more than white space"),
+        ({"text": 3}, "items.jsonl, line 2, column 'text': expected a text, not 3"),
+        ({"task": None}, "items.jsonl, line 2: no task in column 'task'; expected one, or one for all items"),
+        (
+            {"task": " "},
+            "items.jsonl, line 2: an item without a task; expected a name such as answers",
+        ),
+        ({"task": "qa"}, "items.jsonl, line 2: no question, which items of the task qa need"),
+        ({"task": "question answering"}, "items.jsonl, line 2: no question, which items of the task qa need"),
+        ({"task": "answers", "question": ""}, "items.jsonl, line 2: no question, which items of the task answers need"),
+        ({"language": "jp"}, "items.jsonl, line 2: unknown language 'jp'; expected one of ja, en"),
+        ({"references": [1]}, "items.jsonl, line 2, column 'references': expected a list of texts, not a list"),
+        (
+            {"perturbed": ["x"]},
+            "items.jsonl, line 2, column 'perturbed': expected an object of texts by the name of their perturbation, "
+            "not a list",
+        ),
+        ({"perturbed": {"a/b": 1}}, "items.jsonl, line 2, column 'perturbed.a/b': expected a text, not 1"),
+        (
+            {"perturbed": {"a/b/c": "x"}},
+            "items.jsonl, line 2: the name of a perturbation is kind/degree, such as char_delete/minor, not 'a/b/c'",
+        ),
+    ],
+)
+def test_an_item_that_breaks_the_rules_is_named_with_its_line(tmp_path, change, expected):
+    rows = [{"id": "first", "text": "x", "task": "t"}, {"id": "second", "text": "x", "task": "t"} | change]
+    assert problem(write(tmp_path, rows)) == expected
+
+
+def test_lines_that_are_no_items_are_named(tmp_path):
+    path = tmp_path / "items.jsonl"
+    path.write_text("")
+    assert problem(path) == "items.jsonl: no items; expected one in each row"
+    path.write_text('{"id": "a", "text": "x", "task": "t"}\n\n[1]\n')
+    with pytest.raises(TrialsError, match=re.escape("items.jsonl, line 3: expected a JSON object, not list")):
+        read_collection(path)
+
+
+def test_a_column_that_is_there_twice_is_refused(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("id,text,task,text\n1,a,t,b\n")
+    assert problem(path) == "items.csv, line 1: the column 'text' appears 2 times"
+
+
+def test_ids_of_whole_numbers_are_their_digits(tmp_path):
+    assert read_collection(write(tmp_path, [{"id": 5, "text": "x", "task": "t"}])).items[0].id == "5"
+    rows = [{"id": 5, "text": "x", "task": "t"}, {"id": "5", "text": "x", "task": "t"}]
+    assert "the ID '5' is taken" in problem(write(tmp_path, rows))
+
+
+@pytest.mark.parametrize("text", ["\ud800 lone", "NUL\0inside", "\u202ebidi", "x" * 1_000_000])
+def test_unusual_texts_are_kept_as_they_are(tmp_path, text):
+    assert read_collection(write(tmp_path, [{"id": "a", "text": text, "task": "t"}])).items[0].text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Ice floats.", "en"),
+        ("ぁ", "ja"),
+        ("ン", "ja"),
+        ("ﾝ", "ja"),
+        ("氷", "ja"),
+        ("々", "ja"),
+        ("〇", "ja"),
+        ("ー", "ja"),
+        ("𠀋", "ja"),
+        ("、。「」１２ＡＢ", "en"),
+        ("Ёлка 한글", "en"),
+        ("ice 氷 ice", "ja"),
+    ],
+)
+def test_a_text_is_japanese_if_it_has_a_kana_or_a_kanji(text, language):
+    assert language_of(text) == language
+
+
+def test_a_collection_of_objects_is_checked_too():
+    items = [Item(str(number), "Ice floats.", "story completion") for number in range(3)]
+    collection = Collection.of(items, name="mine")
+    assert [(item.task, item.language) for item in collection.items] == [("story", "en")] * 3
+    with pytest.raises(DiscernmentError, match=r"^item 1: the ID '1' is taken by item 1; expected one of its own$"):
+        Collection.of([items[1], items[1]])
+    with pytest.raises(DiscernmentError, match=r"^item 2: an item without an ID"):
+        Collection.of([items[0], replace(items[1], id="")])
+
+
+def test_the_hash_is_of_everything_in_the_items_and_not_of_their_order(tmp_path):
+    collection = read_collection(write(tmp_path, ROWS))
+    first, second = collection.items
+    assert Collection((second, first), "another name").hash == collection.hash
+    changes = [
+        {"id": "c"},
+        {"text": "Ice sinks."},
+        {"task": "x"},
+        {"language": "ja"},
+        {"question": "How?"},
+        {"context": None},
+        {"references": ()},
+        {"alternative": None},
+        {"perturbed": {}},
+    ]
+    hashes = {Collection((replace(first, **change), second)).hash for change in changes}
+    assert len(hashes | {collection.hash}) == len(changes) + 1
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=5, unique=True), st.randoms())
+def test_whatever_the_texts_the_hash_ignores_their_order(ids, random):
+    items = [CollectionItem(name, name + "\ud800x", "t", "en") for name in ids]
+    shuffled = random.sample(items, len(items))
+    assert Collection(tuple(items)).hash == Collection(tuple(shuffled)).hash
+
+
+def test_items_of_one_task_can_be_taken_alone(tmp_path):
+    collection = read_collection(write(tmp_path, ROWS))
+    assert collection.tasks == ("qa", "story")
+    assert [item.id for item in collection.of_task("question answering").items] == ["a"]
+    with pytest.raises(DiscernmentError, match="unknown task 'storys'; expected one of story, qa"):
+        collection.of_task("storys")
+
+
+def test_too_few_items_are_refused():
+    collection = Collection.of([Item(str(number), "x", "t") for number in range(9)], name="mine")
+    with pytest.raises(DiscernmentError) as caught:
+        collection.check_size()
+    assert str(caught.value) == "mine: 9 items, expected at least 10; --min-items lowers this, not below 5"
+    collection.check_size(9)
+    with pytest.raises(DiscernmentError, match="min_items: expected at least 5, not 4"):
+        collection.check_size(4)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+keys = st.sampled_from(["id", "text", "task", "language", "question", "references", "alternative", "perturbed"])
+
+
+@given(rows=st.lists(st.dictionaries(keys, json_values), max_size=4))
+def test_whatever_a_line_holds_it_is_an_item_or_an_error_in_one_line(tmp_path_factory, rows):
+    path = write(tmp_path_factory.mktemp("items"), rows)
+    items, problem = (), "none"
+    try:
+        items = read_collection(path).items
+    except PfgenError as error:
+        problem = str(error).replace(str(path), "")
+    assert re.fullmatch("[^\n\x1b]{1,500}", problem)
+    assert all(item.id and item.text.strip() and item.language in ("ja", "en") for item in items)
+
+
+def test_a_collection_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(item_files, "_MAX_ITEMS", 1)
+    assert problem(write(tmp_path, ROWS)) == (
+        "items.jsonl: more than 1 items or 1,073,741,824 characters, which is the limit"
+    )
+    monkeypatch.setattr(item_files, "_MAX_ITEMS", 10)
+    monkeypatch.setattr(item_files, "_MAX_CODE_POINTS", 50)
+    assert "more than 10 items or 50 characters" in problem(write(tmp_path, ROWS))
+
+
+def test_columns_of_damaged_texts_are_named_like_perturbations():
+    with pytest.raises(DiscernmentError, match=r"columns: the name of a perturbation is kind/degree, .*, not 'a/'"):
+        ItemColumns(perturbed={"a/": "column"})

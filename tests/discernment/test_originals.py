@@ -1,0 +1,137 @@
+"""Originals of the task answers: from a run, from the sample answers and from the reference answers of a suite."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from makers import published
+from makers.runs import make_run, trial_lines
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.discernment import from_run, from_suite
+from pfgen_fast.discernment.originals import known_originals, without_originals
+from pfgen_fast.errors import DiscernmentError, SuiteError, TrialsError
+
+
+def lines_of(suite, answers):
+    return [json.dumps({"question": question.question, "answer": text}) for text in answers for question in suite]
+
+
+def test_a_run_gives_its_first_answers_to_each_question_that_are_not_blank(mini, tmp_path):
+    run = make_run(tmp_path / "run", lines_of(mini, ["", "First.", " \n", "Second.", "Third."]))
+    collection = from_run(run, mini)
+    assert [item.id for item in collection.items][:3] == ["Q01-1", "Q01-2", "Q02-1"]
+    assert [item.text for item in collection.items] == ["First.", "Second."] * len(mini)
+    assert {item.question for item in collection.items} == {question.question for question in mini}
+    assert {(item.task, item.language) for item in collection.items} == {("answers", "en")}
+    assert collection.notes == ()
+    assert len(from_run(run / "trials.jsonl", mini, per_question=3)) == 3 * len(mini)
+
+
+def test_the_sample_answers_are_references_of_other_answers(mini, tmp_path):
+    run = make_run(tmp_path / "run", trial_lines(mini))
+    items = from_run(run, mini).items
+    assert items[0].references == (mini.samples[0].answer,)
+
+
+def test_questions_with_too_few_answers_are_noted(mini, tmp_path):
+    lines = [*lines_of(mini, ["First."]), json.dumps({"question": mini["Q02"].question, "answer": "Second."})]
+    collection = from_run(make_run(tmp_path / "run", lines), mini)
+    assert len(collection) == len(mini) + 1
+    assert collection.notes == (
+        "Of 8 questions, 7 have fewer than 2 answers that are not blank: Q01, Q03, Q04, Q05, Q06 and 2 more.",
+    )
+
+
+def test_what_is_no_single_run_of_the_suite_is_refused(mini, tmp_path):
+    for name in "ab":
+        make_run(tmp_path / name, trial_lines(mini))
+    with pytest.raises(DiscernmentError, match=r"2 runs, such as .*a; expected one"):
+        from_run(tmp_path, mini)
+    with pytest.raises(DiscernmentError, match="answers to each question: expected at least 1, not 0"):
+        from_run(tmp_path / "a", mini, per_question=0)
+    make_run(tmp_path / "c", [json.dumps({"question": "Who?", "answer": "x"})])
+    with pytest.raises(TrialsError, match="unknown question 'Who\\?' in suite mini"):
+        from_run(tmp_path / "c", mini)
+
+
+def test_a_cut_suite_takes_the_answers_to_its_questions(mini, tmp_path):
+    run = make_run(tmp_path / "run", trial_lines(mini))
+    assert {item.id for item in from_run(run, mini.only(["Q03"])).items} == {"Q03-1", "Q03-2"}
+
+
+def test_a_suite_gives_sample_answers_if_there_are_enough_or_else_reference_answers(mini):
+    references = from_suite(mini)
+    assert references.name == "reference answers of suite mini"
+    assert len(references) == 16
+    for item in references.items:
+        assert any(item.text in answers for answers in mini[item.question].answers.values())
+    samples = from_suite(mini, "samples")
+    assert samples.name == "sample answers of suite mini"
+    assert [item.text for item in samples.items] == [sample.answer for sample in mini.samples]
+    assert all(item.references == () for item in samples.items)
+    assert samples.notes == ()
+
+
+def test_reference_answers_are_taken_from_all_sets_in_an_order_that_is_not_theirs(mini):
+    chosen = from_suite(mini, "references", per_question=20)
+    sets = [
+        {name for name in ("A", "B") if item.text in mini[item.question].answers[name]} for item in chosen.items[:20]
+    ]
+    assert {"A"} in sets
+    assert {"B"} in sets
+    assert from_suite(mini, "references").items[0] == chosen.items[0]
+
+
+def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
+    note = (
+        "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out scores "
+        "with a suite without them."
+    )
+    assert from_suite(mini).notes == (note,)
+    assert known_originals(mini, from_run(make_run(tmp_path / "run", trial_lines(mini)), mini)) == (note,)
+    assert known_originals(mini, from_suite(mini, "samples")) == ()
+
+
+def test_a_suite_without_the_originals_scores_by_the_other_references(mini):
+    collection = from_suite(mini)
+    left = without_originals(mini, collection)
+    assert known_originals(left, collection) == ()
+    assert left.metadata_hash != mini.metadata_hash
+    n_answers = sum(len(texts) for question in mini for texts in question.answers.values())
+    assert sum(len(texts) for question in left for texts in question.answers.values()) == n_answers - 16
+    questions, texts = zip(*((item.question, item.text) for item in collection.items), strict=True)
+    with_them = Scorer(mini, threads=1).score(questions, texts)["average"]
+    assert (Scorer(left, threads=1).score(questions, texts)["average"] < with_them).all()
+    assert without_originals(mini, from_suite(mini, "samples")) is mini
+
+
+def test_a_set_is_never_left_without_references(make_suite):
+    suite = Suite.load(make_suite({}))
+    collection = from_suite(suite)
+    with pytest.raises(SuiteError, match="the originals are all reference answers of set P, so none would be left"):
+        without_originals(suite, collection)
+
+
+def test_a_suite_without_sample_answers_says_so(make_suite):
+    suite = Suite.load(make_suite({}))
+    with pytest.raises(SuiteError, match=r"no sample answers to its questions in questions\.jsonl"):
+        from_suite(suite, "samples")
+    with pytest.raises(DiscernmentError, match="unknown source of originals 'sample'; expected one of samples"):
+        from_suite(suite, "sample")
+
+
+@published.needs_published_runs
+def test_two_answers_of_the_published_run_to_each_question():
+    (run,) = (published.FOLDER / "result" / "openai" / "gpt-4o").iterdir()
+    collection = from_run(run, published.suite())
+    first = [json.loads(line) for line in _trials(run)][: len(collection)]
+    assert len(collection) == 100
+    assert all(len(item.references) == 1 for item in collection.items)
+    assert {item.text for item in collection.items} & {trial["answer"] for trial in first}
+
+
+def _trials(run):
+    import lzma
+
+    return lzma.decompress((run / "trials.jsonl.xz").read_bytes()).splitlines()

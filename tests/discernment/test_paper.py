@@ -1,0 +1,159 @@
+"""The paper's facts, its plans for six data sets, and figures read off its pictures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from pfgen_fast.discernment.choosing import open_plan
+from pfgen_fast.discernment.paper import claims, dataset_named, datasets, facts, paper_plan
+from pfgen_fast.discernment.published import read_published
+from pfgen_fast.errors import DiscernmentError
+
+SIZES = {
+    "SummEval": (12, {"character": 4, "word": 4, "sentence": 4}),
+    "SumPubMed": (12, {"character": 4, "word": 4, "sentence": 4}),
+    "Story Cloze Test": (6, {"character": 2, "word": 2, "sentence": 2}),
+    "Answer Equivalence": (9, {"character": 4, "word": 4, "sentence": 1}),
+    "WMT-22 de-en": (10, {"character": 4, "word": 6}),
+    "WMT-22 zh-en": (10, {"character": 4, "word": 6}),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("rules_only", [False, True])
+def test_a_plan_of_the_paper_has_its_perturbations_by_level(name, rules_only):
+    plan = paper_plan(name, rules_only=rules_only)
+    n, levels = SIZES[name]
+    assert len({one.name for one in plan.perturbations}) == len(plan.perturbations) == n
+    assert Counter(one.level for one in plan.perturbations) == levels
+    assert any(one.method == "model" for one in plan.perturbations) != rules_only
+    assert bool(plan.notes) == rules_only
+
+
+def test_the_six_plans_have_59_perturbations():
+    assert sum(len(paper_plan(name).perturbations) for name in datasets()) == 59 == len(facts("perturbations"))
+
+
+def test_the_shares_of_the_average_follow_from_the_levels():
+    for name, (_, levels) in SIZES.items():
+        for row in facts("perturbations"):
+            if row["dataset"] == name:
+                assert Fraction(row["share_of_average"]) == Fraction(1, len(levels) * levels[row["level"]])
+
+
+def test_numbers_of_sites_are_those_of_the_paper():
+    plan = {one.name: one for one in paper_plan("SumPubMed").perturbations}
+    assert plan["char_delete/minor"].k == 20
+    assert plan["char_typo/major"].k == 100
+    assert (plan["sentence_reorder/minor"].k, plan["sentence_reorder/major"].permille) == (2, 1000)
+    assert (plan["rewrite_insert/major"].k, plan["rewrite_insert/major"].method) == (None, "model")
+
+
+def test_stand_ins_change_as_many_places_as_the_model_is_asked_to():
+    def numbers(dataset):
+        plan = paper_plan(dataset, rules_only=True)
+        return {one.name: one.k for one in plan.perturbations if one.level != "character"}
+
+    assert numbers("SummEval") == {
+        "term_swap/minor": 1,
+        "term_swap/major": 3,
+        "function_word/minor": 2,
+        "function_word/major": 5,
+        "sentence_reorder/minor": 2,
+        "sentence_reorder/major": None,
+        "sentence_repeat/minor": 1,
+        "sentence_repeat/major": 5,
+    }
+    assert numbers("Answer Equivalence")["function_word/major"] == 3
+    assert numbers("Story Cloze Test")["function_word/minor"] == 1
+    (note,) = paper_plan("WMT-22 de-en", rules_only=True).notes
+    assert note == (
+        "No language model damages texts: term_swap stands in for fictional_entity, function_word stands in for "
+        "grammar_error."
+    )
+
+
+def test_a_plan_is_opened_by_the_name_of_its_data_set():
+    assert open_plan("paper:wmt-22_DE-EN") == open_plan("WMT-22 de-en") == paper_plan("WMT-22 de-en")
+    assert open_plan("SummEval", rules_only=True) == paper_plan("SummEval", rules_only=True)
+
+
+def test_facts_add_up():
+    requests = {row["dataset"]: row for row in facts("requests")}
+    for name, dataset in datasets().items():
+        n, n_metrics = SIZES[name][0], len(dataset.metrics)
+        row = requests[name]
+        assert (int(row["perturbations"]), int(row["metrics"]), int(row["tests"])) == (n, n_metrics, n * n_metrics)
+        assert int(row["ratings_once"]) == dataset.n_items * (1 + n) * n_metrics
+        assert int(row["ratings_five_times"]) == 5 * int(row["ratings_once"])
+    assert len(facts("models")) == 12
+
+
+def test_claims_concern_data_sets():
+    assert len(claims()) == 15
+    known = {*datasets(), "all", "nearly all", "most"}
+    assert all(set(claim.datasets) <= known and claim.models and claim.claim.endswith(".") for claim in claims())
+    about = [claim.claim for claim in claims("sumpubmed")]
+    assert "Below 1: no data set is harder." in about
+    assert "The highest of the six data sets, and the steadiest." not in about
+
+
+def test_an_unknown_data_set_lists_all():
+    with pytest.raises(DiscernmentError, match="unknown data set 'SumEval'; expected one of SummEval, "):
+        dataset_named("SumEval")
+
+
+# --- figures read off the pictures
+
+
+HEAD = "dataset,model,score,value\n"
+
+
+def write(folder, text):
+    path = folder / "bars.csv"
+    path.write_text(text)
+    return path
+
+
+def test_figures_are_read_with_the_task_of_their_data_set(tmp_path):
+    path = write(tmp_path, HEAD + "summeval,GPT4-Turbo,d_average,10.5\nWMT-22 de-en,m,d minimum,0\n")
+    first, second = read_published(path)
+    assert (first.dataset, first.task, first.model, first.score, first.value) == (
+        *("SummEval", "summarization", "GPT4-Turbo", "d_average", 10.5),
+    )
+    assert (second.task, second.score, second.value) == ("translation", "d_minimum", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("dataset,model,value\n", ": expected the columns dataset, model, score, value; there are 'dataset', 'model'"),
+        (HEAD, ": no figures; expected one in each row"),
+        (HEAD + "CNN,m,d_average,1\n", ", line 2: unknown data set 'CNN'; expected one of "),
+        (HEAD + "SummEval,,d_average,1\n", ", line 2, column 'model': expected a name, not ''"),
+        (HEAD + "SummEval,m,average,1\n", ", line 2: unknown score 'average'; expected one of "),
+        (
+            HEAD + "SummEval,m,d_average,high\n",
+            ", line 2, column 'value': expected a number of at least 0, not 'high'",
+        ),
+        (
+            HEAD + "SummEval,m,d_average,-1\n",
+            ", line 2, column 'value': expected a number of at least 0, not '-1'",
+        ),
+        (
+            HEAD + "SummEval,m,d_average,1\nsumm-eval,m,d_average,2\n",
+            ", line 3: unknown data set 'summ-eval'; expected one of SummEval",
+        ),
+        (
+            HEAD + "SummEval,m,d_average,1\nSUMMEVAL,m,d_average,2\n",
+            ", line 3: d_average of m on SummEval is there twice",
+        ),
+    ],
+)
+def test_figures_that_break_the_rules_are_named_with_their_line(tmp_path, text, expected):
+    path = write(tmp_path, text)
+    with pytest.raises(DiscernmentError) as caught:
+        read_published(path)
+    assert str(caught.value).startswith(f"{path}{expected}")

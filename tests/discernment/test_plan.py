@@ -1,0 +1,269 @@
+"""Plans: names of perturbations, the usual plan, parts of it, degrees, plans of users and given texts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pfgen_fast.discernment import CollectionItem, Perturbation, Plan, chosen_plan, open_plan, usual_plan
+from pfgen_fast.discernment.kinds import ALIASES, KINDS, LADDERS
+from pfgen_fast.discernment.plan import perturbation, perturbations_named
+from pfgen_fast.errors import DiscernmentError
+
+
+def names(plan):
+    return [one.name for one in plan.perturbations]
+
+
+def item(**changes):
+    return CollectionItem("a", "Ice floats.", "story", "en", **changes)
+
+
+def problem(function, *arguments, **options):
+    with pytest.raises(DiscernmentError) as caught:
+        function(*arguments, **options)
+    return str(caught.value)
+
+
+def test_the_usual_plan_has_every_kind_of_a_rule_with_its_ladder():
+    plan = usual_plan()
+    assert plan.name == "usual"
+    assert len(plan.perturbations) == 18 * 5 + 1 + 4
+    assert plan.kinds == tuple(
+        kind.name for kind in KINDS.values() if kind.method == "rule" and kind.name != "wrong_ending"
+    )
+    for one in plan.perturbations:
+        kind = KINDS[one.kind]
+        assert one.level == kind.level
+        assert one.is_control == (kind.ladder is None)
+        assert one.permille is None or one.permille in LADDERS[kind.ladder]
+
+
+def test_a_wrong_ending_is_planned_where_an_item_has_one():
+    assert "wrong_ending/1000" in names(usual_plan([item(), item(alternative="Ice sinks.")]))
+    assert "wrong_ending/1000" not in names(usual_plan([item()]))
+
+
+@pytest.mark.parametrize(
+    ("name", "permille", "k", "method"),
+    [
+        ("char_delete/30", 30, None, "rule"),
+        ("char_delete/k5", None, 5, "rule"),
+        ("grammar_error/minor", None, None, "model"),
+        ("paraphrase", None, None, "model"),
+        ("newline", None, None, "rule"),
+        ("random_ending/1000", 1000, None, "rule"),
+        ("random_ending", 1000, None, "rule"),
+    ],
+)
+def test_a_name_says_kind_and_degree(name, permille, k, method):
+    (one,) = perturbations_named(name)
+    assert (one.permille, one.k, one.method) == (permille, k, method)
+    assert one.name == (name if name != "random_ending" else "random_ending/1000")
+    assert one.rule == ALIASES.get(one.kind, one.kind)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("char_delet", "unknown kind 'char_delet'; expected one of char_delete, "),
+        ("char_delete/0", "char_delete/0: expected a degree such as 30 (per mille) or k5, not '0'"),
+        ("char_delete/1001", "char_delete: permille 1001: expected a whole number from 1 to 1000"),
+        ("char_delete/k0", "char_delete/k0: expected a degree such as 30 (per mille) or k5, not 'k0'"),
+        ("char_delete/minor", "char_delete/minor: expected a degree such as 30 (per mille) or k5, not 'minor'"),
+        ("newline/30", "newline: has no degrees; expected neither permille nor k"),
+        ("answer_swap/30", "answer_swap: has no degrees; expected neither permille nor k"),
+        ("grammar_error/slight", "unknown degree of grammar_error 'slight'; expected one of minor, major"),
+        ("paraphrase/minor", "unknown degree of paraphrase 'minor'; expected one of none"),
+    ],
+)
+def test_an_unknown_kind_or_degree_is_refused(name, expected):
+    assert problem(perturbations_named, name).startswith(expected)
+
+
+def test_a_kind_with_degrees_needs_one():
+    assert problem(perturbation, "negate") == "negate: expected either permille or k, not neither"
+    assert problem(perturbation, "negate", permille=1, k=1) == "negate: expected either permille or k, not both"
+    assert problem(perturbation, "newline", permille=1000) == "newline: has no degrees; expected neither permille nor k"
+    assert problem(perturbation, "paraphrase", k=1) == "paraphrase: made by a model, so it has neither permille nor k"
+
+
+def test_a_part_of_a_plan_keeps_its_degrees():
+    plan = chosen_plan(kinds=["truncate", "char_delete/10", "newline", "paraphrase"])
+    assert names(plan) == [*(f"truncate/{p}" for p in LADDERS["cut"]), "char_delete/10", "newline", "paraphrase"]
+    assert plan.name == "usual, changed"
+    assert chosen_plan() == usual_plan()
+    assert {one.level for one in chosen_plan(levels=["word", "control"]).perturbations} == {"word", "control"}
+
+
+def test_degrees_can_be_chosen_for_all_kinds():
+    kinds = ["word_drop", "newline", "answer_swap", "grammar_error"]
+    others = ["newline", "answer_swap/1000", "grammar_error/minor", "grammar_error/major"]
+    assert names(chosen_plan(kinds=kinds, k=[1, 5])) == ["word_drop/k1", "word_drop/k5", *others]
+    assert names(chosen_plan(kinds=kinds, permille=[7])) == ["word_drop/7", *others]
+    assert names(chosen_plan(kinds=kinds, ladder="fine"))[:2] == ["word_drop/10", "word_drop/30"]
+
+
+def test_repeated_and_mixed_degrees_are_in_rising_order():
+    chosen = ["negate/k3", "newline", "negate/500", "negate/k1", "negate/200", "negate/500"]
+    assert names(chosen_plan(kinds=chosen)) == ["negate/200", "negate/500", "negate/k1", "negate/k3", "newline"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"kinds": ["negat"]}, "unknown kind 'negat'; expected one of negate, "),
+        ({"levels": ["words"]}, "unknown level 'words'; expected one of word, character, sentence, control"),
+        ({"ladder": "coarser"}, "unknown ladder 'coarser'; expected one of coarse, "),
+        ({"permille": [10, 10]}, "char_delete: permille: expected degrees that rise, but 10 follows 10"),
+        ({"permille": [0]}, "char_delete: permille 0: expected a whole number from 1 to 1000"),
+        ({"permille": [1001]}, "char_delete: permille 1001: expected a whole number from 1 to 1000"),
+        ({"permille": [0.5]}, "char_delete: permille 0.5: expected a whole number from 1 to 1000"),
+        ({"k": [2, 1]}, "char_delete: k: expected degrees that rise, but 1 follows 2"),
+        ({"k": [0]}, "char_delete: k 0: expected a whole number from 1 to 1000000000"),
+        ({"k": [True]}, "char_delete: k True: expected a whole number from 1 to 1000000000"),
+        ({"k": []}, "char_delete: k: expected at least one degree"),
+        ({"k": [1], "permille": [1]}, "degrees: expected one of ladder, permille and k, not several"),
+        ({"kinds": []}, "the plan is empty; expected at least one perturbation"),
+        ({"kinds": ["negate"], "levels": ["control"]}, "the plan is empty; expected at least one perturbation"),
+    ],
+)
+def test_a_wrong_choice_is_refused(options, expected):
+    assert problem(chosen_plan, **options).startswith(expected)
+
+
+def test_an_unknown_name_lists_all_kinds_and_the_nearest_first():
+    message = problem(chosen_plan, kinds=["sentense_delete"])
+    assert message.startswith("unknown kind 'sentense_delete'; expected one of sentence_delete, ")
+    listed = message.partition("one of ")[2].split(", ")
+    assert sorted(listed) == sorted([*KINDS, *ALIASES])
+
+
+# --- texts that come with the items
+
+
+def test_given_texts_are_added_and_take_the_place_of_made_ones():
+    items = [item(perturbed={"char_delete/30": "x", "grammar_error/major": "x"}), item(perturbed={"noise/low": "x"})]
+    plan = usual_plan(items)
+    given = [one for one in plan.perturbations if one.method == "given"]
+    assert given == [
+        Perturbation("char_delete", "30", 30, None, "character", "given"),
+        Perturbation("grammar_error", "major", None, None, "word", "given"),
+        Perturbation("noise", "low", None, None, "word", "given"),
+    ]
+    assert len(plan.of_kind("char_delete")) == 5
+    assert plan.notes == ("Nothing is known about the kind noise, so it counts as damage to words.",)
+    assert names(chosen_plan(plan, kinds=["noise"])) == ["noise/low"]
+    assert problem(chosen_plan, plan, kinds=["nose"]).startswith("unknown kind 'nose'; expected one of ")
+
+
+def test_given_texts_of_a_paper_plan_take_the_place_of_its_own():
+    items = [item(perturbed={"char_delete/minor": "x", "random_ending": "y", "fictional_entity/minor": "z"})]
+    plan = open_plan("Story Cloze Test", items)
+    assert names(plan) == [
+        *("char_delete/minor", "char_typo/minor", "fictional_entity/minor", "grammar_error/minor"),
+        *("wrong_ending/1000", "random_ending"),
+    ]
+    assert [one.name for one in plan.perturbations if one.method == "given"] == [
+        *("char_delete/minor", "fictional_entity/minor", "random_ending"),
+    ]
+    assert plan.with_given(items) == plan
+
+
+# --- files
+
+
+def write(folder, text):
+    path = folder / "short.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_names_kinds_and_degrees(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        name = "short one"
+        ladders.light = [10, 20]
+        [kinds]
+        newline = {}
+        char_delete = { ladder = "light" }
+        word_drop = { permille = [100, 200] }
+        truncate = { k = [5, 10] }
+        answer_swap = {}
+        char_typo = { ladder = "words" }
+        grammar_error = { degrees = ["minor"] }
+        fictional_entity = {}
+        paraphrase = {}
+        """,
+    )
+    plan = open_plan(path)
+    assert plan.name == "short one"
+    assert names(plan) == [
+        *("newline", "char_delete/10", "char_delete/20", "word_drop/100", "word_drop/200", "truncate/k5"),
+        *("truncate/k10", "answer_swap/1000", *(f"char_typo/{p}" for p in LADDERS["words"]), "grammar_error/minor"),
+        *("fictional_entity/minor", "fictional_entity/major", "paraphrase"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "kinds: expected a table with a kind at least, such as negate = {}"),
+        ("kinds = []", "kinds: expected a table with a kind at least, such as negate = {}"),
+        ("kind = {}", "unknown key 'kind'; expected one of kinds, name, ladders"),
+        ("name = 3\nkinds.negate = {}", "name: expected a text, not 3"),
+        ("kinds.negat = {}", "kinds.negat: unknown kind 'negat'; expected one of negate, "),
+        ("kinds.negate = 3", "kinds.negate: expected a table such as {} or { permille = [10, 30] }"),
+        ("kinds.negate = { permil = [3] }", "kinds.negate: unknown key 'permil'; expected one of permille, "),
+        ("kinds.negate = { permille = 3 }", "kinds.negate: permille: expected a list of whole numbers, not 3"),
+        (
+            "kinds.negate = { permille = [0] }",
+            "kinds.negate: permille 0: expected a whole number from 1 to 1000",
+        ),
+        ("kinds.negate = { k = [2, 1] }", "kinds.negate: k: expected degrees that rise, but 1 follows 2"),
+        ("kinds.negate = { k = [1], permille = [1] }", "kinds.negate: expected one of ladder, permille, k, degrees, "),
+        ("kinds.negate = { ladder = 'steep' }", "kinds.negate: unknown ladder 'steep'; expected one of "),
+        ("kinds.negate = { degrees = ['minor'] }", "kinds.negate: degrees have names only where a model makes "),
+        ("kinds.newline = { k = [1] }", "kinds.newline: it has no such degrees; expected {} instead of k"),
+        ("kinds.grammar_error = { k = [1] }", "kinds.grammar_error: it has no such degrees; expected {} instead of k"),
+        ("kinds.grammar_error = { degrees = ['no'] }", "kinds.grammar_error: unknown degree of grammar_error 'no'; "),
+        ("ladders.fine = [1]\nkinds.negate = {}", "ladders.fine: there is a ladder of this name already; "),
+        ("ladders.own = [2, 1]\nkinds.negate = {}", "ladders.own: permille: expected degrees that rise, "),
+        ("ladders = 3\nkinds.negate = {}", "ladders: expected a table of lists, such as light = [10, 20]"),
+    ],
+)
+def test_a_file_that_breaks_the_rules_is_named_with_the_place(tmp_path, text, expected):
+    path = write(tmp_path, text)
+    assert problem(open_plan, path).startswith(f"{path}: {expected}")
+
+
+def test_a_plan_that_there_is_not_is_refused():
+    assert problem(open_plan, "SumEval").startswith("unknown plan 'SumEval'; expected one of SummEval, ")
+
+
+def test_rules_only_refuses_a_plan_with_kinds_of_a_model(tmp_path):
+    path = write(tmp_path, "kinds.paraphrase = {}")
+    assert problem(open_plan, path, rules_only=True) == (
+        f"{path}: paraphrase is made by a language model; expected rules only"
+    )
+
+
+# --- the hash
+
+
+def test_the_hash_is_of_all_that_decides_the_texts_and_not_of_the_order():
+    plan = chosen_plan(kinds=["negate/200", "newline", "grammar_error/minor"])
+    backwards = Plan(plan.perturbations[::-1], "another name", ("A note.",))
+    own = plan.hash(tables="t")
+    assert re.fullmatch("[0-9a-f]{64}", own)
+    assert backwards.hash(tables="t") == own
+    others = [
+        chosen_plan(kinds=["negate/201", "newline", "grammar_error/minor"]).hash(tables="t"),
+        chosen_plan(kinds=["negate/k200", "newline", "grammar_error/minor"]).hash(tables="t"),
+        plan.hash(tables="u"),
+        plan.hash(tables="t", analyser="sudachi"),
+        plan.hash(tables="t", made={"grammar_error/minor": ["x", None]}),
+        plan.hash(tables="t", made={"grammar_error/minor": ["x", "y"]}),
+    ]
+    assert len({own, *others}) == len(others) + 1

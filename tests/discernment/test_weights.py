@@ -1,0 +1,221 @@
+"""Weights of metrics: from a file, from a survey, or assumed; normalised, with notes on what is missing."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from pfgen_fast.discernment import open_weights, usual_plan
+from pfgen_fast.discernment.paper import datasets, paper_plan
+from pfgen_fast.discernment.plan import perturbation
+from pfgen_fast.discernment.votes import read_survey
+from pfgen_fast.errors import DiscernmentError
+
+NGRAM = ("fluency", "truthfulness", "helpfulness")
+HEAD = "task,perturbation,metric,weight\n"
+
+
+def write(folder, text, name="weights.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def problem(function, *arguments):
+    with pytest.raises(DiscernmentError) as caught:
+        function(*arguments)
+    return str(caught.value)
+
+
+# --- the packaged weights
+
+
+def test_assumed_weights_are_called_so():
+    weights = open_weights("assumed")
+    assert weights.name == "assumed"
+    assert weights.is_assumed
+    assert all(math.isclose(math.fsum(row.weights.values()), 1, rel_tol=1e-15) for row in weights.rows.values())
+
+
+def test_assumed_weights_serve_the_usual_plan_of_answers():
+    perturbations = usual_plan().perturbations
+    matrix, notes = open_weights("assumed").matrix("answers", perturbations, NGRAM)
+    assert notes == ()
+    assert all(np.isnan(row).all() == one.is_control for one, row in zip(perturbations, matrix, strict=True))
+
+
+@pytest.mark.parametrize("dataset", list(datasets()))
+def test_assumed_weights_serve_the_plans_of_the_paper(dataset):
+    found = datasets()[dataset]
+    matrix, notes = open_weights("assumed").matrix(found.task, paper_plan(dataset).perturbations, found.metrics)
+    assert notes == ()
+    assert np.allclose(matrix.sum(axis=1), 1, rtol=1e-15, atol=0)
+
+
+def test_the_stand_ins_of_the_paper_have_no_weights():
+    plan = paper_plan("SummEval", rules_only=True)
+    metrics = datasets()["SummEval"].metrics
+    _, notes = open_weights("assumed").matrix("summarization", plan.perturbations, metrics)
+    assert notes == (
+        "The weights (assumed) of the task summarization have no row for term_swap, function_word, sentence_repeat: "
+        "no weighted score there.",
+    )
+
+
+# --- files
+
+
+def test_votes_are_divided_by_their_sum(tmp_path):
+    text = "task,perturbation,metric,votes\nt,negate,a,4\nt,negate,b,1\nt,negate,c,5\n"
+    matrix, notes = open_weights(write(tmp_path, text)).matrix("t", [perturbation("negate", k=1)], ["c", "b", "a"])
+    assert matrix.tolist() == [[0.5, 0.1, 0.4]]
+    assert notes == ()
+
+
+def test_a_row_of_a_degree_goes_before_that_of_its_kind(tmp_path):
+    text = HEAD + "t,negate,a,1\nt,negate,b,1\nt,negate/k2,a,3\nt,negate/k2,b,1\n"
+    pair = [perturbation("negate", k=1), perturbation("negate", k=2)]
+    assert open_weights(write(tmp_path, text)).matrix("t", pair, ["a", "b"])[0].tolist() == [[0.5, 0.5], [0.75, 0.25]]
+
+
+def test_other_names_of_tasks_kinds_and_metrics_are_known(tmp_path):
+    text = HEAD + "question answering,random_answer,Answer Quality,2\n"
+    plan = [perturbation("answer_swap"), perturbation("random_answer")]
+    matrix, _ = open_weights(write(tmp_path, text)).matrix("qa", plan, ["answer_quality"])
+    assert matrix.tolist() == [[1.0], [1.0]]
+
+
+def test_missing_rows_and_cells_are_noted(tmp_path):
+    path = write(tmp_path, HEAD + "t,negate,a,1\n")
+    plan = [perturbation("negate", k=1), perturbation("truncate", k=1), perturbation("newline")]
+    matrix, notes = open_weights(path).matrix("t", plan, ["a", "b"])
+    assert matrix[0].tolist() == [1.0, 0.0]
+    assert np.isnan(matrix[1:]).all()
+    assert notes == (
+        "The weights (weights.csv) of the task t have no row for truncate: no weighted score there.",
+        "The weights (weights.csv) have no weight of b for negate, which counts as 0.",
+    )
+
+
+def test_weights_of_other_tasks_do_not_matter(tmp_path):
+    path = write(tmp_path, HEAD + "t,negate,a,1\nother,no_kind,x,1\n")
+    assert open_weights(path).matrix("t", [perturbation("negate", k=1)], ["a"])[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("task,perturbation,metric\n", ": expected the columns task, perturbation, metric and weight or votes; there "),
+        (HEAD, ": no weights; expected one in each row"),
+        (HEAD + "t,negate,a,-1\n", ", line 2, column 'weight': expected a number of at least 0, not '-1'"),
+        (HEAD + "t,negate,a,nan\n", ", line 2, column 'weight': expected a number of at least 0, not 'nan'"),
+        (HEAD + "t,negate,a,inf\n", ", line 2, column 'weight': expected a number of at least 0, not 'inf'"),
+        (HEAD + "t,negate,a,much\n", ", line 2, column 'weight': expected a number of at least 0, not 'much'"),
+        (HEAD + "t,negate,a,\n", ", line 2, column 'weight': expected a number of at least 0, not ''"),
+        (HEAD + "t,negate,a,0\nt,negate,b,0\n", ", line 2: the weights of one perturbation are all 0; "),
+        (HEAD + "t,negate,a,1e308\nt,negate,b,1e308\n", ", line 2: the weights of one perturbation are too large; "),
+        (HEAD + "t,negate,a,1\nt,negate,A,1\n", ", line 3: the weight of a for negate is there twice"),
+        (
+            HEAD + "t,answer_swap,a,1\nt,random_ending,a,1\n",
+            ", line 3: the weight of a for random_ending is there twice",
+        ),
+        (HEAD + ",negate,a,1\n", ", line 2, column 'task': expected a name, not ''"),
+        (
+            "task,perturbation,metric,votes\nt,negate,a,1.5\n",
+            ", line 2, column 'votes': expected a whole number of at least 0, not '1.5'",
+        ),
+    ],
+)
+def test_a_file_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
+    path = write(tmp_path, text)
+    assert problem(open_weights, path).startswith(f"{path}{expected}")
+
+
+def test_unknown_metrics_and_kinds_are_refused(tmp_path):
+    plan = [perturbation("negate", k=1)]
+    weights = open_weights(write(tmp_path, HEAD + "t,negate,fluencey,1\n"))
+    assert problem(weights.matrix, "t", plan, NGRAM).endswith(
+        "line 2: unknown metric of the task t 'fluencey'; expected one of fluency, truthfulness, helpfulness"
+    )
+    weights = open_weights(write(tmp_path, HEAD + "t,negate,fluency,1\nt,negat,fluency,1\n"))
+    assert "weights.csv, line 3: unknown kind 'negat'; expected one of negate, " in problem(
+        weights.matrix, "t", plan, NGRAM
+    )
+
+
+def test_a_copy_of_assumed_weights_is_called_so_too(tmp_path):
+    text = "task,perturbation,metric,weight,source\nt,negate,a,1,Assumed\n"
+    assert open_weights(write(tmp_path, text)).name == "weights.csv, assumed"
+
+
+def test_the_hash_is_of_the_weights_and_not_of_their_order_or_scale(tmp_path):
+    first = open_weights(write(tmp_path, HEAD + "t,negate,a,1\nt,negate,b,3\nt,loop,a,1\n"))
+    same = open_weights(write(tmp_path, HEAD + "t,loop,a,7\nt,negate,b,0.75\nt,negate,a,0.25\n", "others.csv"))
+    other = open_weights(write(tmp_path, HEAD + "t,negate,a,1\nt,negate,b,2\nt,loop,a,1\n", "third.csv"))
+    assert first.hash == same.hash != other.hash
+
+
+# --- surveys
+
+SURVEY = "voter,task,perturbation,metric\n"
+
+
+def votes(*choices, kind="negate"):
+    return "".join(f"voter {number},t,{kind},{metric}\n" for number, metric in enumerate(choices))
+
+
+def test_a_survey_becomes_weights(tmp_path):
+    lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop")
+    survey = read_survey(write(tmp_path, SURVEY + lines, "survey.csv"))
+    survey.write(tmp_path / "weights.csv")
+    with (tmp_path / "weights.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["perturbation"], row["metric"], row["weight"], row["votes"]) for row in rows] == [
+        *(("negate", "a", "0.4", "4"), ("negate", "b", "0.1", "1"), ("negate", "c", "0.5", "5")),
+        *(("loop", "a", "0.0", "0"), ("loop", "b", "1.0", "10"), ("loop", "c", "0.0", "0")),
+    ]
+    assert {row["source"] for row in rows} == {"10 voters, survey.csv"}
+    plan = [perturbation("negate", k=1), perturbation("loop", k=1)]
+    matrix, notes = open_weights(tmp_path / "weights.csv").matrix("t", plan, ["a", "b", "c"])
+    assert matrix.tolist() == [[0.4, 0.1, 0.5], [0.0, 1.0, 0.0]]
+    assert notes == ()
+
+
+def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop") + votes(*"abababcabc", kind="truncate")
+    (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
+    assert of_task.n_voters == 10
+    assert of_task.kappa == pytest.approx(fleiss_kappa(np.array([[4, 1, 5], [0, 10, 0], [4, 4, 2]])), rel=1e-12)
+
+
+def test_agreement_is_undefined_where_some_did_not_vote(tmp_path):
+    lines = votes(*"aab") + votes(*"ab", kind="loop")
+    (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
+    assert of_task.kappa is None
+    assert of_task.votes["loop"] == {"a": 1, "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("voter,task,metric\n", ": expected the columns voter, task, perturbation, metric; there are 'voter', "),
+        (SURVEY, ": no votes; expected one in each row"),
+        (SURVEY + "v,t,negate,\n", ", line 2, column 'metric': expected a name, not ''"),
+        (SURVEY + "v,qa,negate,a\nv,question answering,negate,b\n", ", line 3: a second vote of v on negate, after "),
+        (SURVEY + "v,t,random_ending,a\nv,t,answer_swap,b\n", ", line 3: a second vote of v on answer_swap, after "),
+    ],
+)
+def test_a_survey_that_breaks_the_rules_is_named_with_the_line(tmp_path, text, expected):
+    path = write(tmp_path, text)
+    assert problem(read_survey, path).startswith(f"{path}{expected}")
+
+
+def test_names_in_a_survey_cannot_become_formulas(tmp_path):
+    survey = read_survey(write(tmp_path, SURVEY + "v,=cmd(),negate,a\n"))
+    survey.write(tmp_path / "made.csv")
+    assert "\n'=cmd(),negate" in (tmp_path / "made.csv").read_text()
+    assert ("=cmd()", "negate") in open_weights(tmp_path / "made.csv").rows

@@ -1,0 +1,348 @@
+"""Programs as evaluators: good ones, failing ones, and ones that do what nobody expects."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from makers.killed_work import score_by_command
+from makers.kills import is_hidden, killed_everywhere
+from makers.programs import FAILS_AT_LAST, LENGTHS, items_of, scored, script
+from pfgen_fast import DiscernmentError
+from pfgen_fast.evaluators import CommandEvaluator, Item, Metric, command, program
+from pfgen_fast.evaluators.evaluator import text_column
+
+TEXTS = ["Ice floats.", "Iron sinks.", "Wood"]
+SCORES = {"length": [11, 11, 4]}
+
+
+@pytest.fixture
+def evaluator(tmp_path):
+    """Makes an evaluator of the body of a script."""
+
+    def make(body, **options):
+        options = {"name": "own", "show": lambda line: None, **options}
+        return CommandEvaluator(script(tmp_path / "score.py", body), **options)
+
+    return make
+
+
+def is_running(pid):
+    """Whether a process has not ended; one that nobody has waited for has."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_program_scores_texts_and_names_its_metrics(evaluator):
+    own = evaluator(LENGTHS)
+    assert own.metrics == ()
+    assert scored(own, TEXTS) == SCORES
+    assert own.metrics == (Metric("length"),)
+    assert scored(own, []) == {"length": []}
+
+
+def test_it_reads_row_id_question_context_and_text(evaluator, tmp_path):
+    body = "all = list(asked())\nopen(sys.argv[0] + '.json', 'w').write(json.dumps(all))\n"
+    body += "for each in all:\n    say(each['row'], a=1)\n"
+    items = [
+        Item("a", "x", "qa", "en", "Why?", "Because.", ("ref",)),
+        Item("b\ud800", "x", "qa"),
+    ]
+    evaluator(body).score([items[0], items[1], items[0]], text_column(["One\n\x00", "氷\ud800\u202e", None]))
+    assert json.loads((tmp_path / "score.py.json").read_text()) == [
+        {"row": 0, "id": "a", "question": "Why?", "context": "Because.", "text": "One\n\x00"},
+        {"row": 1, "id": "b\ud800", "question": None, "context": None, "text": "氷\ud800\u202e"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for each in reversed(list(asked())):\n    say(each['row'], length=len(each['text']))\n",
+        "lines = sys.stdin.read().splitlines()\n"
+        "print('\\n\\n'.join(json.dumps({'row': i, 'scores': {'length': len(json.loads(line)['text'])}, 'x': [1]})"
+        " for i, line in enumerate(lines)), end='')\n",
+        "print(file=sys.stderr)\nsys.stderr.write('x' * 1000000)\n" + LENGTHS,
+        LENGTHS + "os.close(1)\n",
+        "os.set_blocking(1, True)\nsys.stdout.write(' ' * 100 + '\\r\\n')\n" + LENGTHS,
+        "print('\\ufeff' + json.dumps({'row': 2, 'scores': {'length': 4}}), flush=True)\n"
+        "for each in asked():\n    if each['row'] < 2:\n        say(each['row'], length=len(each['text']))\n",
+    ],
+    ids=["backwards", "at the end", "much stderr", "closes stdout", "blank lines", "before it reads"],
+)
+def test_it_may_answer_when_and_how_it_likes(evaluator, body):
+    assert scored(evaluator(body), TEXTS) == SCORES
+
+
+def test_more_than_pipes_hold_goes_in_and_out(evaluator):
+    body = "for each in asked():\n    print(json.dumps({'row': each['row'], 'scores': {'n': len(each['text'])}, "
+    body += "'x': 'y' * 3000}))\n"
+    texts = [f"{number:04}" * 2000 for number in range(300)]
+    assert scored(evaluator(body), texts)["n"] == [8000] * 300
+
+
+def test_scores_of_some_metrics_may_be_missing(evaluator):
+    body = """
+scores = [{"a": 1, "b": None}, {"b": 2.5}, {"a": "3", "b": float("nan")}, {"a": float("inf"), "b": 1e308}, {}]
+for each in asked():
+    say(each["row"], **scores[each["row"]])
+"""
+    found = scored(evaluator(body), ["1", "2", "3", "4", "5"])
+    missing = np.nan
+    assert np.array_equal(found["a"], [1, missing, missing, missing, missing], equal_nan=True)
+    assert np.array_equal(found["b"], [missing, 2.5, missing, 1e308, missing], equal_nan=True)
+
+
+def test_equal_requests_are_sent_once(evaluator):
+    body = "n = 0\nfor each in asked():\n    n += 1\n    say(each['row'], n=n)\n"
+    item = items_of(["a"])[0]
+    found = evaluator(body).score([item] * 4, text_column(["a", "b", "a", None]))
+    assert np.array_equal(found["n"], [1, 2, 1, np.nan], equal_nan=True)
+
+
+def test_stderr_is_shown_harmless(evaluator, capfd):
+    body = r"""
+sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100 %\n\r\n" + "氷".encode() + b"\nlast")
+"""
+    shown = []
+    assert scored(evaluator(body + LENGTHS, show=shown.append), TEXTS) == SCORES
+    assert shown == ["loading \\u001b[31mmodel\ufffd\\u202e", "100 %", "", "氷", "last"]
+    assert scored(evaluator(body + LENGTHS, show=None), TEXTS) == SCORES
+    captured = capfd.readouterr()
+    assert "\x1b" not in captured.err
+    assert captured.err.endswith("100 %\n\n氷\nlast\n")
+    assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (FAILS_AT_LAST, r", row 1 \(item i1\): exited with 3, but 2 of 3 texts have no scores"),
+        ("sys.exit(7)\n", r", row 0 \(item i0\): exited with 7, but 3 of 3 texts have no scores"),
+        ("pass\n", r", row 0 \(item i0\): exited with 0, but 3 of 3 texts have no scores"),
+        ("1 / 0\n", r", row 0 \(item i0\): exited with 1, but"),
+        ("say(1, a=1)\nos.kill(os.getpid(), 9)\n", r", row 0 .*: was ended by SIGKILL \(exit code -9\), but 2 of 3"),
+        ("say(0, a=1)\nos.kill(os.getpid(), 40)\n", r", row 1 .*: was ended by the signal 40 \(exit code -40\)"),
+        (LENGTHS + "sys.exit(4)\n", r": exited with 4 after it had scored all 3 texts; expected 0"),
+        (
+            "for row in range(4):\n    say(row, a=1)\n",
+            r", line 4 of its output: row: there is no row 3; expected .* 0 to 2",
+        ),
+        ("say(0, a=1)\nsay(0, a=1)\n", r", line 2 of its output: row: scores of row 0 for the second time"),
+        (LENGTHS + "say(2, length=4)\n", r", line 4 of its output: row: scores of row 2 for the second time"),
+        ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
+        ("print('[1, 2]')\n", r", line 1 of its output: expected an object, not a list"),
+        ("print('3')\n", r", line 1 of its output: expected an object, not 3"),
+        ("print('{\"scores\": {}}')\n", r", line 1 of its output: the key 'row' is missing"),
+        ("print('{\"row\": 0}')\n", r", line 1 of its output: the key 'scores' is missing"),
+        ('print(\'{"row": 0, "scores": [1]}\')\n', r", line 1 of its output: scores: expected an object, not a list"),
+        ('print(\'{"row": "0", "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number .* not '0'"),
+        ('print(\'{"row": -1, "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number"),
+        ('print(\'{"row": true, "scores": {}}\')\n', r", line 1 of its output: row: expected a whole number"),
+        ("print('{\"row\": 1' + '0' * 5000 + '}')\n", r", line 1 of its output.*: .*4,300 digits"),
+        ("print('[' * 100000)\n", r", line 1 of its output: JSON nested too deeply"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe\\n')\n", r", line 1 of its output: not UTF-8"),
+        ("say(0, a=1)\nprint('x' * (1 << 24) + 'yy')\n", r", line 2 of its output: longer than 16 MiB"),
+        ("for each in asked():\n    say(each['row'])\n", r": returned no score of any metric for 3 texts"),
+    ],
+)
+def test_a_program_that_fails_is_named_with_row_and_exit_code(evaluator, body, message):
+    with pytest.raises(DiscernmentError, match=f"^evaluator own{message}") as caught:
+        scored(evaluator(body), TEXTS)
+    assert re.search("[\x00-\x1f]", str(caught.value)) is None
+
+
+def test_what_is_scored_before_an_error_stays(evaluator, tmp_path):
+    cache = tmp_path / "scores.jsonl"
+    with pytest.raises(DiscernmentError, match=r"row 1 \(item i1\): exited with 3"):
+        scored(evaluator(FAILS_AT_LAST, cache=cache), TEXTS)
+    (kept,) = map(json.loads, cache.read_text().splitlines())
+    assert (kept["item"], kept["scores"]) == ("i0", {"length": 11})
+
+
+def test_kept_scores_need_no_program(evaluator, tmp_path):
+    cache = tmp_path / "scores.jsonl"
+    body = f"open({str(tmp_path / 'started')!r}, 'a').write('x')\n{LENGTHS}"
+    for _ in range(2):
+        assert scored(evaluator(body, cache=cache), TEXTS) == SCORES
+    assert scored(evaluator(body, cache=cache, lower_is_better=["length"]), TEXTS) == SCORES
+    assert (tmp_path / "started").read_text() == "x"
+    assert scored(evaluator(body, cache=cache).again(), TEXTS) == SCORES
+    assert (tmp_path / "started").read_text() == "xx"
+
+
+def test_kept_scores_follow_the_files_that_the_command_names(evaluator, tmp_path):
+    cache = tmp_path / "scores.jsonl"
+    assert scored(evaluator(LENGTHS, cache=cache), TEXTS) == SCORES
+    changed = evaluator(LENGTHS.replace("len(each", "1 + len(each"), cache=cache)
+    assert scored(changed, TEXTS) == {"length": [12, 12, 5]}
+
+
+def test_the_signature_names_command_files_and_version(tmp_path):
+    (tmp_path / "score.sh").write_text("1")
+    commands = ["python3 x", "python3 y", [str(tmp_path / "score.sh")]]
+    signatures = {CommandEvaluator(each).signature for each in commands}
+    signatures |= {CommandEvaluator("python3 x", version="2").signature}
+    (tmp_path / "score.sh").write_text("2")
+    signatures |= {CommandEvaluator(commands[2]).signature}
+    signatures |= {CommandEvaluator("python3 x", metrics=[Metric("a", higher_is_better=False)]).signature}
+    assert len(signatures) == 6
+    assert CommandEvaluator("python3 x", name="own").signature == 'command:[["python3", "x"], [null, null], ""]'
+
+
+def test_a_large_file_is_known_by_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_HASHED_BYTES", 3)
+    (tmp_path / "model").write_bytes(b"1234")
+    assert '"4 bytes"' in CommandEvaluator(["score", str(tmp_path / "model")]).signature
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "no-such-program-at-all x",
+            "evaluator no-such-program-at-all x: cannot be started: No such file or directory",
+        ),
+        (["./a\x00b"], "cannot be started: embedded null byte"),
+        ("/", "evaluator /: cannot be started: Permission denied"),
+    ],
+)
+def test_a_program_that_cannot_be_started_is_named(line, message):
+    with pytest.raises(DiscernmentError, match=message):
+        scored(CommandEvaluator(line), TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "message"),
+    [
+        ("score 'a", {}, "evaluator command:score 'a: not a command: No closing quotation"),
+        ("", {}, r"evaluator command: expected a program, as in command:\./score\.sh"),
+        ([], {}, "expected a program"),
+        ("x", {"time_limit": 0}, "evaluator x: time limit: expected a number of seconds above 0, not 0"),
+        ("x", {"time_limit": float("nan")}, "expected a number of seconds above 0, not nan"),
+    ],
+)
+def test_a_command_or_limit_that_is_none_is_refused(line, options, message):
+    with pytest.raises(DiscernmentError, match=message):
+        CommandEvaluator(line, **options)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "time.sleep(600)\n",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)\n",
+        "os.close(0)\nos.close(1)\ntime.sleep(600)\n",
+        "while True:\n    print(flush=True)\n",
+        "while True:\n    print('working', file=sys.stderr, flush=True)\n    time.sleep(0.01)\n",
+        "subprocess.Popen(['sleep', '600'])\ntime.sleep(600)\n",
+    ],
+    ids=["sleeps", "ignores SIGTERM", "closes all", "blank lines", "only stderr", "has a child"],
+)
+def test_a_program_that_neither_reads_nor_ends_is_ended_by_the_time_limit(evaluator, tmp_path, body, monkeypatch):
+    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    begin = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    own = evaluator(begin + body, time_limit=1.5)
+    started = time.monotonic()
+    message = r"evaluator own, row 0 \(item i0\): no score for 1\.5 seconds, which is the time limit"
+    with pytest.raises(DiscernmentError, match=message):
+        scored(own, [text * 100_000 for text in TEXTS])
+    assert time.monotonic() - started < 30
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_the_time_limit_begins_anew_with_each_score(evaluator):
+    body = "for each in asked():\n    time.sleep(0.6)\n    say(each['row'], length=len(each['text']))\n"
+    assert scored(evaluator(body, time_limit=1.7), [*TEXTS, "more"])["length"] == [11, 11, 4, 4]
+
+
+def test_a_program_that_has_scored_everything_may_not_go_on_for_ever(evaluator, monkeypatch):
+    monkeypatch.setattr(command, "_GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    assert scored(evaluator(LENGTHS + "time.sleep(600)\n"), TEXTS) == SCORES
+    assert scored(evaluator(LENGTHS + "os.close(1)\ntime.sleep(600)\n"), TEXTS) == SCORES
+
+
+def test_what_a_program_started_is_ended_with_it(evaluator, tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "_PATIENCE_SECONDS", 0.3)
+    pid = tmp_path / "pid"
+    body = f"""
+stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", stubborn])
+open({str(pid)!r}, "w").write(str(child.pid))
+time.sleep(0.5)
+print("no JSON", flush=True)
+time.sleep(600)
+"""
+    with pytest.raises(DiscernmentError, match="not JSON"):
+        scored(evaluator(body), TEXTS)
+    wait_until(lambda: not is_running(int(pid.read_text())))
+
+
+def test_no_thread_and_no_pipe_stays_open(evaluator):
+    before, files = threading.active_count(), len(os.listdir("/dev/fd"))
+    for body in (LENGTHS, FAILS_AT_LAST, "print('x')\ntime.sleep(600)\n"):
+        with contextlib.suppress(DiscernmentError):
+            scored(evaluator(body), TEXTS)
+    assert threading.active_count() == before
+    assert len(os.listdir("/dev/fd")) == files
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT for other processes")
+def test_ctrl_c_ends_the_program_and_keeps_what_is_scored(tmp_path):
+    body = LENGTHS.replace("for", f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\nfor", 1)
+    body = body.replace("    say", "    if each['row']:\n        time.sleep(600)\n    say")
+    line = script(tmp_path / "score.py", body)
+    call = f"""
+from makers.programs import scored
+from pfgen_fast.evaluators import CommandEvaluator
+try:
+    scored(CommandEvaluator({line!r}, cache={str(tmp_path / "scores.jsonl")!r}), {TEXTS!r})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", call], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
+        wait_until(lambda: (tmp_path / "scores.jsonl").exists() and (tmp_path / "scores.jsonl").read_text())
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert not is_running(int((tmp_path / "pid").read_text()))
+    (kept,) = map(json.loads, (tmp_path / "scores.jsonl").read_text().splitlines())
+    assert kept["item"] == "i0"
+
+
+def test_a_kill_at_any_change_costs_what_was_under_way(tmp_path):
+    whole, attempts = killed_everywhere(tmp_path, score_by_command)
+    assert sum(attempt.point.startswith("line") for attempt in attempts) == 3
+    for attempt in attempts:
+        assert {path: content for path, content in attempt.again.items() if not is_hidden(path)} == whole
+        kept = attempt.killed.get("scores.jsonl", b"")
+        assert attempt.again["scores.jsonl"].startswith(kept)
+
+
+def test_a_second_start_asks_only_for_what_is_missing(tmp_path):
+    asked = tmp_path / "asked"
+    body = LENGTHS.replace("    say", f"    open({str(asked)!r}, 'a').write(each['id'] + ' ')\n    say", 1)
+    for texts in (TEXTS[:2], TEXTS):
+        scored(CommandEvaluator(script(tmp_path / "score.py", body), cache=tmp_path / "s.jsonl"), texts)
+    assert asked.read_text() == "i0 i1 i2 "

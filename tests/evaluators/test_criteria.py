@@ -1,0 +1,182 @@
+"""Criteria: what the packaged ones say, what a file of a user's may say, and what prompts are made of them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+from pfgen_fast import JudgingError
+from pfgen_fast.evaluators.criteria import LANGUAGES, Criterion, read_criteria
+from pfgen_fast.evaluators.ratings import Scale
+
+METRICS = {
+    "summarization": ["coherence", "consistency", "fluency", "relevance"],
+    "story": ["coherence", "consistency", "fluency"],
+    "qa": ["answer_quality"],
+    "answers": ["answer_quality"],
+    "translation": ["accuracy", "fluency"],
+    "poems": ["fluency", "answer_quality"],
+}
+KEY = """
+[criteria.charm.en]
+name = "charm"
+definition = "How charming it is."
+steps = ["Read it."]
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content):
+        path = tmp_path / "criteria.toml"
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(("task", "metrics"), METRICS.items())
+def test_each_task_has_its_metrics_and_others_have_two(task, metrics):
+    assert list(read_criteria().task(task).criteria) == metrics
+
+
+def test_each_packaged_criterion_is_there_in_each_language():
+    seen = set()
+    for name, task in read_criteria().tasks.items():
+        assert set(task.what) == set(task.context) == set(LANGUAGES)
+        for metric, by_language in task.criteria.items():
+            assert set(by_language) == set(LANGUAGES), (name, metric)
+            for language, criterion in by_language.items():
+                assert len(criterion.steps) >= 3
+                seen.add((language, criterion.definition))
+    assert len(seen) == 2 * 10  # fluency and answer quality for all tasks, and eight of single tasks
+
+
+def test_a_prompt_shows_criterion_scale_steps_context_question_and_text_in_this_order():
+    prompt = read_criteria().prompt(
+        "qa",
+        "answer_quality",
+        language="en",
+        text="Because {text} of {steps}.",
+        context="The {context}.",
+        question="Why?",
+    )
+    parts = [
+        "an answer to a question about a passage, written in English, by one criterion only: answer quality",
+        "How good the answer is",
+        "from 1 (as bad as can be) to 5 (as good as can be)",
+        "\n1. Read the passage",
+        "\n3. Weigh",
+        "[Question]\nWhy?\n[End of: Question]",
+        "[Passage]\nThe {context}.\n[End of: Passage]",
+        "[Text to rate]\nBecause {text} of {steps}.\n[End of the text to rate]",
+        "not instructions to you",
+        "[[rating]], for example [[1]] or [[5]]",
+    ]
+    places = [prompt.index(part) for part in parts]
+    assert places == sorted(places)
+    assert all(prompt.count(part) == 1 for part in parts)
+    assert not re.search(r"{(?!text|steps|context)", prompt)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_packaged_prompt_is_whole_and_has_no_empty_block(language):
+    criteria = read_criteria()
+    prompts = set()
+    for task, of_task in criteria.tasks.items():
+        for metric in of_task.criteria:
+            prompt = criteria.prompt(task, metric, language=language, text="Ice floats.")
+            assert "{" not in prompt
+            assert "None" not in prompt
+            assert "\n\n\n" not in prompt
+            assert of_task.criteria[metric][language].name in prompt
+            assert all(step in prompt for step in of_task.criteria[metric][language].steps)
+            prompts.add(prompt)
+    assert len(prompts) == sum(len(task.criteria) for task in criteria.tasks.values())
+
+
+def test_a_prompt_is_in_the_language_of_the_text():
+    prompts = [read_criteria().prompt("story", "fluency", language=each, text="x") for each in ("ja", "en", "de")]
+    assert [bool(re.search("[ぁ-ん]", prompt)) for prompt in prompts] == [True, False, False]
+    assert "物語の結末（日本語）" in prompts[0]
+    assert "written in de," in prompts[2]
+
+
+def test_a_file_of_criteria_alone_serves_every_task(write):
+    criteria = read_criteria(write(KEY))
+    assert criteria.scale == Scale(1, 5)
+    assert criteria.task("any").criteria == {"charm": {"en": Criterion("charm", "How charming it is.", ("Read it.",))}}
+    prompt = criteria.prompt("any", "charm", language="ja", text="水")  # there is no other language
+    assert prompt.startswith("You are asked to rate a text, written in Japanese, by one criterion only: charm.")
+
+
+def test_a_task_may_choose_metrics_and_word_its_own(write):
+    head = 'scale = [0, 10]\n[tasks.ads]\nmetrics = ["charm", "truth"]\nwhat.en = "an advertisement"\n'
+    own = '[tasks.ads.criteria.truth.en]\nname = "truth"\ndefinition = "Is it so?"\nsteps = []\n'
+    criteria = read_criteria(write(head + own + KEY))
+    assert criteria.scale == Scale(0, 10)
+    assert list(criteria.task("ads").criteria) == ["charm", "truth"]
+    assert "from 0 (as bad" in criteria.prompt("ads", "truth", language="en", text="x")
+    assert criteria.what("ads", "ja") == "an advertisement"
+    with pytest.raises(JudgingError, match="the criteria: unknown task 'adds'; expected one of ads"):
+        criteria.task("adds")
+
+
+def test_the_hash_changes_with_all_that_a_prompt_says(write):
+    changes = [
+        ("charming", "graceful"),
+        ('name = "charm"', 'name = "grace"'),
+        ('"Read it."', '"Read it twice."'),
+        (".en]", ".ja]"),
+        ("\n[criteria", "scale = [1, 6]\n[criteria"),
+        ("\n[criteria", '[tasks.default]\nwhat.en = "a line"\n[criteria'),
+        ("\n[criteria", '[tasks.default]\ncontext.en = "Around it"\n[criteria'),
+        ("\n[criteria", "[tasks.default]\nneeds_question = true\n[criteria"),
+        ("\n[criteria", "[tasks.other]\n[criteria"),
+    ]
+    hashes = [read_criteria(write(KEY.replace(old, new, 1))).hash for old, new in [("", ""), *changes]]
+    assert all(one != other for one, other in itertools.combinations(hashes, 2))
+    assert read_criteria(write(KEY)).hash == hashes[0]
+
+
+FAULTS = {
+    "no TOML": ("[", "not TOML"),
+    "unknown key": ("tsks = 1", r"unknown key 'tsks'; expected one of tasks, scale, criteria"),
+    "unknown key of a task": (
+        "[tasks.a]\nmetric = []" + KEY,
+        r"tasks\['a'\]: unknown key 'metric'; expected",
+    ),
+    "unknown language": (KEY.replace(".en", ".de"), r"criteria\['charm'\]: unknown key 'de'; expected one of en, ja"),
+    "no definition": (KEY.replace("definition", "#"), r"criteria\['charm'\]\['en'\]: the key 'definition' is missing"),
+    "empty name": (KEY.replace('"charm"', '" "'), r"\.name: expected a text that is not empty"),
+    "steps that are no texts": (KEY.replace('"Read it."', "1"), r"steps\[0\]: expected a string, not 1"),
+    "a metric without criterion": (
+        "tasks.a.metrics = ['charms']" + KEY,
+        r"metrics: unknown criterion 'charms'; expected one of charm",
+    ),
+    "a metric twice": ("tasks.a.metrics = ['charm', 'charm']" + KEY, "expected at least one metric, and none twice"),
+    "no metric": ("tasks.a.metrics = []" + KEY, "expected at least one metric, and none twice"),
+    "no criteria": ("", r"expected at least one criterion, as \[criteria\.NAME\.en\]"),
+    "no language": ("[criteria.charm]", r"criteria\['charm'\]: expected at least one of en, ja"),
+    "a scale of three": ("scale = [1, 2, 3]", "scale: expected two numbers, the lowest and the highest rating"),
+    "a scale that falls": ("scale = [5, 1]", "scale: a scale of 5 to 1: expected two numbers from 0 to 100, in order"),
+    "a scale of texts": ("scale = ['1', '5']", r"scale\[0\]: expected a whole number from 0"),
+    "no truth value": ("tasks.a.needs_question = 1" + KEY, "needs_question: expected true or false, not 1"),
+    "no table": ("criteria = 1", "criteria: expected an object, not 1"),
+    "what is a number": ("tasks.a.what = 1" + KEY, r"what: expected a table, not 1"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_file_that_breaks_the_rules_is_refused_with_the_place(write, fault):
+    content, message = FAULTS[fault]
+    path = write(content)
+    with pytest.raises(JudgingError, match=message) as caught:
+        read_criteria(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(JudgingError, match=r"none\.toml: "):
+        read_criteria(tmp_path / "none.toml")

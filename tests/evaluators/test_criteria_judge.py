@@ -1,0 +1,440 @@
+"""A judge that rates by criteria: its requests and scores, what is stored and replayed, budgets, and bad servers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.fault_server import Gate, Reply, answering, refusing, serving
+from makers.judges import FakeEngine, moody_text
+from pfgen_fast import EngineError, JudgingError
+from pfgen_fast.evaluators import CriteriaJudge, Evaluator, Item, Metric, open_judge
+from pfgen_fast.evaluators.criteria import read_criteria
+from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.generation import Events
+from pfgen_fast.judging import Judge, Prices, Replies, Server, Spending
+
+TEXTS = [f"The cat sat on mat {number}." for number in range(6)]
+ITEMS = [Item(str(n), text, "story", language="en", context=f"There was cat {n}.") for n, text in enumerate(TEXTS)]
+STORY = ["coherence", "consistency", "fluency"]
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "judge-ratings.jsonl"
+
+
+def judge_of(path, engine=None, **options) -> CriteriaJudge:
+    options = {"judge": Judge("org/judge"), "tasks": ("story",), **options}
+    return CriteriaJudge(replies=Replies(path), connect=engine and (lambda judge: engine), **options)
+
+
+def opened(server, path, **options) -> CriteriaJudge:
+    options = {"tasks": ["story"], "n_ratings": 2, **options}
+    return open_judge("org/judge", server=Server(server.base_url, backoff=0.001, retries=1), cache=path, **options)
+
+
+def scores_of(judge, items=ITEMS, texts=None):
+    return judge.score(items, text_column([item.text for item in items] if texts is None else texts))
+
+
+def content_of(request):
+    return request.prompt.messages[-1]["content"]
+
+
+def criterion_in(content):
+    return re.search(r"^Criterion: (.*)$", content, re.MULTILINE)[1]
+
+
+def moody(request):
+    """A server's reply that depends only on prompt and seed; some hold no valid rating."""
+    return answering(moody_text(request.prompt, request.body["seed"]))
+
+
+def test_there_is_one_request_for_each_text_metric_and_rating(path):
+    engine = FakeEngine()
+    scores_of(judge_of(path, engine))
+    asked = Counter((criterion_in(content_of(request)), request.seed) for request in engine.asked)
+    assert len(engine.asked) == 6 * 3 * 5
+    assert set(asked.values()) == {6}
+    assert {criterion for criterion, _ in asked} == {"coherence", "consistency with the story", "fluency"}
+    assert len({seed for _, seed in asked}) == 5
+    assert {request.name for request in engine.asked} >= {"rating 1 of 0 by coherence", "rating 5 of 5 by fluency"}
+
+
+def test_a_judge_sees_the_text_and_its_context_and_nothing_of_the_original(path):
+    engine = FakeEngine()
+    scores_of(judge_of(path, engine), ITEMS[:1], ["The c t sat."])
+    for request in engine.asked:
+        assert "The c t sat." in content_of(request)
+        assert "There was cat 0." in content_of(request)
+        assert TEXTS[0] not in content_of(request)
+
+
+def test_five_ratings_are_drawn_at_temperature_1_and_a_single_one_at_0(path):
+    with serving(lambda request: answering("[[3]]")) as server:
+        for n_ratings, temperature in ((5, 1.0), (1, 0.0)):
+            del server.requests[:]
+            scores_of(opened(server, path, n_ratings=n_ratings), ITEMS[:1])
+            assert len(server.requests) == 3 * n_ratings
+            assert {request.body["temperature"] for request in server.requests} == {temperature}
+            assert len({request.body["seed"] for request in server.requests}) == n_ratings
+        judge = open_judge("org/judge", tasks=["story"], n_ratings=1, temperature=0.5, cache=path)
+        assert judge.judge.temperature == 0.5
+        assert open_judge("org/judge", tasks=["story"], cache=path).n_ratings == 5
+
+
+def test_a_score_is_the_mean_of_the_valid_ratings_of_its_metric(path):
+    replies = {"coherence": ["[[1]]", "[[9]]", "[[4]]"], "fluency": ["[[5]]", "[[5]]", "none"]}
+
+    def reply(request):
+        number = int(request.name.split()[1]) - 1
+        return replies.get(criterion_in(content_of(request)), ["[[6]]", "0", "[[ ]]"])[number]
+
+    scores = scores_of(judge_of(path, FakeEngine(reply), n_ratings=3), ITEMS[:1])
+    assert {name: column.tolist() for name, column in scores.items()} == {
+        "coherence": [2.5],
+        "consistency": [pytest.approx(np.nan, nan_ok=True)],
+        "fluency": [5.0],
+    }
+
+
+def test_it_is_an_evaluator_with_the_metrics_of_its_tasks(path):
+    evaluator: Evaluator = judge_of(path, tasks=("story", "translation"))
+    assert (evaluator.name, evaluator.is_deterministic) == ("judge", False)
+    assert evaluator.metrics == tuple(Metric(name, low=1, high=5) for name in (*STORY, "accuracy"))
+
+
+def test_a_text_has_no_score_by_a_metric_of_another_task(path):
+    items = [ITEMS[0], Item("t", "Ice floats.", "translation", language="en", context="Eis schwimmt.")]
+    engine = FakeEngine(lambda request: "[[4]]")
+    scores = scores_of(judge_of(path, engine, tasks=("story", "translation"), n_ratings=1), items)
+    rated = {name: (~np.isnan(column)).tolist() for name, column in scores.items()}
+    assert rated == {
+        "coherence": [True, False],
+        "consistency": [True, False],
+        "fluency": [True, True],
+        "accuracy": [False, True],
+    }
+    assert len(engine.asked) == 5
+
+
+def test_only_the_metrics_that_are_wanted_are_asked_for(path):
+    engine = FakeEngine(lambda request: "[[4]]")
+    judge = judge_of(path, engine, only=("fluency",), n_ratings=1)
+    assert list(scores_of(judge)) == ["fluency"]
+    assert len(engine.asked) == 6
+    with pytest.raises(JudgingError, match="the judge: unknown metric 'fluenci'; expected one of fluency, coh"):
+        judge_of(path, only=("fluenci",))
+
+
+def test_prompts_are_in_the_language_of_the_item_or_else_of_its_text(path):
+    items = [Item("a", "氷は浮く。", "poem"), Item("b", "Ice floats.", "poem"), Item("c", "水", "poem", language="en")]
+    engine = FakeEngine()
+    scores_of(judge_of(path, engine, tasks=("poem",), n_ratings=1, only=("fluency",)), items)
+    by_item = {request.name.split()[3]: content_of(request) for request in engine.asked}
+    assert "観点：流暢さ" in by_item["a"]
+    assert "Criterion: fluency" in by_item["b"]
+    assert "Criterion: fluency" in by_item["c"]
+
+
+def test_a_question_is_shown_as_text_even_if_the_item_has_its_id(path):
+    item, other = (Item("a", "It floats.", "answers", question=question) for question in ("Q07", "Why?"))
+    engine = FakeEngine()
+    judge = judge_of(path, engine, tasks=("answers",), n_ratings=1, questions={"Q07": "Why does ice float?"})
+    scores_of(judge, [item, other])
+    shown = sorted(re.search(r"\[Question\]\n(.*)\n", content_of(request))[1] for request in engine.asked)
+    assert shown == ["Why does ice float?", "Why?"]
+    assert judge.signature != judge_of(path, tasks=("answers",), n_ratings=1).signature
+
+
+@pytest.mark.parametrize("task", ["qa", "answers"])
+def test_an_answer_without_a_question_cannot_be_rated(path, task):
+    with pytest.raises(JudgingError, match=f"item 7: has no question, which the judge needs for the task {task}"):
+        scores_of(judge_of(path, tasks=(task,)), [Item("7", "So.", task)])
+
+
+def test_equal_requests_are_sent_once_and_nulls_never(path):
+    engine = FakeEngine(lambda request: "[[2]]")
+    scores = scores_of(judge_of(path, engine), [ITEMS[0]] * 4, ["a", None, "b", "a"])
+    assert len(engine.asked) == 2 * 3 * 5
+    assert np.array_equal(scores["fluency"], [2, np.nan, 2, 2], equal_nan=True)
+
+
+def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path):
+    """Originals and damaged texts, apart by each metric: paper-requests.csv has these numbers."""
+    table = """summarization 12 5200 26000
+story 6 2100 10500
+qa 9 1000 5000
+translation 10 2200 11000"""
+    for row in csv.reader(table.splitlines(), delimiter=" "):
+        task, (n_perturbations, once, five_times) = row[0], map(int, row[1:])
+        items = [Item(str(n), f"text {n}", task, "en", question="q", context="c") for n in range(100)]
+        texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
+        for n_ratings, n_requests in ((1, once), (5, five_times)):
+            judge = judge_of(path, tasks=(task,), n_ratings=n_ratings)
+            estimate = judge.estimate(items * (1 + n_perturbations), texts)
+            assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_requests, 0, 0)
+
+
+def test_an_estimate_counts_what_is_left_at_the_prices(path):
+    column, items = text_column(["a", "b", "a"]), ITEMS[:1] * 3
+    judge = judge_of(path, FakeEngine(), n_ratings=1, spending=Spending(Prices(2, 8)))
+    estimate = judge.estimate(items, column)
+    assert (estimate.n_replies, estimate.n_equal, estimate.n_requests) == (9, 3, 6)
+    assert estimate.cost == pytest.approx((2 * estimate.n_prompt_tokens + 8 * 6 * 300) / 1e6)
+    assert judge.estimate(items, column, Prices(of_replies=1)).cost == pytest.approx(6 * 300 / 1e6)
+    scores_of(judge, items[:1], ["a"])
+    assert judge.estimate(items, column).n_stored == 6
+    both = judge.estimate(items, column) + judge.again().estimate(items, column)
+    assert (both.n_replies, both.n_requests) == (18, 3 + 6)
+
+
+def test_again_asks_anew_with_other_seeds_and_the_same_budget(path):
+    engine = FakeEngine()
+    judge = judge_of(path, engine, n_ratings=2)
+    first, repeated = scores_of(judge), scores_of(judge)
+    assert len(engine.asked) == 6 * 3 * 2
+    second = scores_of(judge.again())
+    assert len({request.seed for request in engine.asked}) == 4
+    assert len(engine.asked) == 2 * 6 * 3 * 2
+    assert all(np.array_equal(first[name], repeated[name], equal_nan=True) for name in STORY)
+    assert any(not np.array_equal(first[name], second[name], equal_nan=True) for name in STORY)
+    assert judge.again().spending is judge.spending
+    assert judge.spending.n_requests == 72
+    assert len({judge.signature, judge.again().signature, judge.again().again().signature}) == 3
+
+
+def test_the_signature_holds_what_decides_a_score(path, tmp_path):
+    usual = judge_of(path).signature
+    criteria = read_criteria()
+    assert usual == (f'judge:"org/judge"|criteria:{criteria.hash}|temperature:0|max_tokens:300|ratings:5|seed:""')
+    own = tmp_path / "own.toml"
+    own.write_text("[criteria.fluency.en]\nname = 'flow'\ndefinition = 'Flow.'\nsteps = []\n")
+    changes = (
+        {"judge": Judge("other")},
+        {"judge": Judge("org/judge", 0.5)},
+        {"judge": Judge("org/judge", max_tokens=7)},
+        {"criteria": read_criteria(own)},
+        {"n_ratings": 2},
+        {"seed": "other"},
+        {"seed": 'x"|ratings:2'},
+        {"replicate": 1},
+        {"questions": {"Q": "Why?"}},
+    )
+    assert len({usual, *(judge_of(path, **change).signature for change in changes)}) == 10
+
+
+@given(st.data())
+def test_order_batches_and_repetition_change_nothing(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("judge")
+    rows = st.tuples(st.integers(0, 2), st.none() | st.sampled_from("abc"))
+    rows = data.draw(st.lists(rows, max_size=8))
+    order = data.draw(st.permutations(range(len(rows))))
+    cut = data.draw(st.integers(0, len(rows)))
+
+    def scored(name, *batches):
+        judge = judge_of(folder / name, FakeEngine(), n_ratings=2)
+        found = [scores_of(judge, [ITEMS[item] for item, _ in batch], [text for _, text in batch]) for batch in batches]
+        return np.stack([np.concatenate([part[metric] for part in found]) for metric in STORY])
+
+    whole = scored("whole", rows)
+    assert np.array_equal(whole[:, order], scored("shuffled", [rows[row] for row in order]), equal_nan=True)
+    assert np.array_equal(whole, scored("parts", rows[:cut], rows[cut:]), equal_nan=True)
+
+
+# --- Replay, budgets ---
+
+
+def test_offline_replays_and_says_how_many_ratings_are_missing(path):
+    with serving(moody) as server:
+        asked = scores_of(opened(server, path), ITEMS[:4])
+    offline = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path)
+    replayed = scores_of(offline, ITEMS[:4])
+    assert all(np.array_equal(asked[name], replayed[name], equal_nan=True) for name in STORY)
+    with pytest.raises(JudgingError, match=r"ratings\.jsonl: 12 of 36 ratings are missing; expected all of them, a"):
+        scores_of(offline)
+    with pytest.raises(JudgingError, match="12 of 36 ratings are missing"):
+        offline.ask(ITEMS, text_column(TEXTS))
+
+
+def test_a_partial_replay_takes_what_is_complete(path):
+    with serving(moody) as server:
+        asked = scores_of(opened(server, path), ITEMS[:4])
+        lines = path.read_bytes().splitlines(keepends=True)
+        fluency = next(line for line in lines if b"cat 3." in line and b"Criterion: fluency" in line)
+        path.write_bytes(b"".join(line for line in lines if line != fluency))
+    judge = open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path, partial=True)
+    column = text_column(TEXTS)
+    assert judge.is_complete(ITEMS, column).tolist() == [True, True, True, False, False, False]
+    scores = judge.score(ITEMS, column)
+    assert judge.ask(ITEMS, column) is None
+    assert np.isnan(scores["fluency"][4:]).all()
+    assert np.array_equal(scores["fluency"][:3], asked["fluency"][:3], equal_nan=True)
+
+
+def test_a_file_that_is_not_there_cannot_be_replayed(path):
+    with pytest.raises(JudgingError, match="no such file; expected the replies of an earlier call"):
+        open_judge("org/judge", tasks=["story"], server=None, cache=path)
+
+
+def test_a_budget_stops_asking_and_scoring_and_the_next_call_goes_on(path):
+    prices, column = Prices(of_replies=1000), text_column(TEXTS)  # 0.3 for a reply at most
+    judge = judge_of(path, FakeEngine(lambda request: "x" * 1200), spending=Spending(prices, 10.0))
+    problem = judge.ask(ITEMS, column)
+    assert problem == "the budget of 10 is used up after 33 requests (about 9.90)"
+    with pytest.raises(JudgingError, match=r"the budget of 10 is used up .*; repeat the call to continue"):
+        judge.score(ITEMS, column)
+    more = judge_of(path, FakeEngine(lambda request: "[[3]]"), spending=Spending(prices, 30.0))
+    assert more.ask(ITEMS, column) is None
+    assert more.spending.n_requests == 6 * 3 * 5 - 33
+    assert more.score(ITEMS, column)["fluency"].shape == (6,)
+
+
+def test_a_budget_needs_prices():
+    with pytest.raises(JudgingError, match="--budget needs prices: --prompt-price, --reply-price"):
+        Spending(budget=3)
+
+
+def test_progress_and_events_are_told(path):
+    told, events = [], Events()
+    with serving(moody) as server:
+        judge = opened(server, path)
+        judge.ask(ITEMS, text_column(TEXTS), on_progress=lambda *counts: told.append(counts), events=events)
+    assert told == [(done, 36) for done in range(37)]
+    assert events.n_answers == 36
+    assert judge.spending.n_requests == 36
+
+
+# --- Servers that stall, lie and refuse; kills ---
+
+
+def expected_scores(tmp_path):
+    with serving(moody) as server:
+        return scores_of(opened(server, tmp_path / "expected.jsonl"))
+
+
+def check_equal(path, tmp_path):
+    """Checks that the file of ratings has the replies, and gives the scores, of a server without faults."""
+    expected = expected_scores(tmp_path)
+    replayed = scores_of(open_judge("org/judge", tasks=["story"], n_ratings=2, server=None, cache=path))
+    assert all(np.array_equal(expected[name], replayed[name], equal_nan=True) for name in STORY)
+    kept = [sorted(file.read_bytes().splitlines()) for file in (path, tmp_path / "expected.jsonl")]
+    assert kept[0] == kept[1]
+
+
+def test_a_server_that_stalls_is_asked_again(path, tmp_path):
+    done = threading.Event()
+
+    def behave(request):
+        if request.again == 0 and request.number < 2:
+            done.wait(60)
+        return moody(request)
+
+    with serving(behave) as server:
+        judge = open_judge(
+            "org/judge",
+            tasks=["story"],
+            n_ratings=2,
+            cache=path,
+            server=Server(server.base_url, timeout=0.5, backoff=0.001),
+        )
+        assert judge.ask(ITEMS, text_column(TEXTS)) is None
+        done.set()
+    check_equal(path, tmp_path)
+
+
+LIES = {
+    "no JSON": Reply(b"<html>"),
+    "cut": Reply(answering("whole").body, n_bytes=20),
+    "nothing": answering(" \n"),
+    "busy": refusing(503, "busy"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, tmp_path, lie):
+    with serving(lambda request: LIES[lie] if request.number % 3 == 2 else moody(request)) as server:
+        problem = opened(server, path).ask(ITEMS, text_column(TEXTS))
+    with serving(moody) as server:
+        assert opened(server, path).ask(ITEMS, text_column(TEXTS)) is None
+        assert problem is None or len(server.requests) > 0
+    check_equal(path, tmp_path)
+
+
+def test_a_request_that_is_refused_leaves_a_rating_missing(path):
+    def behave(request):
+        bad = "mat 2." in request.prompt and "Criterion: fluency" in request.prompt
+        return refusing(400, "content_filter") if bad else answering("[[4]]")
+
+    with serving(behave) as server:
+        judge = opened(server, path)
+        problem = judge.ask(ITEMS, text_column(TEXTS))
+        scores = scores_of(judge)
+    assert problem.startswith("2 requests had no reply (")
+    assert np.array_equal(scores["fluency"], [4, 4, np.nan, 4, 4, 4], equal_nan=True)
+    assert scores["coherence"].tolist() == [4] * 6
+
+
+def test_a_refused_key_is_an_error_that_keeps_what_came_before(path):
+    def behave(request):
+        return moody(request) if request.number < 7 else refusing(401, "expired")
+
+    with serving(behave) as server:
+        judge = open_judge(
+            "org/judge", tasks=["story"], n_ratings=2, cache=path, server=Server(server.base_url, concurrency=1)
+        )
+        with pytest.raises(EngineError, match="expired"):
+            scores_of(judge)
+    assert len(path.read_bytes().splitlines()) == 7
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from pfgen_fast.evaluators import Item, open_judge
+from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.judging import Server
+texts = [f"The cat sat on mat {number}." for number in range(6)]
+items = [Item(str(n), text, "story", "en", context=f"There was cat {n}.") for n, text in enumerate(texts)]
+server = Server(sys.argv[1], concurrency=2)
+open_judge("org/judge", tasks=["story"], n_ratings=2, cache=Path(sys.argv[2]), server=server).score(
+    items, text_column(texts)
+)
+"""
+
+
+def test_a_kill_costs_what_was_under_way(path, tmp_path):
+    gate = Gate(20)
+
+    def behave(request):
+        gate.wait()
+        return moody(request)
+
+    with serving(behave) as server:
+        with subprocess.Popen([sys.executable, "-c", KILLED, server.base_url, str(path)]) as process:
+            assert gate.reached.wait(60)
+            process.kill()
+        gate.open()
+    n_kept = len(path.read_bytes().splitlines())
+    assert 16 <= n_kept <= 20
+    with serving(moody) as server:
+        assert opened(server, path).ask(ITEMS, text_column(TEXTS)) is None
+        assert len(server.requests) == 36 - n_kept
+    check_equal(path, tmp_path)
+    assert len({json.loads(line)["key"] for line in path.read_bytes().splitlines()}) == 36

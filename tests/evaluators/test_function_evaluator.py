@@ -1,0 +1,395 @@
+"""A user's function or class as an evaluator, and the scores that are kept of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.programs import items_of, scored
+from pfgen_fast import DiscernmentError, TrialsError
+from pfgen_fast.evaluators import FunctionEvaluator, Item, Metric, open_evaluator
+from pfgen_fast.evaluators.evaluator import text_column
+
+TEXTS = ["Ice floats.", "Iron sinks.", "Wood"]
+
+
+def lengths(items, texts):
+    return {"length": [len(text) for text in texts], "words": np.array([len(text.split()) for text in texts])}
+
+
+class Recording:
+    """A function that remembers what it was called with."""
+
+    def __init__(self, function=lengths):
+        self.calls, self.function = [], function
+
+    def __call__(self, items, texts):
+        self.calls.append(list(texts))
+        return self.function(items, texts)
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Writes a module into the working folder and returns its name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    names = []
+
+    def write(source, name="own_scores"):
+        (tmp_path / f"{name}.py").write_text(source, encoding="utf-8")
+        names.append(name)
+        sys.modules.pop(name, None)
+        return name
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def test_a_function_scores_texts_and_names_its_metrics():
+    evaluator = FunctionEvaluator(lengths, name="lengths")
+    assert evaluator.metrics == ()
+    assert scored(evaluator, TEXTS) == {"length": [11, 11, 4], "words": [2, 2, 1]}
+    assert evaluator.metrics == (Metric("length"), Metric("words"))
+    assert scored(evaluator, []) == {"length": [], "words": []}
+
+
+def test_it_gets_the_items_and_the_texts_in_their_places():
+    def seen(items, texts):
+        assert all(type(each) is str for each in texts)
+        return {"own": [item.text == text for item, text in zip(items, texts, strict=True)]}
+
+    items = items_of(TEXTS)
+    found = FunctionEvaluator(seen, name="seen").score(items, text_column(["Ice floats.", "other", None]))
+    assert np.array_equal(found["own"], [1, 0, np.nan], equal_nan=True)
+
+
+def test_equal_requests_are_sent_once():
+    function = Recording()
+    item = items_of(TEXTS)[0]
+    found = FunctionEvaluator(function, name="f").score([item] * 4, text_column(["a", "bb", "a", None]))
+    assert function.calls == [["a", "bb"]]
+    assert np.array_equal(found["length"], [1, 2, 1, np.nan], equal_nan=True)
+
+
+def test_texts_come_in_batches():
+    function = Recording()
+    scored(FunctionEvaluator(function, name="f", batch=2), TEXTS)
+    assert function.calls == [TEXTS[:2], TEXTS[2:]]
+    with pytest.raises(DiscernmentError, match=r"evaluator f: batch: expected at least 1, not 0"):
+        FunctionEvaluator(lengths, name="f", batch=0)
+
+
+def test_what_is_no_number_is_a_missing_score():
+    evaluator = FunctionEvaluator(lambda items, texts: {"s": [None, "high", float("inf")]}, name="f")
+    assert np.isnan(scored(evaluator, TEXTS)["s"]).all()
+
+
+def test_what_is_out_of_a_declared_scale_is_missing():
+    evaluator = FunctionEvaluator(lengths, name="f", metrics=[Metric("length", high=10), Metric("words")])
+    assert np.array_equal(scored(evaluator, TEXTS)["length"], [np.nan, np.nan, 4], equal_nan=True)
+
+
+def test_directions_are_declared_by_name():
+    evaluator = FunctionEvaluator(lengths, name="f", lower_is_better=["length"])
+    scored(evaluator, TEXTS)
+    assert evaluator.metrics == (Metric("length", False), Metric("words"))
+    assert evaluator.signature.endswith('|lower_is_better:["length"]')
+    misspelt = FunctionEvaluator(lengths, name="f", lower_is_better=["lenght"])
+    with pytest.raises(DiscernmentError, match="evaluator f: unknown metric 'lenght'; expected one of length, words"):
+        scored(misspelt, TEXTS)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 256])
+def test_a_function_that_raises_is_named_with_its_row(tmp_path, batch):
+    def failing(items, texts):
+        if any("sinks" in text for text in texts):
+            raise KeyError("no\nsuch")
+        return lengths(items, texts)
+
+    texts = ["a", "bb", None, "it sinks", "ccc", "it sinks too"]
+    cache = tmp_path / "scores.jsonl"
+    with pytest.raises(DiscernmentError) as caught:
+        scored(FunctionEvaluator(failing, name="own", cache=cache, batch=batch), texts)
+    assert str(caught.value) == r"evaluator own, row 3 (item i3): raised KeyError: 'no\nsuch'"
+    assert [json.loads(line)["item"] for line in cache.read_text().splitlines()] == ["i0", "i1"]
+    function = Recording()
+    scored(FunctionEvaluator(function, name="own", cache=cache), texts)
+    assert function.calls == [["it sinks", "ccc", "it sinks too"]]
+
+
+def test_a_function_that_fails_with_many_texts_only_gets_fewer():
+    def failing(items, texts):
+        if len(texts) > 3:
+            raise MemoryError
+        return lengths(items, texts)
+
+    texts = [f"text {number}" for number in range(20)]
+    assert scored(FunctionEvaluator(failing, name="f"), texts) == scored(FunctionEvaluator(lengths, name="f"), texts)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda items, texts: {"s": [1 for text in texts if "sinks" not in text]}, r"returned 0 scores .* for 1 texts"),
+        (lambda items, texts: {"s": [1] * len(texts) + [1] * ("Iron sinks." in texts)}, "returned 2 scores of"),
+        (lambda items, texts: [1] * len(texts) if "Iron sinks." in texts else {"s": [1] * len(texts)}, "returned list"),
+    ],
+)
+def test_too_few_and_too_many_scores_are_named_with_their_row(function, message):
+    with pytest.raises(DiscernmentError, match=rf"^evaluator f, row 1 \(item i1\): {message}"):
+        scored(FunctionEvaluator(function, name="f"), TEXTS)
+
+
+def test_no_score_of_any_metric_is_an_error():
+    with pytest.raises(DiscernmentError, match="evaluator f: returned no score of any metric for 3 texts"):
+        scored(FunctionEvaluator(lambda items, texts: {}, name="f"), TEXTS)
+
+
+def test_a_metric_that_comes_later_is_refused():
+    evaluator = FunctionEvaluator(lambda items, texts: {texts[0]: [1] * len(texts)}, name="f")
+    scored(evaluator, ["fluency"])
+    with pytest.raises(
+        DiscernmentError, match=r"f, row 0 \(item i0\): returned an unknown metric 'fluenci'; .* fluency"
+    ):
+        scored(evaluator, ["fluenci"])
+
+
+def test_an_interrupt_is_no_error_of_the_function():
+    def interrupted(items, texts):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scored(FunctionEvaluator(interrupted, name="f"), TEXTS)
+
+
+def test_kept_scores_are_not_asked_for_again(tmp_path):
+    cache = tmp_path / "made" / "scores.jsonl"
+    first = scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS)
+    function = Recording()
+    evaluator = FunctionEvaluator(function, name="f", cache=cache)
+    assert scored(evaluator, TEXTS) == first
+    assert evaluator.metrics == (Metric("length"), Metric("words"))
+    assert function.calls == []
+    assert scored(evaluator, [*TEXTS, "new"])["length"] == [11, 11, 4, 3]
+    assert function.calls == [["new"]]
+
+
+def test_a_missing_score_is_kept_too(tmp_path):
+    function = Recording(lambda items, texts: {"s": [float("nan")] * len(texts)})
+    for _ in range(2):
+        found = scored(FunctionEvaluator(function, name="f", cache=tmp_path / "scores.jsonl"), TEXTS)
+        assert np.isnan(found["s"]).all()
+    assert len(function.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": "other"},
+        {"text": "other"},
+        {"task": "qa"},
+        {"language": "ja"},
+        {"question": "Q08"},
+        {"context": "x"},
+        {"references": ("x",)},
+    ],
+)
+def test_kept_scores_depend_on_all_that_a_function_sees(tmp_path, change):
+    item = {"id": "a", "text": "t", "task": "answers", "language": "en", "question": "Q07"}
+    cache = tmp_path / "scores.jsonl"
+    FunctionEvaluator(lengths, name="f", cache=cache).score([Item(**item)], text_column(["x"]))
+    function = Recording()
+    evaluator = FunctionEvaluator(function, name="f", cache=cache)
+    evaluator.score([Item(**item), Item(**{**item, **change})], text_column(["x", "x"]))
+    assert function.calls == [["x"]]
+
+
+def test_kept_scores_of_another_version_do_not_count(tmp_path):
+    cache = tmp_path / "scores.jsonl"
+    calls = []
+    for options in ({"version": "1"}, {"version": "2"}, {"version": "2", "lower_is_better": ["length"]}):
+        function = Recording()
+        scored(FunctionEvaluator(function, name="f", cache=cache, **options), TEXTS)
+        calls.append(len(function.calls))
+    assert calls == [1, 1, 0]
+
+
+def test_scoring_again_uses_no_kept_scores(tmp_path):
+    function = Recording()
+    evaluator = FunctionEvaluator(function, name="f", cache=tmp_path / "scores.jsonl")
+    assert evaluator.is_deterministic
+    assert scored(evaluator, TEXTS) == scored(evaluator, TEXTS) == scored(evaluator.again(), TEXTS)
+    assert len(function.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"key": "00"}\n', "holds no scores of an evaluator"),
+        (b'{"key": "not hex", "scores": {"a": 1}}\n', "holds no scores of an evaluator"),
+        (b"PAR1\n", "holds no scores of an evaluator"),
+    ],
+)
+def test_a_cache_that_is_none_is_refused(tmp_path, content, message):
+    cache = tmp_path / "scores.jsonl"
+    cache.write_bytes(content)
+    with pytest.raises(DiscernmentError, match=message):
+        FunctionEvaluator(lengths, name="f", cache=cache)
+    assert cache.read_bytes() == content
+
+
+def test_a_torn_line_of_the_cache_costs_that_score(tmp_path):
+    cache = tmp_path / "scores.jsonl"
+    scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS)
+    cache.write_bytes(cache.read_bytes()[:-5])
+    function = Recording()
+    scored(FunctionEvaluator(function, name="f", cache=cache), TEXTS)
+    assert function.calls == [TEXTS[2:]]
+    scored(FunctionEvaluator(function, name="f", cache=cache), TEXTS)
+    assert len(function.calls) == 1
+
+
+def test_two_processes_cannot_add_to_one_cache(tmp_path):
+    cache = tmp_path / "scores.jsonl"
+
+    def nested(items, texts):
+        scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS)
+
+    with pytest.raises(DiscernmentError, match=r"scores\.jsonl: another process is adding scores to it"):
+        scored(FunctionEvaluator(nested, name="f", cache=cache), ["one"])
+
+
+def test_progress_counts_what_is_not_kept(tmp_path):
+    told = []
+    evaluator = FunctionEvaluator(
+        lengths, name="f", cache=tmp_path / "s.jsonl", on_progress=lambda done, total: told.append((done, total))
+    )
+    scored(evaluator, TEXTS[:1])
+    scored(evaluator, TEXTS)
+    assert told == [(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)]
+
+
+@given(st.data())
+def test_order_batches_and_repetition_change_nothing(data):
+    texts = data.draw(st.lists(st.none() | st.text(max_size=3), max_size=10))
+    order = data.draw(st.permutations(range(len(texts))))
+    cut = data.draw(st.integers(0, len(texts)))
+    item = Item("a", "b", "answers")
+
+    def scored(rows):
+        evaluator = FunctionEvaluator(
+            lambda items, texts: {"n": [len(text) + text.count("a") for text in texts]},
+            name="f",
+            batch=data.draw(st.integers(1, 4)),
+            metrics=[Metric("n")],
+        )
+        return evaluator.score([item] * len(rows), text_column(rows))["n"]
+
+    whole = scored(texts)
+    assert np.array_equal(whole[order], scored([texts[row] for row in order]), equal_nan=True)
+    assert np.array_equal(whole, np.concatenate([scored(texts[:cut]), scored(texts[cut:])]), equal_nan=True)
+
+
+def test_a_function_is_opened_by_its_name(module):
+    name = module("def lengths(items, texts):\n    return {'length': [len(text) for text in texts]}\n")
+    evaluator = open_evaluator(f"python:{name}:lengths", lower_is_better=["length"])
+    assert evaluator.name == f"{name}:lengths"
+    assert scored(evaluator, TEXTS) == {"length": [11, 11, 4]}
+    assert evaluator.metrics == (Metric("length", False),)
+
+
+def test_the_signature_follows_the_source_of_the_module(module):
+    sources = ["def f(items, texts):\n    return {'a': [1] * len(texts)}\n", "def f(items, texts):\n    return {}\n"]
+    signatures = set()
+    for number, source in enumerate(sources):
+        for version in ("", "2"):
+            name = module(source, f"own_scores_{number}")
+            signature = open_evaluator(f"python:{name}:f", name="own", version=version).signature
+            assert signature.startswith('python:"own"|version:')
+            signatures.add(signature)
+    assert len(signatures) == 4
+
+
+PROTOCOL = """
+from pfgen_fast.evaluators import Metric
+class Own:
+    name, signature, metrics = "own", "own:1", (Metric("length", high=11), Metric("zero"))
+    n_calls = 0
+    def score(self, items, texts):
+        Own.n_calls += 1
+        return {"length": [len(text) for text in texts.tolist()], "zero": [0] * len(texts)}
+    def again(self):
+        other = Own()
+        other.signature = "own:2"
+        return other
+own = Own()
+class Broken(Own):
+    def score(self, items, texts):
+        return {"length": [1]}
+class Needy:
+    def __init__(self, model):
+        pass
+"""
+
+
+@pytest.mark.parametrize("attribute", ["Own", "own"])
+def test_a_class_or_object_with_the_protocol_is_an_evaluator(module, tmp_path, attribute):
+    name = module(PROTOCOL)
+    cache = tmp_path / "scores.jsonl"
+    for _ in range(2):
+        evaluator = open_evaluator(f"python:{name}:{attribute}", cache=cache)
+        assert scored(evaluator, ["a", "b" * 12]) == {"length": [1, pytest.approx(np.nan, nan_ok=True)], "zero": [0, 0]}
+    assert (evaluator.name, evaluator.signature, evaluator.is_deterministic) == ("own", "own:1", False)
+    assert sys.modules[name].Own.n_calls == 1
+    again = evaluator.again()
+    assert again.signature == "own:2"
+    scored(again, ["a"])
+    assert sys.modules[name].Own.n_calls == 2
+
+
+def test_a_class_that_returns_too_few_scores_is_named(module):
+    name = module(PROTOCOL)
+    assert scored(open_evaluator(f"python:{name}:Broken"), ["a"])["length"] == [1]
+    evaluator = open_evaluator(f"python:{name}:Broken", batch=2)
+    evaluator._evaluator.score = lambda items, texts: {"length": []}
+    with pytest.raises(
+        DiscernmentError, match=r"evaluator own, row 0 \(item i0\): returned 0 scores of the metric length"
+    ):
+        scored(evaluator, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("own_scores:lenght", "unknown name 'lenght'; expected one of length"),
+        ("own_scores:length.x", "unknown name 'x'; expected one of none"),
+        ("own_scores:number", "expected a function or an evaluator, not int"),
+        ("own_scores:Needy", "raised TypeError: .*'model'.* when it was called without arguments"),
+        ("no_such_module_at_all:f", "the module cannot be imported: ModuleNotFoundError: No module named"),
+        ("broken_module:f", "the module cannot be imported: ZeroDivisionError: division by zero"),
+        ("leaving_module:f", "the module cannot be imported: SystemExit: 3"),
+        (".relative:f", "the module cannot be imported: TypeError"),
+        ("own_scores", "expected python:module:function"),
+        ("own_scores:", "expected python:module:function"),
+        (":f", "expected python:module:function"),
+    ],
+)
+def test_what_cannot_be_imported_is_named(module, path, message):
+    module("number = 3\ndef length(items, texts): ...\nclass Needy:\n    def __init__(self, model): ...\n")
+    module("1 / 0", "broken_module")
+    module("import sys\nsys.exit(3)", "leaving_module")
+    with pytest.raises(DiscernmentError, match=rf"^evaluator python:{path}: {message}"):
+        open_evaluator(f"python:{path}")
+
+
+def test_an_error_of_this_package_in_a_function_names_the_row_too():
+    def failing(items, texts):
+        raise TrialsError("unknown question")
+
+    with pytest.raises(DiscernmentError, match=r"evaluator f, row 0 \(item i0\): raised TrialsError: unknown question"):
+        scored(FunctionEvaluator(failing, name="f"), TEXTS)

@@ -1,0 +1,182 @@
+"""BLEU, chrF and ROUGE-L as an evaluator."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers import published
+from pfgen_fast import DiscernmentError
+from pfgen_fast.discernment import oracle, signed_rank
+from pfgen_fast.discernment.originals import from_run
+from pfgen_fast.discernment.plan import perturbation
+from pfgen_fast.evaluators import Evaluator, Item, Metric, MetricsEvaluator
+from pfgen_fast.evaluators.evaluator import text_column
+from sacrebleu.metrics import BLEU, CHRF
+
+ENGLISH = Item("1", "Ice floats.", "answers", "en", references=("Ice floats on water.", "Frozen water swims on top."))
+JAPANESE = Item("2", "氷は浮く。", "answers", "ja", references=("氷は水に浮きます。", "氷は軽い。"))
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Evaluator:
+    return MetricsEvaluator()
+
+
+def scores_of(evaluator, item, *texts):
+    found = evaluator.score([item] * len(texts), text_column(list(texts)))
+    return list(zip(*(found[name].tolist() for name in ("bleu", "chrf", "rouge_l")), strict=True))
+
+
+@pytest.mark.parametrize(("item", "tokenize"), [(ENGLISH, "13a"), (JAPANESE, "char")])
+@pytest.mark.parametrize("n_references", [1, 2])
+def test_bleu_and_chrf_are_those_of_sacrebleu(evaluator, item, tokenize, n_references):
+    texts = ["Ice floats on water!", "氷は水に浮くよ。", "氷", "x", "Frozen  water, swims.\n", "\ud800\0", "", " "]
+    references = list(item.references[:n_references])
+    bleu, chrf = BLEU(tokenize=tokenize, effective_order=True), CHRF()
+    found = scores_of(evaluator, replace(item, references=tuple(references)), *texts)
+    for text, (own_bleu, own_chrf, _) in zip(texts, found, strict=True):
+        assert own_bleu == min(bleu.sentence_score(text, references).score, 100)
+        assert own_chrf == min(chrf.sentence_score(text, references).score, 100)
+
+
+def test_rouge_l_of_japanese_counts_code_points(evaluator):
+    ((*_, rouge),) = scores_of(evaluator, replace(JAPANESE, references=("氷は水に浮く",)), "氷が浮くよ")
+    assert rouge == 2 * 3 / (6 + 5)  # the common subsequence 氷浮く
+
+
+def test_rouge_l_of_english_counts_words(evaluator):
+    item = replace(ENGLISH, references=("The well-known ice doesn't sink.",))
+    ((*_, rouge),) = scores_of(evaluator, item, "Well, the ice doesn't ever sink!")
+    assert rouge == 2 * 3 / (5 + 6)  # ice, doesn't, sink
+
+
+def test_without_a_language_the_text_of_the_item_decides(evaluator):
+    for item in (ENGLISH, JAPANESE):
+        assert scores_of(evaluator, replace(item, language=None), "ice 氷 on") == scores_of(
+            evaluator, item, "ice 氷 on"
+        )
+
+
+def test_the_best_reference_counts_for_rouge_l(evaluator):
+    assert scores_of(evaluator, JAPANESE, "氷は軽い。")[0][2] == 1.0
+    assert scores_of(evaluator, replace(JAPANESE, references=JAPANESE.references[::-1]), "氷は軽い。")[0][2] == 1.0
+
+
+def test_the_reference_itself_has_the_best_scores_on_their_scales(evaluator):
+    for item in (ENGLISH, JAPANESE):
+        for text in item.references:
+            assert scores_of(evaluator, item, text) == [(100.0, 100.0, 1.0)]
+    assert evaluator.metrics == (
+        Metric("bleu", low=0, high=100),
+        Metric("chrf", low=0, high=100),
+        Metric("rouge_l", low=0, high=1),
+    )
+
+
+def test_nothing_in_common_and_nothing_at_all_score_zero(evaluator):
+    assert scores_of(evaluator, replace(JAPANESE, references=("水",)), "", "空", " ") == [(0.0, 0.0, 0.0)] * 3
+    assert scores_of(evaluator, replace(ENGLISH, references=("...",)), "!")[0][2] == 0.0
+
+
+def test_a_missing_text_has_no_score(evaluator):
+    found = evaluator.score([ENGLISH, JAPANESE], text_column([None, "氷"]))
+    assert all(np.isnan(column).tolist() == [True, False] for column in found.values())
+    assert {name: len(column) for name, column in evaluator.score([], text_column([])).items()} == {
+        "bleu": 0,
+        "chrf": 0,
+        "rouge_l": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (Item("a", "x", "qa", "en"), "item a: has no references, which the evaluator metrics needs"),
+        (Item("a\n", "x", "qa", "en"), r"item a\\n: has no references"),
+        (replace(ENGLISH, language="jp"), "item 1: unknown language 'jp'; expected one of ja, en"),
+        (replace(ENGLISH, text="Ice floats on water."), "its text is one of its references.*--allow-self-reference"),
+        (replace(ENGLISH, text="\nIce floats on water. "), "its text is one of its references"),
+    ],
+)
+def test_what_cannot_be_compared_is_named(evaluator, item, message):
+    with pytest.raises(DiscernmentError, match=message):
+        evaluator.score([item], text_column(["x"]))
+
+
+def test_a_text_among_its_references_is_allowed_on_demand_with_a_note():
+    items = [replace(ENGLISH, text=ENGLISH.references[0]), JAPANESE]
+    evaluator = MetricsEvaluator(allow_self_reference=True)
+    assert evaluator.score(items, text_column([items[0].text, "氷"]))["bleu"][0] == 100
+    (note,) = evaluator.notes_on(items)
+    assert note.startswith("1 of 2 texts are among their own references")
+    assert evaluator.notes_on(items[1:]) == ()
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    with pytest.raises(DiscernmentError, match=r"metrics needs sacrebleu, .*pip install 'pfgen-fast\[metrics\]'"):
+        MetricsEvaluator()
+
+
+def test_it_says_how_long_texts_will_take(evaluator):
+    assert 0 < evaluator.expected_seconds([ENGLISH, JAPANESE], 10) < 10
+    assert evaluator.expected_seconds([], 10) >= 0
+
+
+def test_it_says_how_far_it_is():
+    told = []
+    evaluator = MetricsEvaluator(on_progress=lambda done, total: told.append((done, total)))
+    evaluator.score([ENGLISH] * 200, text_column([f"Ice {number}" for number in range(200)]))
+    assert told == [(0, 200), (128, 200), (200, 200)]
+
+
+def test_the_signature_names_settings_and_versions(evaluator):
+    assert evaluator.signature.startswith("metrics:bleu,chrf|sacrebleu:2.")
+    assert "tokenize:ja=char,en=13a" in evaluator.signature
+    assert evaluator.is_deterministic
+
+
+@given(st.data())
+def test_order_and_batches_change_nothing(evaluator, data):
+    texts = st.none() | st.text(max_size=8) | st.sampled_from([*ENGLISH.references, *JAPANESE.references])
+    rows = data.draw(st.lists(st.tuples(st.sampled_from([ENGLISH, JAPANESE]), texts), max_size=8))
+    order = data.draw(st.permutations(range(len(rows))))
+    cut = data.draw(st.integers(0, len(rows)))
+
+    def scored(rows):
+        return evaluator.score([item for item, _ in rows], text_column([text for _, text in rows]))
+
+    whole = scored(rows)
+    shuffled = scored([rows[row] for row in order])
+    parts = [scored(rows[:cut]), scored(rows[cut:])]
+    for name, values in whole.items():
+        assert np.array_equal(values[order], shuffled[name], equal_nan=True)
+        assert np.array_equal(values, np.concatenate([part[name] for part in parts]), equal_nan=True)
+        metric = next(metric for metric in evaluator.metrics if metric.name == name)
+        assert all(metric.low <= value <= metric.high for value in values[~np.isnan(values)])
+
+
+@published.needs_published_runs
+@pytest.mark.parametrize(
+    ("kind", "permille", "expected"),
+    [
+        ("char_delete", 10, (9.3, 7.9, 3.6)),
+        ("word_repeat", 200, (1.6, 5.7, 12.1)),
+        ("sentence_reorder", 1000, (1.8, 2.3, 8.7)),
+        ("punctuation", None, (13.6, 13.6, 13.6)),
+        ("newline", None, (0.0, 0.0, 13.6)),
+    ],
+)
+def test_good_answers_against_human_ones_discern_as_a_prototype_measured(evaluator, kind, permille, expected):
+    items = from_run(published.FOLDER / "result" / "openai" / "gpt-4o" / "5e1e9f4", published.suite()).items
+    degree = perturbation(kind, permille=permille)
+    texts = [oracle.perturbed(item.text, kind, [degree], language=item.language)[0] for item in items]
+    damaged = evaluator.score(items, text_column([text if isinstance(text, str) else None for text in texts]))
+    originals = evaluator.score(items, text_column([item.text for item in items]))
+    found = [signed_rank(originals[metric.name], damaged[metric.name]).d for metric in evaluator.metrics]
+    assert found == pytest.approx(expected, abs=0.06)

@@ -1,0 +1,90 @@
+"""Evaluators opened by their names."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from pfgen_fast import DiscernmentError, SuiteError
+from pfgen_fast.evaluators import CommandEvaluator, MetricsEvaluator, NgramEvaluator, TableScores, open_evaluator
+from pfgen_fast.evaluators.opening import options_of
+
+
+def test_each_kind_is_opened_by_its_name(tmp_path, mini, scorer):
+    (tmp_path / "scores.csv").write_text("item,perturbation,metric,score\na,original,f,1\n")
+    ngram = open_evaluator("ngram", suite=mini, threads=1)
+    assert isinstance(ngram, NgramEvaluator)
+    assert ngram.signature == scorer.signature
+    assert isinstance(open_evaluator("metrics", allow_self_reference=True), MetricsEvaluator)
+    assert open_evaluator("python:builtins:sorted").name == "builtins:sorted"
+    command = open_evaluator(f"command:{sys.executable} -c 'a b'", time_limit=1.5)
+    assert isinstance(command, CommandEvaluator)
+    assert command.name == f"{sys.executable} -c 'a b'"
+    table = open_evaluator(f"table:{tmp_path / 'scores.csv'}", lower_is_better=["f"])
+    assert isinstance(table, TableScores)
+
+
+def test_a_judge_is_opened_by_its_model_and_tasks(tmp_path):
+    (tmp_path / "replies.jsonl").write_text('{"key": "x", "reply": "[[3]]"}\n')
+    judge = open_evaluator("judge", model="org/judge", tasks=["qa"], server=None, cache=tmp_path / "replies.jsonl")
+    assert judge.name == "judge"
+    assert [metric.name for metric in judge.metrics] == ["answer_quality"]
+    with pytest.raises(DiscernmentError, match="evaluator judge: needs the option model"):
+        open_evaluator("judge")
+
+
+@pytest.mark.parametrize(
+    ("what", "nearest"),
+    [
+        ("n-gram", "ngram"),
+        ("metric", "metrics"),
+        ("tables:scores.csv", "table:FILE"),
+        ("comand:./score", "command:PROGRAM ..."),
+        ("Judge", "judge"),
+    ],
+)
+def test_an_unknown_evaluator_comes_with_the_list_the_nearest_first(what, nearest):
+    with pytest.raises(DiscernmentError) as caught:
+        open_evaluator(what)
+    message = str(caught.value)
+    assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}, ")
+    assert sorted(message.partition(" of ")[2].split(", ")) == sorted(
+        ["ngram", "metrics", "judge", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
+    )
+
+
+@pytest.mark.parametrize("what", ["", ":", "ngram:mini", "python", "python:", "command: ", "table", "judge:gpt", "x\n"])
+def test_what_is_incomplete_is_unknown(what):
+    with pytest.raises(DiscernmentError, match=r"^unknown evaluator '.*'; expected one of "):
+        open_evaluator(what)
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "message"),
+    [
+        (
+            "ngram",
+            {"suite": "mini", "profil": "paper"},
+            "ngram: unknown option 'profil'; expected one of profile, suite",
+        ),
+        ("ngram", {}, "ngram: needs the option suite"),
+        ("metrics", {"suite": "mini"}, "metrics: unknown option 'suite'; expected one of "),
+        ("table:x.csv", {"cache": "x"}, "table: unknown option 'cache'; expected one of "),
+        ("command:x", {"time_limits": 3}, "command: unknown option 'time_limits'; expected one of time_limit, "),
+        ("python:a:b", {"path": "x"}, "python: unknown option 'path'; expected one of "),
+    ],
+)
+def test_options_are_those_of_the_kind(what, options, message):
+    with pytest.raises(DiscernmentError, match=f"^evaluator {message}"):
+        open_evaluator(what, **options)
+
+
+def test_errors_of_what_is_opened_stay_as_they_are():
+    with pytest.raises(SuiteError):
+        open_evaluator("ngram", suite="no-such-suite")
+
+
+def test_functions_and_commands_share_their_options():
+    shared = {"name", "version", "metrics", "lower_is_better", "cache", "is_deterministic", "on_progress"}
+    assert set(options_of("python")) == {*shared, "batch"}
+    assert set(options_of("command")) == {*shared, "time_limit", "show"}

@@ -1,0 +1,137 @@
+"""What counts as a score, whichever evaluator returns it."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import DiscernmentError, TrialsError
+from pfgen_fast.evaluators import Item, Metric
+from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.naming import unknown_name
+from pfgen_fast.evaluators.values import on_scale, score_of, turned, valid_scores
+
+ITEMS = [Item("a", "Ice floats.", "answers"), Item("b", "Iron sinks.", "answers")]
+TEXTS = text_column(["Ice floats.", "Iron sinks."])
+
+
+class Returning:
+    name, signature = "own", "own:1"
+    metrics = (Metric("a", low=1, high=5), Metric("b"))
+
+    def __init__(self, returned):
+        self.returned = returned
+
+    def score(self, items, texts):
+        if isinstance(self.returned, BaseException):
+            raise self.returned
+        return self.returned
+
+
+@pytest.mark.parametrize(
+    ("value", "score"),
+    [
+        (3, 3.0),
+        (-0.5, -0.5),
+        (True, 1.0),
+        (np.float32(0.5), 0.5),
+        (np.int64(7), 7.0),
+        (np.bool_(True), 1.0),
+        (np.array(2.5), 2.5),
+        (Decimal("1.5"), 1.5),
+        (Fraction(1, 4), 0.25),
+    ],
+)
+def test_a_finite_number_is_a_score(value, score):
+    assert score_of(value) == score
+    assert type(score_of(value)) is float
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        "3",
+        b"3",
+        math.nan,
+        math.inf,
+        -math.inf,
+        np.float64("nan"),
+        10**400,
+        1j,
+        np.complex128(1),
+        [3],
+        {"score": 3},
+        np.array([3.0]),
+        Decimal("nan"),
+        object(),
+    ],
+)
+def test_anything_else_is_a_missing_score(value):
+    assert math.isnan(score_of(value))
+
+
+@given(st.floats() | st.integers() | st.text() | st.none() | st.booleans())
+def test_a_score_is_finite_or_missing(value):
+    score = score_of(value)
+    assert math.isnan(score) or (math.isfinite(score) and score == value)
+
+
+def test_what_is_out_of_scale_is_missing():
+    found = valid_scores(Returning({"a": [0.999, 5], "b": [1e300, -math.inf]}), ITEMS, TEXTS)
+    assert np.array_equal(found["a"], [np.nan, 5], equal_nan=True)
+    assert np.array_equal(found["b"], [1e300, np.nan], equal_nan=True)
+    assert on_scale(Metric("x", low=0), np.array([-0.0, -1e-300, np.nan, 2])).tolist()[::3] == [0, 2]
+
+
+def test_metrics_come_in_the_order_of_the_evaluator():
+    found = valid_scores(Returning({"b": (1, 2), "a": np.array([3, 4])}), ITEMS, TEXTS)
+    assert {name: column.tolist() for name, column in found.items()} == {"a": [3, 4], "b": [1, 2]}
+    assert list(found) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ({"a": [1], "b": [1, 2]}, "returned 1 scores of the metric a for 2 texts; expected one for each"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "returned 3 scores of the metric b for 2 texts; expected one for each"),
+        ({"a": [1, 2]}, "returned no scores of the metric b"),
+        ({"a": [1, 2], "b": [1, 2], "aa": [1, 2]}, "returned an unknown metric 'aa'; expected one of a, b"),
+        ([1, 2], "returned list; expected a sequence of scores by metric"),
+        (None, "returned NoneType; expected a sequence of scores by metric"),
+        ({"a": "12", "b": [1, 2]}, "returned str as scores of the metric a; expected a sequence of numbers"),
+        ({"a": 3.0, "b": [1, 2]}, "returned float as scores of the metric a; expected a sequence of numbers"),
+        ({3: [1, 2]}, "returned scores of 3; expected a metric's name"),
+        (ValueError("no\nsuch \x1b[31mmodel"), r"raised ValueError: no\nsuch \u001b[31mmodel"),
+    ],
+)
+def test_an_evaluator_that_returns_something_else_is_named(returned, message):
+    with pytest.raises(DiscernmentError) as caught:
+        valid_scores(Returning(returned), ITEMS, TEXTS)
+    assert str(caught.value) == f"evaluator own: {message}"
+
+
+def test_an_error_of_this_package_stays_as_it_is():
+    with pytest.raises(TrialsError, match=r"^said already$"):
+        valid_scores(Returning(TrialsError("said already")), ITEMS, TEXTS)
+    with pytest.raises(KeyboardInterrupt):
+        valid_scores(Returning(KeyboardInterrupt()), ITEMS, TEXTS)
+
+
+def test_lower_values_can_be_the_better_ones():
+    metrics = (Metric("bleu", low=0), Metric("ter", low=0))
+    assert turned(metrics, ["ter"], "here") == (Metric("bleu", low=0), Metric("ter", False, low=0))
+    assert turned(metrics, [], "here") == metrics
+    with pytest.raises(DiscernmentError, match=r"^here: unknown metric 'tre'; expected one of ter, bleu$"):
+        turned(metrics, ["tre"], "here")
+
+
+def test_an_unknown_name_comes_with_the_nearest_first():
+    assert unknown_name("metric", "rouge", ["bleu", "chrf", "rouge_l"]).endswith("expected one of rouge_l, bleu, chrf")
+    assert unknown_name("metric", "a\x1b[2J" + "b" * 1000, []).startswith(r"unknown metric 'a\u001b[2Jbbb")
+    assert len(unknown_name("metric", "b" * 1_000_000, ["b"])) < 200

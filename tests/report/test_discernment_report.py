@@ -1,0 +1,457 @@
+"""The report of tests of evaluators: its files, words, pictures and examples."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pytest
+from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan
+from makers.hostile import markdown_tokens
+from makers.pages import check_policy
+from pfgen_fast.discernment.plan import Plan, perturbation
+from pfgen_fast.discernment.published import Published
+from pfgen_fast.discernment.result import Curve, Example
+from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.report.charts import drawn
+from pfgen_fast.report.discernment import write_discernment
+from pfgen_fast.report.discernment.reasons import reasons
+from pfgen_fast.report.discernment.rows import labels
+from pfgen_fast.report.discernment.writing import finding_of
+from pfgen_fast.report.drawing import DIVERGING, WHITE_ON, stored
+from pfgen_fast.report.templating import source
+from pfgen_fast.statistics.evaluator_agreement import Agreement
+
+CELLS = (
+    "evaluator,task,level,kind,degree,permille,k,metric,n_items,n_impossible,n_missing,n_zero,n,share_lower,share_equal,"
+    "share_higher,mean_original,mean_perturbed,mean_drop,rank_biserial,r_plus,z,log_p,d,d_low,d_high,ceiling_d,exact_d,"
+    "reverse_d,n80,few,noticed,significant_bh"
+)
+UNDEFINED = ("d", "noticed", "mean_drop", "ceiling_d", "reverse_d", "rank_biserial")
+FIGURES = {"perturbations", "summary", "profile", "controls", "cells", "work", "examples"}
+PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "scores"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("one")
+    write_discernment([a_discernment()], made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def one():
+    return finding_of([a_discernment()])
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def said(finding):
+    return "\n".join(sentence for remarks in finding.remarks for sentence in remarks.sentences)
+
+
+def small(**changes):
+    """A result that is drawn fast."""
+    perturbations = (*(perturbation("char_delete", permille=rate) for rate in (10, 30)), perturbation("identity"))
+    return a_discernment(plan=Plan(perturbations), metrics=METRICS[:1], **changes)
+
+
+def picture(finding, name):
+    return next(picture.chart for picture in finding.pictures if picture.name == name)
+
+
+# --- files
+
+
+def test_a_test_is_a_page_markdown_tables_and_pictures(folder):
+    expected = {"discernment.html", "discernment.md", "discernment.finding.json", "index.html"}
+    expected |= {f"discernment-{name}.csv" for name in FIGURES}
+    expected |= {f"discernment-{name}.{ending}" for name in PICTURES for ending in ("png", "svg")}
+    assert {path.name for path in folder.iterdir()} == expected
+    check_policy((folder / "discernment.html").read_text())
+
+
+def test_the_cells_have_their_columns_in_order_and_empty_cells_where_they_are_undefined(folder):
+    text = (folder / "discernment-cells.csv").read_text()
+    assert text.partition("\n")[0] == CELLS
+    rows = read(folder / "discernment-cells.csv")
+    assert len(rows) == len(a_plan().perturbations) * len(METRICS)
+    impossible = [row for row in rows if row["kind"] == "number_change"]
+    assert {row["d"] + row["noticed"] + row["mean_drop"] for row in impossible} == {""}
+    assert {row["n_impossible"] for row in impossible} == {str(N_ITEMS)}
+    assert {row["noticed"] for row in rows} == {"true", "false", ""}
+    assert not re.search(r"\bnan\b|\binf\b|None", text, re.IGNORECASE)
+
+
+def test_figures_in_files_have_twelve_digits(folder):
+    found = a_discernment()
+    written = [float(row["mean_drop"]) for row in read(folder / "discernment-cells.csv") if row["mean_drop"]]
+    known = [value for value in found.cells["mean_drop"] if value is not None]
+    assert written == pytest.approx(known, rel=1e-11, abs=0)
+    assert written != known
+
+
+def test_the_same_test_gives_the_same_bytes(tmp_path):
+    first = [path.read_bytes() for path in write_discernment([small()], tmp_path / "a")]
+    assert first == [path.read_bytes() for path in write_discernment([small()], tmp_path / "b")]
+
+
+def test_what_a_test_took_is_in_no_table_because_it_differs_where_a_test_goes_on_after_a_kill(folder):
+    found = a_discernment()
+    later = dataclasses.replace(found, work=dataclasses.replace(found.work, n_requests=7, cost=0.5, seconds=9.0))
+    assert finding_of([later]).tables == finding_of([found]).tables
+    assert "7 requests for about 0.50; 9.0 s." in said(finding_of([later]))
+
+
+# --- words
+
+
+def test_the_answer_counts_what_is_noticed_and_which_controls_are(one):
+    assert one.question == "How well does ngram notice damage?"
+    assert re.match(r"ngram notices \d+ of 18 kinds and degrees of damage, with d [\d.]+ on average", one.answer)
+    assert "1 of 2 changes that should not matter" in one.answer
+
+
+def test_words_say_what_is_noticed_from_where_on_with_the_drop(one):
+    (sentence,) = [each for each in said(one).split("\n") if each.startswith("fluency notices")]
+    assert "5 of 5 kinds" in sentence
+    assert re.search(r"char_delete/10 \(0\.0\d\d\), negate/200 \(", sentence)
+
+
+def test_words_say_what_is_not_noticed_and_what_is_rewarded_with_the_rule_that_explains_it(one):
+    words = said(one)
+    assert "helpfulness is blind, at any degree, to negate/1000 (d 0.0, drop 0.000)" in words
+    assert "negate: it looks for keywords and for nothing else (docs/scoring.md, section 4)" in words
+    assert re.search(r"truthfulness rewards truncate/\d+ \(the mean rises by [<\d.]+, reverse d \d\.\d\)", words)
+    assert "leaving out costs nothing (docs/scoring.md, section 3)" in words
+
+
+def test_words_say_which_controls_lower_scores_and_what_damage_costs_less(one):
+    (sentence,) = [each for each in said(one).split("\n") if each.startswith("punctuation lowers")]
+    assert re.search(r"fluency \(d ≥?\d\.\d, drop 0\.1\d\d\)", sentence)
+    assert re.search(r"It costs average more than negate/1000 \(0\.0\d\d\)", sentence)
+    assert "Not noticed: identity." in said(one)
+    assert "fluency 0.50" in said(one)
+
+
+def test_only_our_own_scores_are_explained_by_our_rules():
+    assert reasons("ngram", "helpfulness", ["negate", "own kind"])
+    assert not reasons("judge", "helpfulness", ["negate"])
+    assert "docs/scoring.md" not in said(finding_of([a_discernment("judge")]))
+
+
+def test_an_evaluator_that_never_moves_is_said_to(tmp_path):
+    found = a_discernment("constant")
+    n = len(found.cells["d"])
+    still = {"n": [0] * n, "d": [0.0] * n, "rank_biserial": [None] * n, "noticed": [False] * n}
+    finding = finding_of([dataclasses.replace(found, cells={**found.cells, **still})])
+    assert finding.answer == "constant never moves: no damage changes any of its scores."
+    assert [remarks.title for remarks in finding.remarks] == ["What was done"]
+
+
+def test_where_nothing_is_defined_there_is_a_report_all_the_same():
+    found = small()
+    cells = {name: [None] * len(values) if name in UNDEFINED else values
+             for name, values in found.cells.items()}  # fmt: skip
+    summary = {name: [None] * len(values) if name in ("average", "minimum") else values
+               for name, values in found.summary.items()}  # fmt: skip
+    profile = {**found.profile, "verdict": [None] * len(found.profile["verdict"])}
+    undefined = dataclasses.replace(found, cells=cells, summary=summary, profile=profile)
+    for tests in ([undefined], [undefined, undefined]):
+        finding = finding_of(tests)
+        assert finding.answer
+        for each in finding.pictures:
+            stored(drawn(each.chart), "svg")
+
+
+# --- several evaluators
+
+
+def test_several_evaluators_stand_side_by_side():
+    found = [a_discernment(), a_discernment("judge <b>", metrics=METRICS[:1], seed=3, weights="assumed")]
+    finding = finding_of(found)
+    assert finding.question == "How well do ngram, judge <b> notice damage?"
+    (panel,) = picture(finding, "bars").panels
+    assert panel.groups == ("ngram", "judge <b>")
+    names = ("average", "weighted average", "minimum", "weighted minimum")
+    assert tuple(series.name for series in panel.series) == names
+    assert np.isnan(panel.series[1].values[0])
+    assert panel.series[1].values[1] > 0
+    assert [series.name for series in picture(finding, "levels").panels[0].series] == ["ngram", "judge <b>"]
+    assert {picture.name for picture in finding.pictures} >= {"heat", "heat-2", "curves", "curves-2"}
+    (cells,) = [table for table in finding.tables if table.name == "cells"]
+    assert {row[0] for row in cells.rows} == {"ngram", "judge <b>"}
+    assert "evaluator" in cells.readable().columns
+
+
+def test_a_column_that_is_the_same_everywhere_is_in_the_file_only(one):
+    for table in one.tables:
+        assert not {"evaluator", "task"} & set(table.readable().columns) or table.name in ("work", "examples")
+
+
+def test_equal_names_are_told_apart():
+    found = [a_discernment(), a_discernment(), a_discernment()]
+    other = dataclasses.replace(found[0].scored.collection, name="others")
+    found[0] = dataclasses.replace(found[0], scored=dataclasses.replace(found[0].scored, collection=other))
+    assert labels(found) == ["ngram: others", "ngram: made up", "ngram: made up (2)"]
+    assert labels([found[0], a_discernment("judge")]) == ["ngram", "judge"]
+
+
+def test_different_numbers_of_items_are_said_to_forbid_comparing():
+    found, other, fewer = a_discernment(), a_discernment("judge"), a_discernment("judge", n_items=20)
+    assert "differs (ngram 40, judge 20)" in finding_of([found, fewer]).notes[0]
+    assert not finding_of([found, other]).notes
+
+
+def test_the_agreement_of_two_evaluators_is_a_table_and_a_sentence():
+    found = [a_discernment(), a_discernment("judge", seed=1)]
+    clear, unclear = Agreement(-1.25, -1.5, -0.75, 0.5, 18), Agreement(0.1, -0.5, 0.75, None, 3)
+    finding = finding_of(found, agreements={(0, 1): {"answers": clear}})
+    (table,) = [table for table in finding.tables if table.name == "agreement"]
+    assert table.rows == (("ngram", "judge", "answers", -1.25, -1.5, -0.75, 0.5, 18),)
+    sentence = "The average d of judge is 1.25 higher than that of ngram (95 % interval 0.75 to 1.50)"
+    assert f"{sentence}; Kendall's correlation of their d is 0.50." in said(finding)
+    finding = finding_of(found, agreements={(0, 1): {"answers": unclear, "story": unclear}})
+    sentence = "The average d of ngram is 0.10 higher than that of judge (its 95 % interval contains 0)."
+    assert f"story: {sentence}" in said(finding)
+
+
+def test_a_note_of_one_test_names_it():
+    found = [a_discernment(notes=("Few.", "All.")), a_discernment("judge", notes=("All.",), warnings=("Weak.",))]
+    assert set(finding_of(found).notes) == {"ngram: Few.", "All.", "judge: Weak."}
+
+
+def test_assumed_weights_are_called_assumed_wherever_they_are_used():
+    finding = finding_of([a_discernment(weights="assumed")])
+    titles = [table.title for table in finding.tables if "weighted_d" in table.columns or table.name == "summary"]
+    titles += [each.title for each in finding.pictures if each.name == "bars"]
+    assert len(titles) == 3
+    assert all("assumed weights" in title for title in titles)
+    assert any("assumed weights" in note for note in finding.notes)
+    others = finding_of([a_discernment(weights="votes.csv")])
+    assert not any("assumed" in table.title for table in others.tables)
+    assert any("weights of votes.csv" in table.title for table in others.tables)
+
+
+# --- pictures
+
+
+def test_the_heat_map_tells_undefined_few_rewarded_and_saturated_cells_apart(one):
+    panels = {panel.title: panel for panel in picture(one, "heat").panels}
+    assert list(panels) == ["characters", "words", "sentences", "controls"]
+    words, sentences = panels["words"], panels["sentences"]
+    assert np.isnan(words.values[words.rows.index("number_change/200")]).all()
+    assert words.texts[words.rows.index("number_change/200")] == ("", "", "", "")
+    assert words.texts[words.rows.index("negate/200")][2] == "0.0"
+    assert words.values[words.rows.index("negate/200"), 2] == 0
+    assert words.is_hatched.sum() == 1
+    assert sentences.texts[sentences.rows.index("truncate/800")][1].endswith("↑")
+    assert sentences.values[sentences.rows.index("truncate/800"), 1] < -0.5
+    assert sentences.texts[sentences.rows.index("answer_swap/1000")][0].startswith("≥")
+
+
+def test_curves_have_a_panel_for_each_kind_with_bands_and_the_level_of_the_worst_control(one):
+    chart = picture(one, "curves")
+    assert [panel.title for panel in chart.panels] == [
+        "char_delete (n = 40)",
+        "negate (n = 30)",
+        "truncate (n = 40)",
+    ]
+    panel = chart.panels[0]
+    assert [line.name for line in panel.lines] == [metric.name for metric in METRICS]
+    assert panel.lines[0].low is not None
+    assert panel.levels[0] == pytest.approx(panel.lines[0].y[0] - 0.2, abs=0.06)
+    assert panel.levels[2] is None  # no control lowers helpfulness
+    assert picture(one, "shares").panels[0].lines[0].y[-1] > 0.8
+
+
+def test_metrics_of_other_sizes_have_curves_of_their_own():
+    metrics = (Metric("bleu", high=100.0), Metric("chrf"), Metric("rouge", high=1.0))
+    found = a_discernment("metrics", metrics=metrics)
+    larger = tuple(
+        dataclasses.replace(curve, mean=curve.mean * 70, mean_low=None, mean_high=None)
+        if curve.metric != "rouge"
+        else curve
+        for curve in found.curves
+    )
+    finding = finding_of([dataclasses.replace(found, curves=larger)])
+    lines = [[line.name for line in picture(finding, name).panels[0].lines] for name in ("curves", "curves-2")]
+    assert lines == [["bleu", "chrf"], ["rouge"]]
+
+
+def test_the_level_of_controls_is_above_the_originals_where_lower_is_better():
+    metrics = (Metric("fluency", higher_is_better=False),)
+    found = a_discernment("perplexity", metrics=metrics)
+    (level,) = picture(finding_of([found]), "curves").panels[0].levels
+    assert level > found.cells["mean_original"][0]
+
+
+def test_degrees_without_rates_are_named():
+    found = a_discernment(metrics=METRICS[:1])
+    names = ("original", "minor", "major")
+    steps = np.array([0.0, 1.0, 2.0])
+    curve = Curve("answers", "char_delete", "fluency", steps, names, steps, None, None, steps / 2, 40)
+    chart = picture(finding_of([dataclasses.replace(found, curves=(curve,))]), "curves")
+    assert chart.panels[0].ticks == names
+    assert chart.x_label == "degree"
+    assert "minor" in stored(drawn(chart), "svg").decode()
+
+
+def test_scores_of_originals_and_damaged_texts_are_correlated_without_controls(one):
+    panel = picture(one, "scores").panels[0]
+    n = sum(int(np.isfinite(part.scores["fluency"]).sum()) for part in a_discernment().scored.perturbed
+            if not part.perturbation.is_control)  # fmt: skip
+    assert re.fullmatch(rf"fluency: Pearson 0\.\d{{3}} \({n} pairs\)", panel.title)
+    assert panel.has_diagonal
+
+
+def test_constant_scores_have_no_correlation_but_are_drawn():
+    found = a_discernment(metrics=METRICS[:1])
+    still = {"fluency": np.full(N_ITEMS, 3.0)}
+    scored = dataclasses.replace(
+        found.scored,
+        originals=still,
+        perturbed=tuple(dataclasses.replace(part, scores=still) for part in found.scored.perturbed),
+    )
+    chart = picture(finding_of([dataclasses.replace(found, scored=scored)]), "scores")
+    assert "no correlation" in chart.panels[0].title
+    stored(drawn(chart), "svg")
+
+
+def test_a_test_of_one_perturbation_without_curves_controls_and_examples_has_a_report(tmp_path):
+    found = a_discernment(plan=Plan((perturbation("answer_swap"),)), metrics=METRICS[:1], examples=(), n_draws=0)
+    names = {path.name for path in write_discernment([found], tmp_path)}
+    assert not names & {"discernment-curves.svg", "discernment-controls.csv", "discernment-examples.csv"}
+    assert {"discernment-heat.svg", "discernment-bars.png", "discernment-cells.csv"} <= names
+
+
+def contrast(color, ground):
+    def luminance(text):
+        shares = [int(text[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(color), luminance(ground)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_texts_on_the_heat_map_can_be_read_in_both_themes():
+    style = source("experiment.css")
+    themes = re.findall(r"--diverging-(\d): light-dark\((#\w{6}), (#\w{6})\)", style)
+    assert [light for _, light, _ in themes] == list(DIVERGING)
+    rules = re.findall(r"((?::is\()?\.on-diverging-[^{]*)text \{ fill: ([^;]*); \}", style)
+    fills = {number: fill for classes, fill in rules for number in re.findall(r"on-diverging-(\d)", classes)}
+    for number, *grounds in themes:
+        texts = re.findall(r"#\w{3}", fills[number])
+        for ground, text in zip(grounds, texts if len(texts) == 2 else texts * 2, strict=True):
+            assert contrast(ground, "#000000" if text == "#000" else "#ffffff") >= 4.5
+        assert (fills[number].startswith("light-dark(#fff")) == (int(number) in WHITE_ON)
+
+
+# --- examples
+
+
+def test_examples_are_grouped_by_kind_with_all_scores_of_a_text_in_one_place(one):
+    (comparison,) = one.comparisons
+    assert [group.title for group in comparison.groups][:2] == ["char_delete", "negate"]
+    titles = [pair.title for group in comparison.groups for pair in group.pairs]
+    assert len(titles) == len({(example.perturbation, example.item) for example in a_discernment().examples})
+    assert re.match(r"char_delete/10, item item \d+: fluency [\d.]+ → [\d.]+ \((largest|smallest) drop\)", titles[0])
+    assert any("; " in title for title in titles)
+    assert [piece.text for piece in comparison.groups[0].pairs[0].after if piece.is_changed] == ["へ", "本当？"]
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)> \u202e\u2066abc \x00\x1b[31m \ud800 &amp; \"'` |*_[a](b)\n# $x$ =1+1"
+
+
+def test_hostile_texts_and_names_are_harmless_everywhere(tmp_path):
+    example = Example(HOSTILE, HOSTILE, "largest", HOSTILE, HOSTILE, HOSTILE + "!", 1.0, 0.5)
+    kind = dataclasses.replace(a_plan().perturbations[0], kind=HOSTILE)
+    found = a_discernment(HOSTILE, metrics=(Metric(HOSTILE),), plan=Plan((kind,), HOSTILE), notes=(HOSTILE,),
+                          warnings=(HOSTILE,), weights=HOSTILE, examples=(example,), signature=HOSTILE)  # fmt: skip
+    write_discernment([found, found], tmp_path)
+    page = (tmp_path / "discernment.html").read_text(encoding="utf-8")
+    check_policy(page)
+    assert "<img" not in page
+    for path in tmp_path.iterdir():
+        if path.suffix != ".png":
+            assert not re.search("[\x00\x1b\u202e\u2066]", path.read_text(encoding="utf-8")), path
+    tokens = markdown_tokens((tmp_path / "discernment.md").read_text(encoding="utf-8"))
+    assert not [token for token in tokens if token.type in ("link_open", "html_inline", "html_block")]
+    assert not [row for row in read(tmp_path / "discernment-examples.csv") if row["original"].startswith("=")]
+
+
+def test_long_texts_are_cut_in_every_file(tmp_path):
+    text = "、" * 1_000_000
+    example = Example("char_delete/10", "fluency", "largest", "item 1", text, text + "x", 1.0, 0.5)
+    paths = write_discernment([small(examples=(example,))], tmp_path)
+    assert max(path.stat().st_size for path in paths) < 2_000_000
+
+
+# --- the paper
+
+
+def of_the_paper(dataset, **changes):
+    plan = a_plan()
+    return a_discernment(plan=dataclasses.replace(plan, name=f"paper: {dataset}"), **changes)
+
+
+def test_the_claims_about_a_data_set_stand_beside_our_figures():
+    finding = finding_of([of_the_paper("SumPubMed")])
+    (table,) = [table for table in finding.tables if table.name == "claims"]
+    own = [row for row in table.rows if row[0] == "SumPubMed"]
+    assert own
+    assert re.fullmatch(r"ngram: average \d+\.\d, minimum \d+\.\d", own[0][-1])
+    assert not [row for row in table.rows if row[0] == "Answer Equivalence"]
+    assert not [table for table in finding_of([a_discernment()]).tables if table.name in ("claims", "published")]
+
+
+def test_published_figures_stand_beside_ours_of_the_same_data_set():
+    published = [
+        Published("SummEval", "summarization", "GPT4-Turbo", "d_average", 7.5),
+        Published("SummEval", "summarization", "GPT4-Turbo", "weighted_minimum", 0.5),
+        Published("SumPubMed", "summarization", "Qwen", "d_minimum", 0.25),
+    ]
+    found = of_the_paper("SummEval")
+    (table,) = [table for table in finding_of([found], published).tables if table.name == "published"]
+    first, second, third = table.rows
+    row = found.summary["score"].index("printed_d")
+    assert first == ("SummEval", "GPT4-Turbo", "d_average", 7.5, "ngram", found.summary["average"][row], N_ITEMS)
+    assert second[4:] == ("ngram", None, N_ITEMS)  # without weights
+    assert third[3:] == (0.25, None, None, None)
+
+
+# --- drawing
+
+
+def test_bars_of_many_evaluators_have_slanted_names_and_no_values_that_would_overlap():
+    found = [a_discernment(f"organization/a judge with a long name {number}") for number in range(12)]
+    finding = finding_of(found)
+    (axes,) = drawn(picture(finding, "bars")).axes
+    assert axes.get_xticklabels()[0].get_rotation() == 25
+    (axes,) = drawn(picture(finding, "degrees")).axes
+    assert not axes.texts
+    assert finding.question == "How well do 12 evaluators notice damage?"
+
+
+def test_a_bar_that_is_undefined_is_a_dash():
+    found = a_discernment()
+    (series, *_) = picture(finding_of([found]), "bars").panels[0].series
+    undefined = dataclasses.replace(series, values=np.array([math.nan]), low=np.array([math.nan]), high=series.high)
+    chart = picture(finding_of([found]), "bars")
+    panel = dataclasses.replace(chart.panels[0], series=(undefined,))
+    figure = drawn(dataclasses.replace(chart, panels=(panel,)))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["–"]
+
+
+def test_the_cells_of_a_heat_map_are_equally_high_in_all_panels(one):
+    figure = drawn(picture(one, "heat"))
+    panels = figure.axes[:4]
+    heights = {round(axes.get_position().height / axes.get_ylim()[0], 6) for axes in panels}
+    assert len(heights) == 1

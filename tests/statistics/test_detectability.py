@@ -1,0 +1,147 @@
+"""From which damage on it is noticed, with how many items, and whether more damage costs more."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import DiscernmentError
+from pfgen_fast.statistics.detectability import is_noticed, monotonicity, n80, noticed_from, noticed_from_with
+from pfgen_fast.statistics.signed_rank import signed_rank
+
+
+@given(st.lists(st.booleans(), max_size=6))
+def test_noticed_from_there_on_means_at_all_higher_degrees(noticed):
+    expected = next((degree for degree in range(len(noticed)) if all(noticed[degree:])), len(noticed))
+    assert noticed_from(noticed) == expected
+
+
+def test_few_differences_are_never_noticed():
+    few, enough = signed_rank(np.arange(1, 5), np.zeros(4)), signed_rank(np.arange(1, 6), np.zeros(5))
+    assert few.d > 1
+    assert not is_noticed(few.d, few.n)
+    assert is_noticed(enough.d, enough.n)
+
+
+def test_damage_that_a_hundred_items_show_and_twenty_do_not():
+    generator = np.random.default_rng(0)
+    original = generator.random(100)
+    damaged = original - np.array([[0.15], [1.0]]) + generator.normal(0, 0.5, (2, 100))
+    assert noticed_from_with(100, original, damaged) == 0
+    assert noticed_from_with(20, original, damaged) == 1
+
+
+def test_damage_that_nobody_notices_has_no_degree():
+    original = np.arange(50.0)
+    assert noticed_from_with(20, original, [original, original + 1]) == 2
+    assert noticed_from_with(20, original, [original, original + 1], higher_is_better=False) == 1
+
+
+def test_the_median_is_the_degree_that_half_of_the_draws_notice():
+    original, damaged = np.zeros(10), np.zeros((1, 10))
+    damaged[0, :5] = -1  # noticed if at least five of the items drawn have changed
+    # Of 9 items 5 or 4 have changed, each for half of the items that may be missing.
+    noticed = [noticed_from_with(9, original, damaged, n_draws=1, seed=seed) for seed in range(40)]
+    assert set(noticed) == {0, 1}
+    assert noticed_from_with(9, original, damaged, n_draws=2, seed=mixed_seed(original, damaged)) == 0
+
+
+def mixed_seed(original, damaged):
+    """A seed whose first draw notices nothing, and whose second draw does, so that the median of both decides."""
+    for seed in itertools.count():
+        alone = noticed_from_with(9, original, damaged, n_draws=1, seed=seed)
+        three = noticed_from_with(9, original, damaged, n_draws=3, seed=seed)
+        if alone == 1 and three == 0:
+            return seed
+    raise AssertionError
+
+
+def test_items_without_a_score_are_drawn_and_left_out():
+    original = np.arange(30.0)
+    damaged = np.stack([original - 1, original - 1])
+    damaged[0, :26] = np.nan
+    assert noticed_from_with(30, original, damaged) == 1  # four differences are too few
+    damaged[0, 25] = 0.0
+    assert noticed_from_with(30, original, damaged) == 0
+    assert noticed_from_with(20, original, damaged) == 1
+
+
+def test_more_items_than_there_are_say_nothing():
+    original = np.arange(30.0)
+    assert noticed_from_with(31, original, [original - 1]) is None
+    assert noticed_from_with(20, original, np.empty((0, 30))) is None
+
+
+def test_so_many_items_are_needed():
+    assert n80(1.0, 100, 100) == 9
+    assert n80(0.3275, 100, 100) == 77
+    assert n80(0.3275, 10, 100) == 770
+    assert n80(1.0, 3, 100) == 300
+    assert [n80(value, 10, 10) for value in (0.0, -0.5, math.nan)] == [None, None, None]
+    assert n80(math.nan, 0, 10) is None
+    assert isinstance(n80(np.float64(0.5), np.int64(3), np.int64(10)), int)
+
+
+def test_an_effect_that_asks_for_77_items_has_a_power_of_80_percent():
+    generator = np.random.default_rng(0)
+    shift = 0.2985  # of normal differences: P(sum of two > 0) = (1 + 0.3275) / 2
+    drawn = generator.normal(shift, 1, (4000, 77))
+    assert n80(2 * 0.66375 - 1, 77, 77) == 77
+    assert (signed_rank(drawn, np.zeros_like(drawn)).d >= 1).mean() == pytest.approx(0.81, abs=0.02)
+
+
+def test_falls_less_rises_over_pairs_that_differ_by_hand():
+    # 4 > 3 = 3, of texts that all differ: two falls of three pairs.
+    assert monotonicity([4.0], [[3.0], [3.0]], [[True], [True]]) == 2 / 3
+    # The last two texts are the same: two falls of two pairs.
+    assert monotonicity([4.0], [[3.0], [3.0]], [[True], [False]]) == 1
+    assert monotonicity([4.0], [[3.0], [5.0]], [[True], [True]]) == -1 / 3
+    assert monotonicity([4.0], [[3.0], [5.0]], [[True], [True]], higher_is_better=False) == 1 / 3
+
+
+def test_every_further_fall_is_1_and_every_rise_minus_1():
+    scores = np.arange(12.0).reshape(6, 2)
+    differs = np.ones((5, 2), dtype=bool)
+    assert monotonicity(scores[0], scores[1:], differs) == -1
+    assert monotonicity(scores[::-1][0], scores[::-1][1:], differs) == 1
+
+
+def test_where_no_texts_differ_or_no_item_has_all_degrees_it_is_undefined():
+    assert math.isnan(monotonicity([4.0], [[3.0]], [[False]]))
+    assert math.isnan(monotonicity([4.0, math.nan], [[math.nan, 3.0]], [[True, True]]))
+    assert math.isnan(monotonicity([4.0], np.empty((0, 1)), np.empty((0, 1))))
+
+
+DEGREES = st.integers(0, 3).flatmap(
+    lambda n: st.lists(
+        st.tuples(
+            st.lists(st.integers(1, 5) | st.just(math.nan), min_size=n + 1, max_size=n + 1),
+            st.lists(st.booleans(), min_size=n, max_size=n),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+
+
+@given(DEGREES)
+def test_pairs_are_counted_one_by_one(items):
+    signs = []
+    for scores, differs in items:
+        if not any(math.isnan(score) for score in scores):
+            pairs = itertools.combinations(range(len(scores)), 2)
+            signs += [np.sign(scores[a] - scores[b]) for a, b in pairs if any(differs[a:b])]
+    expected = sum(signs) / len(signs) if signs else math.nan
+    scores = np.array([scores for scores, _ in items], dtype=float).T
+    differs = np.array([differs for _, differs in items], dtype=bool).T
+    assert monotonicity(scores[0], scores[1:], differs) == pytest.approx(expected, nan_ok=True)
+
+
+def test_scores_of_other_items_are_refused():
+    for function in (lambda x, y: noticed_from_with(2, x, y), lambda x, y: monotonicity(x, y, np.ones(np.shape(y)))):
+        with pytest.raises(DiscernmentError, match=r"shapes \(2,\) and \(1, 3\): expected a vector and a row for each"):
+            function([1.0, 2.0], [[1.0, 2.0, 3.0]])

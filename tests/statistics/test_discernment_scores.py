@@ -1,0 +1,135 @@
+"""P-values combined over metrics, and averages over perturbations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import DiscernmentError
+from pfgen_fast.statistics.discernment_scores import average, averages, calibrated, combine, discernment_score
+
+LOG_P = st.lists(st.floats(-5000, 0), min_size=1, max_size=5)
+
+
+def test_an_equal_vote_and_votes_of_experts_by_hand():
+    log_p = np.log([0.04, 0.5, 0.01])
+    assert math.exp(combine(log_p)) == pytest.approx(3 / 127)
+    assert math.exp(combine(log_p, printed=True)) == pytest.approx(1 / 127)
+    assert math.exp(combine(log_p, weights=[4, 1, 5])) == pytest.approx(1 / 60.2)
+    assert math.exp(combine(log_p, weights=[0.4, 0.1, 0.5], printed=True)) == pytest.approx(1 / 60.2)
+
+
+def test_a_metric_without_weight_is_out_even_with_a_p_of_0():
+    assert combine([-math.inf, math.log(0.3)], weights=[0, 10]) == pytest.approx(math.log(0.3))
+    assert combine([-math.inf, math.log(0.3)], weights=[1, 10]) == combine([-math.inf, 0.0]) == -math.inf
+
+
+def test_an_undefined_metric_makes_the_combination_undefined():
+    for weights in (None, [1, 1], [0, 1]):
+        assert math.isnan(combine([math.nan, -3.0], weights=weights))
+    assert np.isnan(combine([[math.nan, -3.0], [-3.0, -3.0]])).tolist() == [True, False]
+
+
+def test_a_row_without_weights_is_undefined():
+    found = combine([[-1.0, -3.0], [-1.0, -3.0]], weights=[[1, 0], [math.nan, math.nan]])
+    assert found[0] == -1
+    assert math.isnan(found[1])
+
+
+@given(LOG_P)
+def test_one_metric_and_equal_ones_are_what_they_are(log_p):
+    assert combine(log_p[:1]) == combine(log_p[:1], weights=[7]) == combine(log_p[:1], printed=True) == log_p[0]
+    assert combine(log_p[:1] * 4, weights=[1, 2, 3, 4]) == pytest.approx(log_p[0], rel=1e-12, abs=1e-15)
+
+
+@given(LOG_P, st.lists(st.floats(0, 1e300), min_size=5, max_size=5).filter(lambda weights: weights[0] > 0))
+def test_a_combination_lies_between_the_smallest_and_the_largest(log_p, weights):
+    for found in (combine(log_p), combine(log_p, weights=weights[: len(log_p)])):
+        assert min(log_p) - 1e-9 <= found <= max(log_p) + 1e-9
+    assert combine(log_p, printed=True) == pytest.approx(min(0, combine(log_p) - math.log(len(log_p))), rel=1e-12)
+
+
+@given(LOG_P)
+def test_rows_and_draws_are_combined_as_alone(log_p):
+    matrix = np.array([log_p, log_p[::-1], [0.0] * len(log_p)])
+    weights = np.arange(1, len(log_p) + 1)
+    for of_rows, alone in (
+        (combine(matrix), [combine(row) for row in matrix]),
+        (combine(np.stack([matrix, matrix]), weights=weights)[1], [combine(row, weights=weights) for row in matrix]),
+    ):
+        assert of_rows == pytest.approx(alone, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("log_p", "weights", "message"),
+    [
+        ([], None, "no p-values to combine"),
+        (-1.0, None, "no p-values to combine"),
+        ([0.05, -1.0], None, "log p of 0.05: expected a number of at most 0"),
+        ([-1.0, -1.0], [-1, 2], r"weights \[-1.0, 2.0\]: expected finite numbers of at least 0"),
+        ([-1.0, -1.0], [math.inf, 2], "expected finite numbers"),
+        ([-1.0, -1.0], [math.nan, 2], "expected finite numbers"),
+        ([-1.0, -1.0], [0, 0], "all weights are 0"),
+        ([-1.0, -1.0], [1, 1, 1], r"weights of the shape \(3,\) for p-values of the shape \(2,\)"),
+    ],
+)
+def test_what_cannot_be_combined_is_said(log_p, weights, message):
+    with pytest.raises(DiscernmentError, match=message):
+        combine(log_p, weights=weights)
+
+
+def test_calibration_multiplies_by_2_or_e_log_m_and_never_exceeds_1():
+    assert calibrated(-5.0, 1) == -5
+    assert calibrated(-5.0, 2) == pytest.approx(-5 + math.log(2))
+    assert calibrated(-5.0, 4) == pytest.approx(-5 + math.log(math.e * math.log(4)))
+    assert calibrated(np.array([-0.1, math.nan]), 3)[0] == 0
+
+
+def test_the_score_is_the_logarithm_to_the_base_of_a_twentieth():
+    assert discernment_score(math.log(0.05)) == 1
+    assert discernment_score(np.array([0.0, -math.inf])).tolist() == [0, math.inf]
+    assert math.copysign(1, discernment_score(0.0)) == 1
+
+
+def test_every_level_weighs_the_same():
+    d = [2.0, 6.0, 1.0, 5.0, 0.5, 1.5, 0.0, 3.0, 13.6]
+    levels = ["character"] * 4 + ["word"] * 4 + ["sentence"]
+    assert average(d, levels) == pytest.approx(((14 / 4 + 5 / 4 + 13.6) / 3, 0.0))
+    found = averages(d, levels)
+    assert (found.minimum_at, found.n, found.n_defined) == (6, 9, 9)
+    assert {level: float(value) for level, value in found.by_level.items()} == {
+        "character": 3.5,
+        "word": 1.25,
+        "sentence": 13.6,
+    }
+
+
+def test_what_is_undefined_and_controls_are_left_out():
+    d = [None, 4.0, math.nan, 0.0]
+    found = averages(d, ["character", "word", "sentence", "control"])
+    assert (found.average, found.minimum, found.minimum_at, found.n, found.n_defined) == (4, 4, 1, 3, 1)
+    assert math.isnan(found.by_level["character"])
+    assert "control" not in found.by_level
+
+
+@pytest.mark.parametrize(("d", "levels"), [([], []), ([1.0], ["control"]), ([None], ["word"])])
+def test_without_a_defined_score_there_is_no_average(d, levels):
+    assert all(math.isnan(value) for value in average(d, levels))
+    assert averages(d, levels).minimum_at == -1
+
+
+def test_rows_are_averaged_as_alone():
+    d = np.array([[1.0, math.nan, 3.0, 9.0], [math.nan, math.nan, math.nan, 9.0], [4.0, 2.0, 2.0, 9.0]])
+    levels = ["word", "word", "sentence", "control"]
+    found = averages(d, levels)
+    for row, of_row in zip(d, zip(found.average, found.minimum, strict=True), strict=True):
+        assert of_row == pytest.approx(average(row, levels), nan_ok=True)
+    assert found.minimum_at.tolist() == [0, -1, 1]
+
+
+def test_a_level_for_each_score_is_needed():
+    with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
+        average([1.0, 2.0], ["word"])

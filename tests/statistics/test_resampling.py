@@ -1,0 +1,182 @@
+"""Items drawn again: each draw is tested as if its items were written down."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import DiscernmentError
+from pfgen_fast.statistics import resampling
+from pfgen_fast.statistics.resampling import (
+    affordable_draws,
+    bootstrap_counts,
+    interval,
+    resampled,
+    resampled_means,
+    subsample_counts,
+)
+from pfgen_fast.statistics.signed_rank import signed_rank
+
+SCORE = st.integers(1, 4).map(float) | st.integers(0, 999).map(lambda n: n / 1000) | st.just(math.nan)
+
+DRAWS_OF_SEED_0 = [[2, 1, 0, 1, 1, 1], [1, 0, 0, 2, 2, 1]]
+SUBSAMPLES_OF_SEED_0 = [[1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1]]
+
+
+@st.composite
+def cells_and_draws(draw):
+    n_items, n_cells = draw(st.integers(1, 9)), draw(st.integers(1, 3))
+    rows = st.lists(st.lists(SCORE, min_size=n_items, max_size=n_items), min_size=n_cells, max_size=n_cells)
+    counts = st.lists(st.lists(st.integers(0, 3), min_size=n_items, max_size=n_items), min_size=1, max_size=4)
+    return np.array(draw(rows)), np.array(draw(rows)), np.array(draw(counts), dtype=np.int32)
+
+
+def are_as_repeated(x, y, counts, **options):
+    found = resampled(x, y, counts, **options)
+    for row, count in enumerate(counts):
+        items = np.repeat(np.arange(x.shape[1]), count)
+        expected = signed_rank(x[:, items], y[:, items], **options)
+        assert found.n[row].tolist() == expected.n.tolist()
+        assert found.d[row] == pytest.approx(expected.d, rel=1e-12, abs=1e-12)
+        assert found.share_lower[row].tolist() == pytest.approx(expected.share_lower.tolist(), nan_ok=True)
+        assert found.mean_drop[row].tolist() == pytest.approx(
+            expected.mean_drop.tolist(), rel=1e-9, abs=1e-11, nan_ok=True
+        )
+
+
+@given(cells_and_draws(), st.sampled_from(["drop", "pratt"]), st.booleans())
+def test_a_draw_is_tested_like_its_items_written_down(drawn, zeros, higher):
+    are_as_repeated(*drawn, zeros=zeros, higher_is_better=higher)
+
+
+@pytest.mark.parametrize("zeros", ["drop", "pratt"])
+def test_blocks_of_draws_and_chunks_of_cells_change_nothing(zeros, monkeypatch):
+    generator = np.random.default_rng(0)
+    x, y = generator.integers(0, 7, (2, 9, 40)) / 7
+    x[generator.random(x.shape) < 0.1] = np.nan
+    counts = bootstrap_counts(40, 50)
+    whole = resampled(x, y, counts, zeros=zeros)
+    means = resampled_means(x, counts)
+    monkeypatch.setattr(resampling, "_AT_ONCE", 1)
+    monkeypatch.setattr(resampling, "_CELLS_AT_ONCE", 100)
+    parts = resampled(x, y, counts, zeros=zeros)
+    for name in ("n", "log_p", "mean_drop", "share_lower"):
+        assert getattr(parts, name).tobytes() == getattr(whole, name).tobytes()
+    assert resampled_means(x, counts).tobytes() == means.tobytes()
+    are_as_repeated(x, y, counts[:5], zeros=zeros)
+
+
+def test_each_cell_has_its_direction():
+    x, y = np.array([[3.0, 4.0], [3.0, 4.0]]), np.array([[1.0, 3.0], [1.0, 3.0]])
+    found = resampled(x, y, np.array([[1, 1], [2, 0]]), higher_is_better=[True, False])
+    assert found.mean_drop.tolist() == [[1.5, -1.5], [2.0, -2.0]]
+    assert found.share_lower.tolist() == [[1, 0], [1, 0]]
+
+
+def test_differences_of_a_draw_are_on_the_grid_of_the_cell():
+    x, y = np.array([[1.0, 1e-20]]), np.array([[1.0, 0.0]])
+    assert signed_rank(x[:, 1:], y[:, 1:]).n == 1
+    assert resampled(x, y, np.array([[0, 1]])).n == 0
+
+
+def test_what_falls_by_the_same_amount_everywhere_has_no_spread():
+    x = np.full((1, 7), 0.3)
+    found = resampled(x, x - 0.1, bootstrap_counts(7, 300))
+    assert np.unique(found.mean_drop).size == 1
+    assert np.unique(found.d).size == 1
+
+
+def test_a_draw_without_pairs_has_p_1_and_no_mean():
+    found = resampled([[1.0, math.nan]], [[2.0, 2.0]], np.array([[0, 2]]))
+    assert (found.n[0, 0], found.log_p[0, 0], found.d[0, 0]) == (0, 0, 0)
+    assert np.isnan([found.mean_drop[0, 0], found.share_lower[0, 0]]).all()
+
+
+def test_means_of_draws_leave_out_what_is_missing():
+    values = [[1.0, 2.0, math.nan], [math.nan] * 3]
+    found = resampled_means(values, np.array([[1, 3, 5], [0, 0, 1]]))
+    assert found[0, 0] == 7 / 4
+    assert np.isnan([found[0, 1], *found[1]]).all()
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=30), st.data())
+def test_means_of_draws_are_those_of_fractions(values, data):
+    weights = data.draw(st.lists(st.integers(1, 50), min_size=len(values), max_size=len(values)))
+    found = resampled_means(values, np.array([weights]))[0, 0]
+    total = sum(Fraction(value) * weight for value, weight in zip(values, weights, strict=True))
+    error = 1e-15 * max(map(abs, values)) + 1e-320
+    assert found == pytest.approx(float(total / sum(weights)), rel=1e-12, abs=error)
+
+
+def test_a_bootstrap_draws_as_many_as_there_are_and_evenly():
+    counts = bootstrap_counts(50, 2000, seed=3)
+    assert (counts.sum(axis=1) == 50).all()
+    assert counts.mean(axis=0) == pytest.approx(np.ones(50), abs=0.12)  # of 2,000 draws; four standard errors are 0.09
+    assert counts.var() == pytest.approx(1, abs=0.05)
+    assert not np.array_equal(counts, bootstrap_counts(50, 2000, seed=4))
+
+
+def test_the_draws_are_the_same_for_ever():
+    assert bootstrap_counts(6, 2).tolist() == DRAWS_OF_SEED_0
+    assert subsample_counts(6, 3, 2).tolist() == SUBSAMPLES_OF_SEED_0
+
+
+def test_fewer_draws_are_the_first_ones():
+    assert np.array_equal(bootstrap_counts(9, 100)[:7], bootstrap_counts(9, 7))
+    assert np.array_equal(subsample_counts(9, 4, 100)[:7], subsample_counts(9, 4, 7))
+
+
+def test_groups_are_drawn_whole():
+    groups = ["a", "b", "a", "c", "b"]
+    counts = bootstrap_counts(5, 200, groups=groups)
+    assert np.array_equal(counts[:, 0], counts[:, 2])
+    assert np.array_equal(counts[:, 1], counts[:, 4])
+    assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
+    with pytest.raises(DiscernmentError, match="2 groups for 3 items: expected one for each"):
+        bootstrap_counts(3, 1, groups=["a", "b"])
+
+
+def test_a_subsample_has_each_item_at_most_once_and_all_alike():
+    counts = subsample_counts(30, 10, 3000)
+    assert set(np.unique(counts).tolist()) == {0, 1}
+    assert (counts.sum(axis=1) == 10).all()
+    assert counts.mean(axis=0) == pytest.approx(np.full(30, 1 / 3), abs=0.04)
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=50), st.integers(0, 3))
+def test_an_interval_is_that_of_numpy_and_leaves_out_what_is_undefined(values, n_undefined):
+    low, high = interval(values + [math.nan] * n_undefined)
+    assert [low, high] == pytest.approx(np.quantile(values, [0.025, 0.975]), rel=1e-9, abs=1e-12)
+
+
+def test_intervals_of_columns_are_those_of_each():
+    draws = np.array([[1.0, math.nan, 3.0], [math.nan, math.nan, 1.0], [2.0, math.nan, 2.0]])
+    low, high = interval(draws)
+    for column in (0, 2):
+        assert [low[column], high[column]] == pytest.approx([float(end) for end in interval(draws[:, column])])
+    assert np.isnan([low[1], high[1]]).all()
+    assert np.isnan(interval(np.empty((0, 2)))).all()
+
+
+def test_many_items_take_fewer_draws():
+    assert affordable_draws(1000, 2000, 10**6) == 1000
+    assert affordable_draws(1000, 20_000, 100) == 1000
+    assert affordable_draws(1000, 20_000, 400) == 250
+    assert affordable_draws(1000, 10**6, 400) == 100
+    assert affordable_draws(50, 10**6, 400) == 50
+    assert affordable_draws(0, 10**6, 0) == 0
+
+
+def test_draws_of_other_items_are_refused():
+    with pytest.raises(DiscernmentError, match=r"draws of the shape \(1, 3\) from 2 items"):
+        resampled([[1.0, 2.0]], [[1.0, 2.0]], np.ones((1, 3), dtype=np.int32))
+
+
+def test_nothing_to_draw_is_nothing():
+    assert bootstrap_counts(0, 3).shape == (3, 0)
+    assert resampled(np.empty((2, 0)), np.empty((2, 0)), bootstrap_counts(0, 3)).d.tolist() == [[0, 0]] * 3
+    assert resampled(np.empty((0, 4)), np.empty((0, 4)), bootstrap_counts(4, 3)).d.shape == (3, 0)

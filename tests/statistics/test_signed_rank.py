@@ -1,0 +1,247 @@
+"""The signed-rank test, against SciPy, against fractions and by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast import DiscernmentError
+from pfgen_fast.statistics.exact_signed_rank import MAX_EXACT
+from pfgen_fast.statistics.signed_rank import signed_rank
+
+COLUMNS = ("n_pairs", "n_zero", "n", "r_plus", "r_minus", "tie_term", "mean", "variance", "z", "log_p", "p", "d")
+COLUMNS += ("reverse_d", "ceiling_d", "rank_biserial", "exact_p", "exact_log_p", "exact_d")
+COLUMNS += ("share_lower", "share_equal", "share_higher", "mean_drop")
+
+RATINGS = st.tuples(st.integers(1, 5), st.integers(1, 5))
+SCORES = st.tuples(st.floats(0, 1), st.floats(0, 1))
+MISSING = st.sampled_from([(math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (1.0, -math.inf)])
+PAIRS = (
+    st.lists(RATINGS, max_size=12) | st.lists(SCORES, max_size=12) | st.lists(RATINGS | SCORES | MISSING, max_size=12)
+)
+ZEROS = st.sampled_from(["drop", "pratt"])
+
+
+def test_originals_are_better_and_worse_in_the_ratings_of_a_judge_by_hand():
+    found = signed_rank([5, 4, 4, 3, 5, 4, 2, 5, 4, 3], [4, 4, 3, 3, 3, 4, 3, 4, 4, 1])
+    assert (found.n_pairs, found.n_zero, found.n) == (10, 4, 6)
+    assert (found.r_plus, found.r_minus, found.tie_term) == (18.5, 2.5, 66)
+    assert (found.mean, found.variance) == (10.5, 171 / 8)
+    assert found.exact_p == 5 / 64
+    assert round(found.d, 4) == 1.0599
+    assert (found.share_lower, found.share_equal, found.share_higher, found.mean_drop) == (0.5, 0.4, 0.1, 0.6)
+
+
+def test_equal_differences_of_decimals_are_ties():
+    found = signed_rank([4.0, 3.6, 2.8], [3.8, 3.4, 2.6])
+    assert found.tie_term == 24
+    assert found.r_plus == 6
+
+
+def test_a_difference_below_the_grid_is_none_and_one_above_is_one():
+    assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 1.0]).n == 1
+    assert signed_rank([1.0, 2.0], [1.0 - 2**-38, 1.0]).n == 2
+    assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 2.0]).mean_drop == 0
+
+
+@pytest.mark.parametrize("scale", [2.0**-1074, 2.0**-1060, 2.0**1000])
+def test_the_smallest_and_largest_floats_are_ranked_as_others(scale):
+    x, y = np.array([5.0, 3.0, 8.0, 1.0]), np.array([4.0, 6.0, 6.0, 1.0])
+    found, expected = signed_rank(x * scale, y * scale), signed_rank(x, y)
+    assert [getattr(found, name) for name in COLUMNS[:-1]] == [getattr(expected, name) for name in COLUMNS[:-1]]
+
+
+def test_a_difference_that_no_float_holds_is_ranked():
+    found = signed_rank([1.7e308, 1.0], [-1.7e308, 1.0])
+    assert (found.n, found.r_plus, found.n_zero) == (1, 1.0, 1)
+
+
+@pytest.mark.parametrize("zeros", ["drop", "pratt"])
+@pytest.mark.parametrize("n", [0, 3])
+def test_where_nothing_differs_p_is_1(zeros, n):
+    found = signed_rank(np.ones(n), np.ones(n), zeros=zeros)
+    assert (found.n, found.log_p, found.p, found.d, found.exact_p, found.exact_d) == (0, 0, 1, 0, 1, 0)
+    assert (found.reverse_d, found.ceiling_d) == (0, 0)
+    assert all(math.isnan(value) for value in (found.z, found.mean, found.variance, found.rank_biserial))
+    assert math.isnan(found.mean_drop) == math.isnan(found.share_lower) == (n == 0)
+
+
+def test_rewarded_damage_has_a_high_reverse_score():
+    found = signed_rank([1, 1, 2, 2, 3, 3], [2, 3, 5, 6, 8, 9])
+    assert found.d < 0.01
+    assert found.reverse_d == pytest.approx(1.4284, abs=1e-4)
+    assert (found.rank_biserial, found.mean_drop) == (-1, -3.5)
+
+
+def test_one_of_several_cells_may_be_better_the_lower_it_is():
+    x, y = np.array([[5.0, 7.0, 9.0], [5.0, 7.0, 9.0]]), np.array([[4.0, 5.0, 6.0], [4.0, 5.0, 6.0]])
+    found = signed_rank(x, y, higher_is_better=[True, False])
+    assert found.r_plus.tolist() == [6, 0]
+    assert found.mean_drop.tolist() == [2, -2]
+
+
+def test_above_the_limit_there_is_no_exact_value():
+    n = MAX_EXACT + 1
+    found = signed_rank(np.stack([np.arange(n) + 1.0] * 2), np.stack([np.zeros(n), np.eye(n)[0]]))
+    assert math.isnan(found.exact_p[0])
+    assert (found.n[1], found.exact_log_p[1]) == (MAX_EXACT, pytest.approx(-MAX_EXACT * math.log(2)))
+
+
+def test_the_approximation_holds_where_p_is_no_float():
+    found = signed_rank(np.arange(1, 20_001), np.zeros(20_000))
+    assert found.p == 0
+    assert found.d == found.ceiling_d
+    z_squared = 1.5 * 20_000 * 20_001 / 40_001
+    log_p = -z_squared / 2 - math.log(math.sqrt(2 * math.pi * z_squared))
+    assert found.log_p == pytest.approx(log_p + math.log1p(-1 / z_squared), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "zeros", "message"),
+    [
+        ([1.0, 2.0], [1.0], "drop", r"shapes \(2,\) and \(1,\): expected two vectors or two matrices"),
+        (1.0, 1.0, "drop", r"shapes \(\) and \(\)"),
+        (np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), "drop", "expected two vectors"),
+        ([1.0], [2.0], "keep", "zeros 'keep': expected one of drop, pratt"),
+    ],
+)
+def test_what_cannot_be_tested_is_said(x, y, zeros, message):
+    with pytest.raises(DiscernmentError, match=message):
+        signed_rank(x, y, zeros=zeros)
+
+
+def test_a_direction_for_each_cell_is_needed():
+    with pytest.raises(DiscernmentError, match=r"shape \(3,\) for 2 cells: expected one value, or one for each"):
+        signed_rank(np.ones((2, 4)), np.ones((2, 4)), higher_is_better=[True, False, True])
+
+
+@given(PAIRS, ZEROS, st.booleans())
+def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros, higher):
+    found = signed_rank(*columns(pairs), higher_is_better=higher, zeros=zeros)
+    expected = in_fractions(pairs, zeros, higher)
+    for name, value in expected.items():
+        assert getattr(found, name) == float(value), name
+    if found.n:
+        assert found.z == pytest.approx(float(expected["r_plus"] - expected["mean"]) / math.sqrt(expected["variance"]))
+        assert found.exact_p == pytest.approx(exact_by_counting(pairs, zeros, higher), rel=1e-13)
+        assert found.exact_log_p == pytest.approx(math.log(found.exact_p), rel=1e-12, abs=1e-15)
+
+
+@given(PAIRS, ZEROS)
+def test_turned_scores_exchange_the_two_sides(pairs, zeros):
+    x, y = columns(pairs)
+    found, turned = signed_rank(x, y, zeros=zeros), signed_rank(x, y, higher_is_better=False, zeros=zeros)
+    assert (found.r_plus, found.r_minus, found.share_lower) == pytest.approx(
+        (turned.r_minus, turned.r_plus, turned.share_higher), nan_ok=True
+    )
+    assert found.reverse_d == pytest.approx(turned.d, rel=1e-12, abs=1e-300)
+    assert found.mean_drop == pytest.approx(-turned.mean_drop, nan_ok=True)
+
+
+@given(PAIRS.filter(bool), ZEROS, st.randoms(use_true_random=False))
+def test_order_and_missing_pairs_change_nothing(pairs, zeros, random):
+    found = figures(signed_rank(*columns(pairs), zeros=zeros))
+    mixed = [*pairs, (math.nan, 5.0), (2.0, math.nan)]
+    random.shuffle(mixed)
+    assert figures(signed_rank(*columns(mixed), zeros=zeros)) == pytest.approx(found, rel=1e-14, nan_ok=True)
+
+
+@given(PAIRS)
+def test_nothing_is_negative_zero_and_the_score_has_its_bounds(pairs):
+    found = signed_rank(*columns(pairs))
+    for name, value in zip(COLUMNS, figures(found), strict=True):
+        assert not (value == 0 and math.copysign(1, value) < 0), name
+    assert 0 <= found.d <= found.ceiling_d * (1 + 1e-12)
+    assert found.log_p <= 0
+    assert 0 < found.exact_p <= 1
+
+
+@pytest.mark.parametrize("zeros", ["drop", "pratt"])
+@pytest.mark.parametrize(("cells", "items"), [(3, 0), (0, 4), (1000, 60), (2, 40_000)])
+def test_a_cell_of_a_matrix_is_tested_as_alone(cells, items, zeros):
+    generator = np.random.default_rng(1)
+    x, y = generator.integers(0, 9, (2, cells, items)) / 9
+    x[generator.random(x.shape) < 0.2] = np.nan
+    found = signed_rank(x, y, zeros=zeros)
+    assert found.d.shape == (cells,)
+    for cell in range(0, cells, 97):
+        alone = figures(signed_rank(x[cell], y[cell], zeros=zeros))
+        assert [getattr(found, name)[cell] for name in COLUMNS] == pytest.approx(alone, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("zeros", ["drop", "pratt"])
+@pytest.mark.parametrize(
+    "make", [lambda g, shape: g.integers(1, 6, shape) * 1.0, lambda g, shape: g.normal(size=shape)]
+)
+def test_it_is_that_of_scipy(zeros, make):
+    from scipy.stats import wilcoxon
+
+    generator = np.random.default_rng(0)
+    x, y = make(generator, (40, 30)), make(generator, (40, 30))
+    x[::3] += 0.5 * (x[::3] > y[::3])
+    found = signed_rank(x, y, zeros=zeros)
+    theirs = {"drop": "wilcox", "pratt": "pratt"}[zeros]
+    options = {"zero_method": theirs, "method": "approx", "correction": False}
+    for cell in range(len(x)):
+        greater = wilcoxon(x[cell] - y[cell], alternative="greater", **options)
+        assert greater.statistic == found.r_plus[cell]
+        assert greater.zstatistic == pytest.approx(found.z[cell], rel=1e-12)
+        assert greater.pvalue == pytest.approx(found.p[cell], rel=1e-11)
+        less = wilcoxon(x[cell] - y[cell], alternative="less", **options)
+        assert -math.log(less.pvalue) / math.log(20) == pytest.approx(found.reverse_d[cell], rel=1e-11)
+
+
+def columns(pairs):
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def figures(found):
+    return [getattr(found, name) for name in COLUMNS]
+
+
+def ranked(pairs, zeros, higher):
+    """The differences of the pairs on the grid with their ranks, as fractions; zeros are left out."""
+    there = [(x, y) if higher else (y, x) for x, y in pairs if math.isfinite(x) and math.isfinite(y)]
+    largest = max((max(abs(x), abs(y)) for x, y in there), default=0.0)
+    exponent = math.frexp(largest)[1]
+    g = [round(Fraction(x - y) * Fraction(2) ** (40 - exponent)) if largest else 0 for x, y in there]
+    rated = [abs(value) for value in g if value or zeros == "pratt"]
+    rank = {size: Fraction(2 * sum(other < size for other in rated) + rated.count(size) + 1, 2) for size in set(rated)}
+    return g, [(value, rank[abs(value)]) for value in g if value]
+
+
+def in_fractions(pairs, zeros, higher):
+    g, with_ranks = ranked(pairs, zeros, higher)
+    n_zero = g.count(0) if zeros == "pratt" else 0
+    n = len(with_ranks) + n_zero
+    tie_term = sum(
+        len(group) ** 3 - len(group)
+        for group in ([v for v in g if v and abs(v) == size] for size in {abs(v) for v in g if v})
+    )
+    found = {
+        "n_pairs": len(g),
+        "n_zero": g.count(0),
+        "n": len(with_ranks),
+        "r_plus": sum(rank for value, rank in with_ranks if value > 0),
+        "r_minus": sum(rank for value, rank in with_ranks if value < 0),
+        "tie_term": tie_term,
+    }
+    if with_ranks:
+        squares = n * (n + 1) * (2 * n + 1) - n_zero * (n_zero + 1) * (2 * n_zero + 1)
+        found["mean"] = Fraction(n * (n + 1) - n_zero * (n_zero + 1), 4)
+        found["variance"] = Fraction(squares, 24) - Fraction(tie_term, 48)
+    return found
+
+
+def exact_by_counting(pairs, zeros, higher):
+    _, with_ranks = ranked(pairs, zeros, higher)
+    r_plus = sum(rank for value, rank in with_ranks if value > 0)
+    all_ranks = [rank for _, rank in with_ranks]
+    patterns = itertools.product([0, 1], repeat=len(all_ranks))
+    n_as_large = sum(sum(itertools.compress(all_ranks, pattern)) >= r_plus for pattern in patterns)
+    return n_as_large / 2 ** len(all_ranks)
