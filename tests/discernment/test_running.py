@@ -139,6 +139,15 @@ def test_a_cell_with_too_few_items_is_undefined():
     assert one(discerned(items=items, plan=plan, min_items=6).cells, kind="number_change")["d"] > 1
 
 
+def test_items_without_a_score_count_as_items_of_a_cell():
+    def of(item, text):
+        return math.nan if item.id in ("item 0", "item 1") and text != item.text else similarity(item, text)
+
+    cell = one(discerned(ByText({"similarity": of}), a_collection(10), a_plan("char_delete/300")).cells)
+    assert (cell["n_items"], cell["n_missing"], cell["n"]) == (10, 2, 8)
+    assert cell["noticed"]
+
+
 def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
     def missing_for(n_missing):
         names = {f"item {number}" for number in range(n_missing)}
@@ -363,6 +372,14 @@ def test_texts_that_come_with_items_are_taken_as_they_are():
     assert first["d"] > 2
     assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
     assert {example.damaged for example in found.examples} <= {item.text[1:] for item in items}
+
+
+def test_donors_of_the_user_are_a_part_of_the_signature():
+    plan = a_plan("answer_swap", "newline")
+    pools = (None, ["It rained."], ["It snowed."], ["It rained.", "It rained."])
+    by_items, rained, snowed, again = (discerned(plan=plan, donors=pool).signature for pool in pools)
+    assert len({by_items, rained, snowed}) == 3
+    assert again == rained
 
 
 def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signature():
