@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, given, length, letters, similarity, some_items
 from pfgen_fast import DiscernmentError, Scorer
-from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring
+from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring, usual_plan
 from pfgen_fast.discernment.damaged import all_texts, texts_of
 from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.result import (
@@ -24,6 +24,7 @@ from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.evaluators import Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.function import FunctionEvaluator
 
 SIMILARITY = ByText({"similarity": similarity})
 
@@ -372,6 +373,37 @@ def test_texts_that_come_with_items_are_taken_as_they_are():
     assert first["d"] > 2
     assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
     assert {example.damaged for example in found.examples} <= {item.text[1:] for item in items}
+
+
+def test_items_plans_weights_and_evaluators_may_be_given_in_short():
+    items = [{"id": number, "text": item.text, "task": "story"} for number, item in enumerate(some_items())]
+
+    def fluency(items, texts):
+        return {"fluency": [similarity(item, text) for item, text in zip(items, texts, strict=True)]}
+
+    found = discern(fluency, items, ["char_delete/30", "newline"], draws=0)
+    evaluator = FunctionEvaluator(fluency, name="fluency")
+    rows = [CollectionItem(str(row["id"]), row["text"], row["task"]) for row in items]
+    expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"), draws=0)
+    assert found.cells == expected.cells
+    assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
+    assert len(discern(fluency, items, "usual", draws=0).perturbations["d"]) == len(usual_plan().perturbations)
+    with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
+        discern(fluency, items, "unusual")
+    with pytest.raises(DiscernmentError, match="expected an object with the protocol, a table or a function, not 'ngr"):
+        discern("ngram", items)
+    with pytest.raises(DiscernmentError, match="item 1: no text in column 'text'"):
+        discern(fluency, [{"id": "1", "task": "story"}])
+
+
+def test_weights_may_be_named():
+    def scores(items, texts):
+        column = [similarity(item, text) for item, text in zip(items, texts, strict=True)]
+        return dict.fromkeys(("coherence", "consistency", "fluency"), column)
+
+    found = discern(scores, a_collection(task="story"), ["char_delete/30"], "assumed", draws=0)
+    assert found.weights == "assumed"
+    assert found.perturbations["weighted_d"][0] == pytest.approx(found.perturbations["d"][0])
 
 
 def test_donors_of_the_user_are_a_part_of_the_signature():
