@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from ..discernment.result import Discernment
     from ..discernment.weights import Weights
     from ..evaluators.evaluator import Evaluator, Item
+    from ..evaluators.metrics import MetricsEvaluator
     from ..evaluators.table import TableScores
     from ..native import _core
     from ..statistics.evaluator_agreement import Agreement
     from ..suite.suite import Suite
+
+_LONG = 10.0
+"""How many seconds a slow evaluator may take before that is said."""
 
 discern = new_group(LINES["discern"])
 discern.command()(discern_texts.perturb)
@@ -264,12 +268,22 @@ class Test:
         )
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
-        """Asks for whatever an evaluator needs of a model, if it needs any."""
+        """Asks for whatever an evaluator needs of a model, if it needs any; of a slow one, says how slow it is."""
         from ..evaluators.criteria_judge import CriteriaJudge
+        from ..evaluators.metrics import MetricsEvaluator
 
         if isinstance(evaluator, CriteriaJudge):
             items, texts = self._all_texts()
             self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
+        if isinstance(evaluator, MetricsEvaluator):
+            self._say_how_long(evaluator)
+
+    def _say_how_long(self, evaluator: MetricsEvaluator) -> None:
+        n_texts = len(self.collection) * (1 + len(self.plan.perturbations))
+        seconds = evaluator.expected_seconds(self.collection.items, n_texts)
+        if seconds >= _LONG and not self.asking.quiet:
+            text = f"{n_texts:,} texts take {evaluator.name} about {seconds:,.0f} s; --items takes fewer."
+            stderr().print(text, highlight=False)
 
     def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
         from ..discernment.damaged import all_texts

@@ -114,12 +114,17 @@ class Damage:
         self._texts = [item.text for item in collection.items]
         self._column = text_column(self._texts)
         self._donors = self._checked_donors(donors)
+        self._has_pool = donors is not None
         asked = [each.name for each in plan.perturbations if each.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
                 f"{asked[0]}: its texts are made by a language model, and none is there to be asked; "
                 "expected a plan of rules only, or a model"
             )
+
+    def is_from_outside(self, perturbation: Perturbation) -> bool:
+        """Whether the texts of a perturbation do not follow from the items, the plan and the seed."""
+        return perturbation.method == "model" or (self._has_pool and _takes_from_others(perturbation))
 
     def __iter__(self) -> Iterator[list[Damaged]]:
         """The texts, a list for each kind with all its degrees, in the order of the plan."""

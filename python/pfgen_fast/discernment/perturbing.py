@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from ..errors import DiscernmentError
 from ..native import _core
 from ..native.columns import worded
 from ..native.threads import checked_threads
-from .kinds import ALIASES, KINDS, Kind
-from .plan import Perturbation, perturbation
+from .kinds import KINDS, Kind
+from .plan import Perturbation, kind_named, perturbation
 
 LANGUAGES = ("ja", "en")
 _BY_TEXT = 2
@@ -130,11 +130,11 @@ def perturb(
         >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
         ['Water is wet. Ice floats it.', None]
     """
-    found = known_kind(kind)
+    found = known_rule(kind)
+    degree = perturbation(found.name, permille=_whole(permille), k=_whole(k))
     column = _column(texts, "texts")
     if questions is not None:
         _check_length("questions", len(questions), "texts", len(column))
-    degree = checked_degree(found, permille=permille, k=k)
     (perturbed,) = perturbed_columns(
         column,
         found.name,
@@ -186,9 +186,9 @@ def perturbed_columns(
         >>> few.texts.tolist(), many.texts.tolist()
         (['Ie floats.'], ['Ie lats.'])
     """
-    found = known_kind(kind)
+    found = known_rule(kind)
+    checked = [perturbation(found.name, permille=degree.permille, k=degree.k) for degree in degrees]
     column = _column(texts, "texts")
-    checked = [checked_degree(found, permille=degree.permille, k=degree.k) for degree in degrees]
     if alternatives is not None:
         alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(alternatives), "texts", len(column))
@@ -198,7 +198,7 @@ def perturbed_columns(
             found.name,
             [_amount(degree) for degree in checked],
             [degree.k is not None for degree in checked],
-            seed % _N_NUMBERS,
+            operator.index(seed) % _N_NUMBERS,
             _language_codes(languages, len(column)),
             donors.core if donors is not None else None,
             _groups_of(donors, rows, len(column)),
@@ -208,46 +208,21 @@ def perturbed_columns(
     return [Perturbed(column.texts, column.impossible) for column in columns]
 
 
-def known_kind(name: str) -> Kind:
+def known_rule(name: str) -> Kind:
     """The kind of a name, that a rule makes.
 
     Raises:
         DiscernmentError: There is none; the message lists the kinds, the nearest name first.
 
     Example:
-        >>> known_kind("random_ending").name
+        >>> known_rule("random_ending").name
         'answer_swap'
     """
-    kind = KINDS.get(ALIASES.get(name, name))
-    if kind is not None and kind.method == "rule":
+    kind = kind_named(name)
+    if kind.method == "rule":
         return kind
     names = [kind.name for kind in KINDS.values() if kind.method == "rule"]
-    if kind is not None:
-        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
-    nearest = get_close_matches(str(name), [*names, *ALIASES], n=1)
-    listed = ", ".join(dict.fromkeys([*nearest, *names]))
-    raise DiscernmentError(f"unknown kind {name!r}; expected one of {listed}")
-
-
-def checked_degree(kind: Kind, *, permille: int | None, k: int | None) -> Perturbation:
-    """The perturbation of a kind with a degree.
-
-    Raises:
-        DiscernmentError: The degree is missing, given twice, or out of range.
-
-    Example:
-        >>> checked_degree(KINDS["loop"], permille=None, k=40).name
-        'loop/k40'
-    """
-    if permille is not None and k is not None:
-        raise DiscernmentError(f"kind {kind.name!r}: expected permille or k, not both")
-    if kind.has_degrees and permille is None and k is None:
-        raise DiscernmentError(f"kind {kind.name!r}: expected a degree, as permille or k")
-    if permille is not None and not 1 <= operator.index(permille) <= 1000:
-        raise DiscernmentError(f"kind {kind.name!r}, permille: expected 1 to 1000, not {permille}")
-    if k is not None and operator.index(k) < 1:
-        raise DiscernmentError(f"kind {kind.name!r}, k: expected 1 or more, not {k}")
-    return perturbation(kind.name, permille=permille, k=k)
+    raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
 
 
 def _donors(
@@ -261,6 +236,11 @@ def _donors(
 def _amount(degree: Perturbation) -> int:
     """The number of its degree; kinds without degrees damage all there is."""
     return min(degree.k or degree.permille or 1000, _N_NUMBERS - 1)
+
+
+def _whole(degree: int | None) -> int | None:
+    """A degree, of any type of whole numbers, as an int; anything else as it is."""
+    return int(degree) if isinstance(degree, Integral) else degree
 
 
 def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
