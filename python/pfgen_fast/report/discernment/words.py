@@ -86,7 +86,7 @@ def _in_short(result: Result) -> str:
     if row is not None and row["average"] is not None:
         text += f", with d {row['average']:.1f} on average and {row['minimum']:.1f} at least ({row['minimum_at']})"
     lowering = {row["kind"] for row in result.controls() if row["noticed"]}
-    controls = {row["kind"] for row in result.controls() if row["d"] is not None}
+    controls = {row["kind"] for row in result.controls() if row["noticed"] is not None}
     if controls:
         of = _counted(len(controls), "change", "changes")
         text += f"; {len(lowering)} of {of} that should not matter lower a score of it"
@@ -164,7 +164,7 @@ def _rewarded(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 
 def _controls(result: Result) -> list[str]:
-    controls = result.controls()
+    controls = [row for row in result.controls() if row["noticed"] is not None]
     if not controls:
         return []
     said = []
