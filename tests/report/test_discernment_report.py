@@ -140,6 +140,14 @@ def test_words_say_which_controls_lower_scores_and_what_damage_costs_less(one):
     assert "fluency 0.50" in said(one)
 
 
+def test_words_say_what_is_noticed_with_fewer_than_100_items_too():
+    found = a_discernment()
+    unknown = {**found.profile, "detectable_at_100": [None] * len(found.profile["kind"])}
+    usual, few = said(finding_of([found])), said(finding_of([dataclasses.replace(found, profile=unknown)]))
+    (expected,) = re.findall("^fluency notices .*", usual, flags=re.MULTILINE)
+    assert expected in few
+
+
 def test_a_control_that_is_undefined_is_neither_noticed_nor_not():
     found = a_discernment()
     place = [kind == "identity" for kind in found.controls["kind"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
@@ -104,13 +105,23 @@ def _noticed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
         profile = [row for row in result.profile() if row["metric"] == metric and row["verdict"] is not None]
         found = []
         for row in profile:
-            cell = _cell(cells, row["kind"], metric, row["detectable_at_100"])
+            cell = _first_noticed(cells, row)
             if cell is not None:
                 found.append(f"{name_of(cell)} ({_number(cell['mean_drop'])})")
         if found:
             kinds = _counted(len(profile), "kind", "kinds")
             said = f"{metric} notices {len(found)} of {kinds}, from this degree on (in brackets how far its mean falls)"
             yield f"{said}: {_listed(found)}."
+
+
+def _first_noticed(cells: Sequence[Row], row: Row) -> Row | None:
+    """The cell of the lightest degree from which on all are noticed, with 100 items or with all if there are fewer."""
+    if row["detectable_at_100"] is not None:
+        return _cell(cells, row["kind"], row["metric"], row["detectable_at_100"])
+    wanted = (row["kind"], row["metric"])
+    own = [cell for cell in cells if (cell["kind"], cell["metric"]) == wanted and cell["d"] is not None]
+    last = list(takewhile(lambda cell: bool(cell["noticed"]), reversed(own)))
+    return last[-1] if last else None
 
 
 def _saturated(result: Result, cells: Sequence[Row]) -> Iterable[str]:
