@@ -88,7 +88,7 @@ def test_originals_that_the_scores_count_are_noted(mini, tmp_path):
         "16 of 16 originals are reference answers of suite mini, which its n-gram scores count; --leave-out scores "
         "with a suite without them."
     )
-    assert from_suite(mini).notes == (note,)
+    assert known_originals(mini, from_suite(mini)) == (note,)
     assert known_originals(mini, from_run(make_run(tmp_path / "run", trial_lines(mini)), mini)) == (note,)
     assert known_originals(mini, from_suite(mini, "samples")) == ()
 

@@ -13,8 +13,8 @@ from .app import Quiet, print_line, shown
 from .commands import LINES, new_group
 from .discern_asking import Asking, ServerOptions
 from .discern_evaluators import Evaluators
+from .discern_run import Test
 from .discern_source import Source
-from .discern_test import Test
 from .findings import show_finding
 from .options import Threads
 

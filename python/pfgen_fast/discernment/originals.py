@@ -83,12 +83,11 @@ def from_suite(suite: Suite, source: Source | None = None, *, per_question: int 
     else:
         answers = {question.question: _first(_by_hash(question), per_question) for question in suite}
         name, references = f"reference answers of suite {suite.name}", samples
-    collection = Collection(tuple(_items(suite, answers, references)), name, _fewer(suite, answers, per_question))
-    return replace(collection, notes=(*collection.notes, *known_originals(suite, collection)))
+    return Collection(tuple(_items(suite, answers, references)), name, _fewer(suite, answers, per_question))
 
 
 def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
-    """A note if originals are reference answers of a suite, because its n-gram scores count them."""
+    """A note on n-gram scores by a suite, if originals are among its reference answers, which the scores count."""
     texts = _by_question(suite, collection)
     n_known = 0
     for question in suite:
