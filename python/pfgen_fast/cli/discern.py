@@ -71,6 +71,7 @@ def run(
     rules_only: options.RulesOnly = False,
     donors: options.Donors = None,
     seed: options.Seed = 0,
+    analyser: options.AnalyserOption = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -177,6 +178,7 @@ def run(
         asking,
         seed=seed,
         donors=source.donors(donors),
+        analyser=analyser,
         weights=None if weights is None else open_weights(weights),
         zeros=zeros.value,
         min_items=min_items,
@@ -248,6 +250,7 @@ class Test:
     asking: Asking
     seed: int
     donors: list[str] | None
+    analyser: str | None
     weights: Weights | None
     zeros: Any
     min_items: int
@@ -260,7 +263,13 @@ class Test:
         from ..discernment.running import damage_of
 
         return damage_of(
-            self.collection, self.plan, seed=self.seed, donors=self.donors, maker=self.maker, threads=self.threads
+            self.collection,
+            self.plan,
+            seed=self.seed,
+            donors=self.donors,
+            maker=self.maker,
+            analyser=self.analyser,
+            threads=self.threads,
         )
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
@@ -298,6 +307,7 @@ class Test:
                 seed=self.seed,
                 donors=self.donors,
                 maker=self.maker,
+                analyser=self.analyser,
                 zeros=self.zeros,
                 min_items=self.min_items,
                 draws=self.draws,

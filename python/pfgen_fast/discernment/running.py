@@ -13,6 +13,7 @@ from ..evaluators.evaluator import Evaluator, Floats, Item
 from ..evaluators.table import TableScores
 from ..files.foreign_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
+from .analysers import Analyser
 from .cells import TaskCells, cell_columns, cells_of
 from .combined import TaskCombined, combined_of, perturbation_columns
 from .controls import control_columns, specificity
@@ -22,6 +23,7 @@ from .drawing import Drawn, drawn_from
 from .items import LANGUAGES, MIN_ITEMS, Collection
 from .names import unknown
 from .notes import notes_on, warnings_on
+from .perturbing import opened_analyser
 from .plan import Plan, usual_plan
 from .profile import profile_columns
 from .result import Discernment
@@ -46,6 +48,7 @@ def discern(
     language: str | None = None,
     donors: Iterable[str] | None = None,
     maker: Maker | None = None,
+    analyser: Analyser | str | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
@@ -63,6 +66,8 @@ def discern(
         language: The language of all texts, `ja` or `en`; by default that of each item.
         donors: The texts that some kinds take from; by default the items with other questions.
         maker: Makes the texts of kinds for which a language model is asked.
+        analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
+            `Analyser`.
         zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
         min_items: A cell with fewer items than this is undefined.
         draws: The number of bootstrap draws; 0 for no intervals.
@@ -91,7 +96,7 @@ def discern(
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
-    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     if isinstance(evaluator, TableScores):
@@ -110,12 +115,14 @@ def damage_of(
     language: str | None = None,
     donors: Iterable[str] | None = None,
     maker: Maker | None = None,
+    analyser: Analyser | str | None = None,
     threads: int | None = None,
 ) -> Damage:
     """The damaged texts that `discern` has scored, with the same arguments."""
     collection = collection_of(items, language)
     plan = usual_plan(collection.items) if plan is None else plan
-    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    found = opened_analyser(analyser)
+    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads, analyser=found)
 
 
 def collection_of(items: Collection | Iterable[Item], language: str | None = None) -> Collection:
