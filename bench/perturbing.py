@@ -27,7 +27,7 @@ _KINDS = tuple(kind for kind in KINDS.values() if kind.method == "rule")
 
 _HOSTILE = {"、": "ja", "」": "ja", "a.": "en"}
 """What is repeated, and the language as which it is read."""
-_SHORT, _LONG = 1 << 16, 1 << 20
+_SHORT, _LONG = 1 << 18, 1 << 21
 _DONORS = ("琵琶湖とガラス。", "We like Venus.")
 
 

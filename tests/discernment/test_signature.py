@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from pfgen_fast.discernment import Collection, chosen_plan, signature
 from pfgen_fast.evaluators.evaluator import Item
@@ -26,7 +27,7 @@ def test_a_signature_names_everything_that_figures_depend_on(monkeypatch):
         signature.signature_of(collection, plan, **{**usual, "evaluator": "mine:2"}),
         signature.signature_of(collection, plan, **usual, zeros="pratt"),
         signature.signature_of(collection, plan, **usual, weights="abc"),
-        signature.signature_of(collection, plan, **usual, analyser="sudachi"),
+        signature.signature_of(collection, replace(plan, analyser="sudachi"), **usual),
         signature.signature_of(collection, plan, **usual, made={"paraphrase": ["x"]}),
     ]
     assert len({found, *others}) == len(others) + 1

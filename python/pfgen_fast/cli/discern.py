@@ -59,6 +59,7 @@ def run(
     rules_only: options.RulesOnly = False,
     donors: options.Donors = None,
     seed: options.Seed = 0,
+    analyser: options.AnalyserOption = None,
     weights: Annotated[
         str | None,
         typer.Option(
@@ -158,6 +159,7 @@ def run(
         asking,
         seed=seed,
         donors=source.donors(donors),
+        analyser=analyser,
         weights=None if weights is None else open_weights(weights),
         zeros=zeros.value,
         min_items=min_items,

@@ -106,6 +106,15 @@ Donors = Annotated[
         metavar="FILE",
     ),
 ]
+AnalyserOption = Annotated[
+    str | None,
+    typer.Option(
+        "--analyser",
+        help="What finds the words, names and particles of Japanese instead of the rules: sudachi (needs "
+        "pfgen-fast[japanese]).",
+        metavar="NAME",
+    ),
+]
 Model = Annotated[str | None, typer.Option("--model", "-m", help="The judge's name on the server.", metavar="NAME")]
 Maker = Annotated[
     str | None,

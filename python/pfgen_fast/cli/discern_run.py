@@ -45,6 +45,7 @@ class Test:
     asking: Asking
     seed: int
     donors: list[str] | None
+    analyser: str | None
     weights: Weights | None
     zeros: Any
     min_items: int
@@ -96,7 +97,13 @@ class Test:
         from ..discernment.running import damage_of
 
         return damage_of(
-            self.collection, self.plan, seed=self.seed, donors=self.donors, maker=self.maker, threads=self.threads
+            self.collection,
+            self.plan,
+            seed=self.seed,
+            donors=self.donors,
+            maker=self.maker,
+            analyser=self.analyser,
+            threads=self.threads,
         )
 
     def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
@@ -120,6 +127,7 @@ class Test:
                 seed=self.seed,
                 donors=self.donors,
                 maker=self.maker,
+                analyser=self.analyser,
                 zeros=self.zeros,
                 min_items=self.min_items,
                 draws=self.draws,

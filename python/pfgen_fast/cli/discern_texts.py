@@ -55,6 +55,7 @@ def perturb(
     rules_only: options.RulesOnly = False,
     donors: options.Donors = None,
     seed: options.Seed = 0,
+    analyser: options.AnalyserOption = None,
     maker: options.Maker = None,
     base_url: options.BaseUrl = None,
     key_env: options.KeyEnv = None,
@@ -94,7 +95,15 @@ def perturb(
     if dry_run:
         print_line(f"{counted(n_texts, 'text')} at most of {counted(len(found.items), 'item')}: {shown(str(output))}")
         return
-    damage = damage_of(found, chosen, seed=seed, donors=source.donors(donors), maker=model, threads=threads)
+    damage = damage_of(
+        found,
+        chosen,
+        seed=seed,
+        donors=source.donors(donors),
+        maker=model,
+        analyser=analyser,
+        threads=threads,
+    )
     n_written = 0
     with writing_texts(output, ("item", "perturbation", "text")) as write, counting("texts", quiet=quiet) as count:
         rows = rows_of(damage)
@@ -125,6 +134,7 @@ def show(
     ] = None,
     alternative: Annotated[str | None, typer.Option("--alternative", help="The text of wrong_ending.")] = None,
     seed: options.Seed = 0,
+    analyser: options.AnalyserOption = None,
 ) -> None:
     """Shows what damage does to a text, with the changes marked; all degrees, unless one is named.
 
@@ -167,6 +177,7 @@ def show(
                 language=language,
                 donors=donor,
                 alternatives=None if alternative is None else [alternative],
+                analyser=analyser,
             )
             _print_damaged(one.name, text, found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.table import ORIGINAL
 from ..native import _core
+from .analysers import Analyser
 from .items import Collection, CollectionItem
 from .kinds import ALIASES, KINDS, Impossible
 from .perturbing import Donors, Perturbed, perturbed_columns
@@ -94,6 +95,7 @@ class Damage:
         donors: The texts that kinds may take from; None for the items with other questions.
         maker: Makes the texts of the kinds that a model makes.
         threads: The number of threads; None for one for each core.
+        analyser: What finds the words, names and particles of Japanese texts instead of the rules.
 
     Raises:
         DiscernmentError: The plan has a kind that a model makes, and there is no maker.
@@ -108,8 +110,11 @@ class Damage:
         donors: Iterable[str] | None = None,
         maker: Maker | None = None,
         threads: int | None = None,
+        analyser: Analyser | None = None,
     ) -> None:
-        self.collection, self.plan, self.seed = collection, plan, seed
+        if analyser is not None:
+            plan = replace(plan, analyser=analyser.signature)
+        self.collection, self.plan, self.seed, self._analyser = collection, plan, seed, analyser
         self.maker, self._threads = maker, threads
         self._column = text_column([item.text for item in collection.items])
         self._donors = self._checked_donors(donors)
@@ -160,6 +165,7 @@ class Damage:
             donors=self._donors if needs == "donors" else None,
             alternatives=[item.alternative for item in items] if needs == "alternative" else None,
             threads=self._threads,
+            analyser=self._analyser,
         )
 
     def _given(self, name: str) -> Perturbed:

@@ -6,8 +6,9 @@ What becomes of a text depends on kind, degree, text, seed and donors: not on th
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -15,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
+from ..evaluators.evaluator import language_of
 from ..native import _core
 from ..native.columns import worded
 from ..native.threads import checked_threads
+from .analysed import ANALYSED_KINDS, analysed_outcomes
+from .analysers import Analyser, open_analyser
 from .kinds import KINDS, Kind
 from .plan import Perturbation, kind_named, perturbation
 
@@ -84,6 +88,7 @@ class Donors:
 
     def _init(self, column: _core.TextColumn, groups: NDArray[np.uint32] | None) -> None:
         self._n = len(column)
+        self.texts = column
         self.groups = groups
         with worded():
             self.core = _core.Donors(column, groups)
@@ -103,6 +108,7 @@ def perturb(
     questions: Sequence[str | None] | None = None,
     donors: Donors | Sequence[str] | None = None,
     alternatives: Sequence[str | None] | None = None,
+    analyser: Analyser | str | None = None,
 ) -> list[str | None]:
     """Damages texts.
 
@@ -118,6 +124,8 @@ def perturb(
             nothing from itself.
         donors: Other texts to take from, instead of those with other questions.
         alternatives: The wrong ending of each text, for `wrong_ending`.
+        analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
+            `Analyser`.
 
     Returns:
         The damaged texts; None where the damage is impossible.
@@ -143,6 +151,7 @@ def perturb(
         languages=language,
         donors=_donors(donors, column, questions) if found.needs == "donors" else None,
         alternatives=alternatives,
+        analyser=opened_analyser(analyser),
     )
     return perturbed.texts.tolist()
 
@@ -158,6 +167,7 @@ def perturbed_columns(
     rows: Sequence[int] | NDArray[np.integer[Any]] | None = None,
     alternatives: Any = None,
     threads: int | None = None,
+    analyser: Analyser | None = None,
 ) -> list[Perturbed]:
     """Damages texts in several degrees, all from one analysis of each text.
 
@@ -171,6 +181,7 @@ def perturbed_columns(
         rows: The place of each text among the donors, if the texts are not all of them.
         alternatives: The wrong ending of each text, or None, for `wrong_ending`.
         threads: The number of threads; one for each core by default. The texts do not depend on it.
+        analyser: What finds the words, names and particles of Japanese texts instead of the rules.
 
     Returns:
         The damaged texts of each degree.
@@ -192,20 +203,79 @@ def perturbed_columns(
     if alternatives is not None:
         alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(alternatives), "texts", len(column))
+    seed = operator.index(seed) % _N_NUMBERS
+    codes, groups = _language_codes(languages, len(column)), _groups_of(donors, rows, len(column))
     with worded():
         columns = _core.perturb(
             column,
             found.name,
             [_amount(degree) for degree in checked],
             [degree.k is not None for degree in checked],
-            operator.index(seed) % _N_NUMBERS,
-            _language_codes(languages, len(column)),
+            seed,
+            codes,
             donors.core if donors is not None else None,
-            _groups_of(donors, rows, len(column)),
+            groups,
             alternatives,
             checked_threads(threads),
         )
-    return [Perturbed(column.texts, column.impossible) for column in columns]
+    perturbed = [Perturbed(each.texts, each.impossible) for each in columns]
+    if analyser is None or found.name not in ANALYSED_KINDS:
+        return perturbed
+    return _with_analysed(perturbed, column.tolist(), found, checked, analyser, seed, codes, donors, groups)
+
+
+def _with_analysed(
+    columns: Sequence[Perturbed],
+    texts: Sequence[str],
+    kind: Kind,
+    degrees: Sequence[Perturbation],
+    analyser: Analyser,
+    seed: int,
+    codes: NDArray[np.uint8],
+    donors: Donors | None,
+    groups: NDArray[np.uint32] | None,
+) -> list[Perturbed]:
+    """The columns with the Japanese texts as an analyser has them."""
+    japanese = LANGUAGES.index("ja")
+    rows = [
+        row
+        for row, text in enumerate(texts)
+        if codes[row] == japanese or (codes[row] == _BY_TEXT and language_of(text) == "ja")
+    ]
+    own_groups = None if groups is None else groups[rows]
+    outcomes = analysed_outcomes(
+        [texts[row] for row in rows], kind.name, degrees, analyser, seed=seed, donors_of=_taken_from(donors, own_groups)
+    )
+    found = []
+    for column, of_rows in zip(columns, outcomes, strict=True):
+        new, reasons = column.texts.tolist(), column.impossible.copy()
+        for row, outcome in zip(rows, of_rows, strict=True):
+            new[row] = outcome if isinstance(outcome, str) else None
+            reasons[row] = 0 if isinstance(outcome, str) else outcome
+        found.append(Perturbed(_column(new, "texts", nulls_allowed=True), reasons))
+    return found
+
+
+def _taken_from(donors: Donors | None, groups: NDArray[np.uint32] | None) -> Callable[[int], list[str]]:
+    """The texts that each text may take from, found once for each group."""
+    texts = donors.texts.tolist() if donors else []
+
+    @cache
+    def outside(group: int | None) -> list[str]:
+        if group is None or donors is None or donors.groups is None:
+            return texts
+        return [text for text, other in zip(texts, donors.groups.tolist(), strict=True) if other != group]
+
+    return lambda row: outside(None if groups is None else int(groups[row]))
+
+
+def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
+    """An analyser by its name, or as it is.
+
+    Raises:
+        DiscernmentError: There is none of this name, or its packages are not installed.
+    """
+    return open_analyser(analyser) if isinstance(analyser, str) else analyser
 
 
 def known_rule(name: str) -> Kind:

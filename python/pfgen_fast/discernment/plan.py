@@ -70,11 +70,13 @@ class Plan:
         perturbations: The perturbations; those of a kind follow one another, by rising degree.
         name: The name of the plan.
         notes: What a reader of the results must know about it, one sentence each.
+        analyser: The name and version of what finds the words of Japanese; None if the rules do.
     """
 
     perturbations: tuple[Perturbation, ...]
     name: str = "own"
     notes: tuple[str, ...] = ()
+    analyser: str | None = None
 
     def of_kind(self, kind: str) -> tuple[Perturbation, ...]:
         """The perturbations of one kind, by rising degree."""
@@ -85,18 +87,17 @@ class Plan:
         """The kinds, in order."""
         return tuple(dict.fromkeys(one.kind for one in self.perturbations))
 
-    def hash(self, *, tables: str, analyser: str | None = None, made: Mapping[str, Sequence[str | None]] = {}) -> str:
+    def hash(self, *, tables: str, made: Mapping[str, Sequence[str | None]] = {}) -> str:
         """A SHA-256 of all that decides the damaged texts besides the items and the seed.
 
         Args:
             tables: The hash of the tables of the rules.
-            analyser: The name and version of what finds words; None if the rules do.
             made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
                 in the order of the items' IDs.
         """
         own = sorted(self.perturbations, key=lambda one: one.name)
         parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]
-        content = [parts, tables, analyser, sorted((name, list(texts)) for name, texts in made.items())]
+        content = [parts, tables, self.analyser, sorted((name, list(texts)) for name, texts in made.items())]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def with_given(self, items: Iterable[CollectionItem]) -> Plan:

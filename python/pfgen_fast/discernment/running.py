@@ -16,6 +16,7 @@ from ..evaluators.function import Function, FunctionEvaluator
 from ..evaluators.table import TableScores
 from ..files.foreign_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
+from .analysers import Analyser
 from .cells import TaskCells, cell_columns, cells_of
 from .choosing import chosen_plan, open_plan
 from .combined import TaskCombined, combined_of, perturbation_columns
@@ -27,6 +28,7 @@ from .item_files import Row, items_of
 from .items import LANGUAGES, MIN_ITEMS, Collection
 from .names import unknown
 from .notes import notes_on, warnings_on
+from .perturbing import opened_analyser
 from .plan import Plan, usual_plan
 from .profile import profile_columns
 from .result import Discernment
@@ -51,6 +53,7 @@ def discern(
     language: str | None = None,
     donors: Iterable[str] | None = None,
     maker: Maker | None = None,
+    analyser: Analyser | str | None = None,
     zeros: Zeros = "drop",
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
@@ -70,6 +73,8 @@ def discern(
         language: The language of all texts, `ja` or `en`; by default that of each item.
         donors: The texts that some kinds take from; by default the items with other questions.
         maker: Makes the texts of kinds for which a language model is asked.
+        analyser: What finds the words, names and particles of Japanese texts instead of the rules: `sudachi`, or an
+            `Analyser`.
         zeros: How the test treats scores that do not change: `"drop"` or `"pratt"`.
         min_items: A cell with fewer items than this is undefined.
         draws: The number of bootstrap draws; 0 for no intervals.
@@ -101,7 +106,7 @@ def discern(
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
         plan = plan_of(evaluator, collection, plan)
-    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    damage = damage_of(collection, plan, seed=seed, donors=donors, maker=maker, analyser=analyser, threads=threads)
     if not damage.plan.perturbations:
         raise DiscernmentError(f"evaluator {in_one_line(evaluator.name)}: no perturbation; expected at least one")
     if isinstance(evaluator, TableScores):
@@ -120,12 +125,14 @@ def damage_of(
     language: str | None = None,
     donors: Iterable[str] | None = None,
     maker: Maker | None = None,
+    analyser: Analyser | str | None = None,
     threads: int | None = None,
 ) -> Damage:
     """The damaged texts that `discern` has scored, with the same arguments."""
     collection = collection_of(items, language)
     plan = usual_plan(collection.items) if plan is None else plan
-    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
+    found = opened_analyser(analyser)
+    return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads, analyser=found)
 
 
 def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | TableScores:

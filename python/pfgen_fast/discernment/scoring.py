@@ -143,7 +143,9 @@ def _batches(damage: Damage, n_items: int) -> Iterator[list[Damaged]]:
     """The columns of perturbations, so many together that a call of the evaluator has enough to do."""
     batch: list[Damaged] = []
     for kind in damage:
-        for damaged in kind:
+        # Taken out, so that texts are let go of before those of the next kind are made.
+        while kind:
+            damaged = kind.pop(0)
             is_apart = _is_scored_again(damaged) or (batch and _is_scored_again(batch[0]))
             if batch and (is_apart or (len(batch) + 1) * n_items > TEXTS_AT_A_TIME):
                 yield batch

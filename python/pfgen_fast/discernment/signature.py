@@ -23,7 +23,6 @@ def signature_of(
     evaluator: str,
     zeros: str = "drop",
     weights: str | None = None,
-    analyser: str | None = None,
     made: Mapping[str, Sequence[str | None]] | None = None,
 ) -> str:
     """Names the version, the items, the plan, the seed, the evaluator and how scores are compared and combined.
@@ -35,11 +34,10 @@ def signature_of(
         evaluator: The signature of the evaluator.
         zeros: What becomes of differences of 0.
         weights: The hash of the weights; None if there are none.
-        analyser: The name and version of what finds words; None if the rules do.
         made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
             in the order of the items' IDs.
     """
-    plan_hash = plan.hash(tables=tables_hash(), analyser=analyser, made=made or {})
+    plan_hash = plan.hash(tables=tables_hash(), made=made or {})
     return (
         f"discernment:{_core.__version__}|collection:{collection.hash}|plan:{plan_hash}|seed:{seed}"
         f"|evaluator:{evaluator}|zeros:{zeros}|combine:harmonic|weights:{weights or 'none'}"

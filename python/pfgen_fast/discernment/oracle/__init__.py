@@ -12,7 +12,7 @@ from . import character_kinds, controls, sentence_kinds, word_kinds
 from .damage import Case, Damage, Degree
 from .negation import negate
 from .terms import term_swap
-from .texts import TextReading, is_blank
+from .texts import Analysis, TextReading, is_blank
 
 __all__ = ["RULES", "perturbed"]
 
@@ -54,6 +54,7 @@ def perturbed(
     language: str,
     donors: Iterable[str] = (),
     alternative: str | None = None,
+    analyse: Callable[[str], Analysis] | None = None,
 ) -> list[str | Impossible]:
     """Damages a text, by each degree.
 
@@ -65,6 +66,7 @@ def perturbed(
         language: `ja` or `en`.
         donors: The texts that may be taken from, in any order.
         alternative: The wrong ending of a story.
+        analyse: Finds the words, terms and particles of Japanese texts instead of the rules.
 
     Returns:
         For each degree the damaged text, or why there is none.
@@ -77,7 +79,10 @@ def perturbed(
     name = ALIASES.get(kind, kind)
     if name not in RULES:
         raise ValueError(f"no rule makes {kind!r}; expected one of {', '.join(RULES)}")
-    case = Case(name, TextReading(text, language), seed, tuple(sorted(set(donors))), alternative)
+    if language != "ja":
+        analyse = None
+    reading = TextReading(text, language, analyse(text) if analyse else None)
+    case = Case(name, reading, seed, tuple(sorted(set(donors))), alternative, analyse)
     damage = RULES[name](case)
     return [_checked(case, damage(degree)) for degree in degrees]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from ..kinds import Impossible
 from . import randomness
-from .texts import Span, TextReading
+from .texts import Analysis, Span, TextReading
 
 
 class Degree(Protocol):
@@ -38,6 +38,7 @@ class Case:
         seed: The seed of the random choices.
         donors: Other texts that may be taken from: sorted, each once.
         alternative: The wrong ending of a story.
+        analyse: The analysis of a Japanese text, if an analyser finds words and not the rules.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Case:
     seed: int
     donors: tuple[str, ...] = ()
     alternative: str | None = None
+    analyse: Callable[[str], Analysis] | None = None
 
     def generator(self) -> randomness.Generator:
         """A generator in the state of this kind and text."""

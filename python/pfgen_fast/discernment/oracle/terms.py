@@ -12,6 +12,8 @@ from .texts import Span, TextReading
 
 _RUNS = re.compile("T{3,}|K{2,}")
 _ALL_RUNS = re.compile("T+|K+")
+_NAME = "name"
+"""The class of all terms that an analyser finds."""
 _APOSTROPHES = re.compile("['’]")
 
 
@@ -49,14 +51,22 @@ def _candidates(case: Case, occurring: set[str]) -> dict[str, list[str]]:
     """By class, the donors' terms that do not occur in the text."""
     found: dict[str, set[str]] = {}
     for donor in case.donors:
-        for text, term_class in _terms(TextReading(donor, case.reading.language)):
+        for text, term_class in _donated(case, donor):
             if text not in occurring:
                 found.setdefault(term_class, set()).add(text)
     return {term_class: sorted(texts) for term_class, texts in found.items()}
 
 
+def _donated(case: Case, donor: str) -> list[Term]:
+    if case.analyse is None:
+        return _terms(TextReading(donor, case.reading.language))
+    return [Term(donor[start:end], _NAME) for start, end in case.analyse(donor).terms]
+
+
 def _places(reading: TextReading) -> list[Span]:
-    """Where terms can occur: words up to an apostrophe, or runs of one script."""
+    """Where terms can occur: words up to an apostrophe, runs of one script, or what an analyser calls words."""
+    if reading.analysis is not None:
+        return reading.words
     if reading.language == "ja":
         return [Span(*match.span()) for match in _ALL_RUNS.finditer(reading.classes)]
     return [_before_apostrophe(reading, word) for word in reading.words]
@@ -69,6 +79,8 @@ def _before_apostrophe(reading: TextReading, word: Span) -> Span:
 
 def _terms(reading: TextReading) -> list[Term]:
     """The terms in the order of the text, each as often as it is there."""
+    if reading.analysis is not None:
+        return [Term(reading.of(term), _NAME) for term in reading.analysis.terms]
     if reading.language == "ja":
         runs = _RUNS.finditer(reading.classes)
         return [Term(reading.of(Span(*run.span())), run.group()[0]) for run in runs]

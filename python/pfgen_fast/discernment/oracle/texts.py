@@ -35,19 +35,29 @@ class Span(NamedTuple):
     end: int
 
 
+class Analysis(NamedTuple):
+    """What an analyser found in a Japanese text, in the order of the text; terms and particles are words, too."""
+
+    words: tuple[Span, ...]
+    terms: tuple[Span, ...]
+    particles: tuple[Span, ...]
+
+
 class TextReading:
     """A text in one language, read as the rules say.
 
     Args:
         text: Any text, also with lone surrogates.
         language: `ja` or `en`.
+        analysis: The words, terms and particles of a Japanese text, if an analyser finds them and not the rules.
     """
 
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, analysis: Analysis | None = None) -> None:
         if language not in LANGUAGES:
             raise ValueError(f"language: {language!r}; expected one of {', '.join(LANGUAGES)}")
         self.text = text
         self.language = language
+        self.analysis = analysis
         starts = [i for i in range(len(text)) if i == 0 or not _joins(text[i - 1], text[i])]
         self.characters = _spans_between([*starts, len(text)])
         """The characters."""
@@ -87,6 +97,8 @@ class TextReading:
     @cached_property
     def words(self) -> list[Span]:
         """The words."""
+        if self.analysis is not None:
+            return list(self.analysis.words)
         looked_at = self.classes if self.language == "ja" else self.seen
         return [Span(*match.span()) for match in _WORDS[self.language].finditer(looked_at)]
 

@@ -98,7 +98,9 @@ def function_word(case: Case) -> Damage:
 
 
 def _particles(reading: TextReading) -> list[Span]:
-    """The particles that stand alone between a content word and the next, or a comma."""
+    """The particles that stand alone between a content word and the next, or a comma; or those of an analyser."""
+    if reading.analysis is not None:
+        return [span for span in reading.analysis.particles if reading.of(span) in tables().particles]
     looked_at = "".join("、" if seen == "、" else of for seen, of in zip(reading.seen, reading.classes, strict=True))
     alone = [Span(*match.span()) for match in _ALONE.finditer(looked_at)]
     return [span for span in alone if reading.of(span) in tables().particles]

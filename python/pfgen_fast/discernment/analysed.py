@@ -1,0 +1,42 @@
+"""Japanese texts damaged by what an analyser finds in them, by the rules of the oracle; the core knows no analyser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .analysers import Analyser
+from .kinds import Impossible
+from .oracle import perturbed
+from .plan import Perturbation
+
+ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
+"""The kinds that depend on words, terms or particles."""
+
+
+def analysed_outcomes(
+    texts: Sequence[str],
+    kind: str,
+    degrees: Sequence[Perturbation],
+    analyser: Analyser,
+    *,
+    seed: int,
+    donors_of: Callable[[int], Sequence[str]],
+) -> list[list[str | Impossible]]:
+    """Damages Japanese texts in several degrees.
+
+    Args:
+        texts: The texts.
+        kind: One of `ANALYSED_KINDS`.
+        degrees: The degrees.
+        analyser: Reads the texts and the donors.
+        seed: The seed of the random choices.
+        donors_of: The texts that a text may take from, by its number.
+
+    Returns:
+        By degree, the damaged texts, or why there is none.
+    """
+    found = [
+        perturbed(text, kind, degrees, seed=seed, language="ja", donors=donors_of(row), analyse=analyser.analysed)
+        for row, text in enumerate(texts)
+    ]
+    return [list(column) for column in zip(*found, strict=True)] or [[] for _ in degrees]

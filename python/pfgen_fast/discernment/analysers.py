@@ -1,0 +1,96 @@
+"""Optional morphological analysers: they find the words, names and particles of Japanese instead of the rules.
+
+Figures depend on the analyser and its dictionary, so both are a part of the plan's hash.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.metadata import version
+from typing import Any, Protocol
+
+from ..errors import DiscernmentError
+from ..files.optional import optional
+from .names import unknown
+from .oracle.texts import Analysis, Span, TextReading
+
+ANALYSERS = ("sudachi",)
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NO_WORDS = ("補助記号", "空白")
+_N_KEPT = 100_000
+# Sudachi takes 49,149 bytes, and no more than 65,535 when normalised; a code point may become 33.
+_MAX_CODE_POINTS = 1_500
+
+
+class Analyser(Protocol):
+    """Reads Japanese texts."""
+
+    @property
+    def signature(self) -> str:
+        """The name and version of all that decides what is found."""
+
+    def analysed(self, text: str) -> Analysis:
+        """The words, names and particles of a text; no part may split a character, and none may overlap."""
+
+
+@cache
+def open_analyser(name: str) -> Analyser:
+    """An analyser by its name.
+
+    Raises:
+        DiscernmentError: There is none of this name, or its packages are not installed.
+    """
+    if name not in ANALYSERS:
+        raise unknown("analyser", name, ANALYSERS)
+    return SudachiAnalyser()
+
+
+class SudachiAnalyser:
+    """Sudachi with its small dictionary and its longest units. A text that is asked for again is not analysed again.
+
+    Raises:
+        DiscernmentError: A package is not installed.
+    """
+
+    def __init__(self) -> None:
+        wanted: dict[str, Any] = {"extra": "japanese", "needed_for": "the analyser sudachi", "error": DiscernmentError}
+        sudachi = optional("sudachipy", **wanted)
+        optional("sudachidict_small", **wanted)
+        self._tokenizer = sudachi.Dictionary(dict="small").tokenizer(mode=sudachi.SplitMode.C)
+        self.signature = f"sudachipy {version('sudachipy')}, sudachidict-small {version('sudachidict-small')}, C"
+        self._kept = lru_cache(_N_KEPT)(self._analyse)
+
+    def analysed(self, text: str) -> Analysis:
+        """The morphemes, the proper nouns and the particles of a text."""
+        return self._kept(text)
+
+    def _analyse(self, text: str) -> Analysis:
+        reading = TextReading(text, "ja")
+        ends = {0, *(character.end for character in reading.characters)}
+        words: list[Span] = []
+        terms: list[Span] = []
+        particles: list[Span] = []
+        for start, end in _parts(reading):
+            # Sudachi takes no lone surrogates.
+            for morpheme in self._tokenizer.tokenize(_SURROGATE.sub("\ufffd", text[start:end])):
+                word = Span(start + morpheme.begin(), start + morpheme.end())
+                part_of_speech = morpheme.part_of_speech()
+                if part_of_speech[0] in _NO_WORDS or not ends.issuperset(word) or word.start == word.end:
+                    continue
+                words.append(word)
+                if part_of_speech[1] == "固有名詞":
+                    terms.append(word)
+                elif part_of_speech[0] == "助詞":
+                    particles.append(word)
+        return Analysis(tuple(words), tuple(terms), tuple(particles))
+
+
+def _parts(reading: TextReading) -> Iterator[Span]:
+    """A text as a whole if it is short, else its sentences, and of a long sentence pieces of equal length."""
+    whole = Span(0, len(reading.text))
+    for sentence in [whole] if whole.end <= _MAX_CODE_POINTS else reading.sentences:
+        for start in range(sentence.start, sentence.end, _MAX_CODE_POINTS):
+            yield Span(start, min(start + _MAX_CODE_POINTS, sentence.end))
