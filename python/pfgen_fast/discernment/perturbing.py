@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,12 @@ from ..errors import DiscernmentError
 from ..native import _core
 from ..native.columns import worded
 from ..native.threads import checked_threads
-from .kinds import ALIASES, KINDS, Kind
-from .plan import Perturbation, perturbation
+from .kinds import KINDS, Kind
+from .plan import Perturbation, check_ladder, kind_named
 
 LANGUAGES = ("ja", "en")
 _BY_TEXT = 2
-_N_NUMBERS = 1 << 64
-"""Numbers of the core have 64 bits."""
+_N_SEEDS = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +128,14 @@ def perturb(
         >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
         ['Water is wet. Ice floats it.', None]
     """
-    found = known_kind(kind)
+    found = _rule(kind)
     column = _column(texts, "texts")
     if questions is not None:
         _check_length("questions", len(questions), "texts", len(column))
-    degree = checked_degree(found, permille=permille, k=k)
     (perturbed,) = perturbed_columns(
         column,
-        found.name,
-        [degree],
+        kind,
+        [Perturbation(kind, permille=permille, k=k)],
         seed=seed,
         languages=language,
         donors=_donors(donors, column, questions) if found.needs == "donors" else None,
@@ -180,15 +177,14 @@ def perturbed_columns(
         TrialsError: An entry is not a text.
 
     Example:
-        >>> few, many = perturbed_columns(
-        ...     ["Ice floats."], "char_delete", [perturbation("char_delete", permille=p) for p in (100, 300)]
-        ... )
+        >>> degrees = [Perturbation("char_delete", permille=permille) for permille in (100, 300)]
+        >>> few, many = perturbed_columns(["Ice floats."], "char_delete", degrees)
         >>> few.texts.tolist(), many.texts.tolist()
         (['Ie floats.'], ['Ie lats.'])
     """
-    found = known_kind(kind)
+    found = _rule(kind)
     column = _column(texts, "texts")
-    checked = [checked_degree(found, permille=degree.permille, k=degree.k) for degree in degrees]
+    amounts = [_amount(found, degree.permille, degree.k) for degree in degrees]
     if alternatives is not None:
         alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(alternatives), "texts", len(column))
@@ -196,9 +192,9 @@ def perturbed_columns(
         columns = _core.perturb(
             column,
             found.name,
-            [_amount(degree) for degree in checked],
-            [degree.k is not None for degree in checked],
-            seed % _N_NUMBERS,
+            amounts,
+            [degree.k is not None for degree in degrees],
+            seed % _N_SEEDS,
             _language_codes(languages, len(column)),
             donors.core if donors is not None else None,
             _groups_of(donors, rows, len(column)),
@@ -208,46 +204,26 @@ def perturbed_columns(
     return [Perturbed(column.texts, column.impossible) for column in columns]
 
 
-def known_kind(name: str) -> Kind:
-    """The kind of a name, that a rule makes.
-
-    Raises:
-        DiscernmentError: There is none; the message lists the kinds, the nearest name first.
-
-    Example:
-        >>> known_kind("random_ending").name
-        'answer_swap'
-    """
-    kind = KINDS.get(ALIASES.get(name, name))
-    if kind is not None and kind.method == "rule":
-        return kind
-    names = [kind.name for kind in KINDS.values() if kind.method == "rule"]
-    if kind is not None:
-        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
-    nearest = get_close_matches(str(name), [*names, *ALIASES], n=1)
-    listed = ", ".join(dict.fromkeys([*nearest, *names]))
-    raise DiscernmentError(f"unknown kind {name!r}; expected one of {listed}")
+def _rule(name: str) -> Kind:
+    """The kind of a name, which a rule must make."""
+    kind = kind_named(name)
+    if kind.method != "rule":
+        rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")
+        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {rules}")
+    return kind
 
 
-def checked_degree(kind: Kind, *, permille: int | None, k: int | None) -> Perturbation:
-    """The perturbation of a kind with a degree.
-
-    Raises:
-        DiscernmentError: The degree is missing, given twice, or out of range.
-
-    Example:
-        >>> checked_degree(KINDS["loop"], permille=None, k=40).name
-        'loop/k40'
-    """
+def _amount(kind: Kind, permille: int | None, k: int | None) -> int:
+    """How much of a text is damaged; kinds without degrees damage all there is."""
     if permille is not None and k is not None:
-        raise DiscernmentError(f"kind {kind.name!r}: expected permille or k, not both")
-    if kind.has_degrees and permille is None and k is None:
-        raise DiscernmentError(f"kind {kind.name!r}: expected a degree, as permille or k")
-    if permille is not None and not 1 <= operator.index(permille) <= 1000:
-        raise DiscernmentError(f"kind {kind.name!r}, permille: expected 1 to 1000, not {permille}")
-    if k is not None and operator.index(k) < 1:
-        raise DiscernmentError(f"kind {kind.name!r}, k: expected 1 or more, not {k}")
-    return perturbation(kind.name, permille=permille, k=k)
+        raise DiscernmentError(f"{kind.name}: expected either permille or k, not both")
+    if permille is not None:
+        check_ladder((operator.index(permille),), kind.name, "permille")
+    elif k is not None:
+        check_ladder((operator.index(k),), kind.name, "k")
+    elif kind.has_degrees:
+        raise DiscernmentError(f"{kind.name}: expected either permille or k, not neither")
+    return permille or k or 1000
 
 
 def _donors(
@@ -256,11 +232,6 @@ def _donors(
     if isinstance(donors, Donors):
         return donors
     return Donors(texts, questions) if donors is None else Donors.pool(donors)
-
-
-def _amount(degree: Perturbation) -> int:
-    """The number of its degree; kinds without degrees damage all there is."""
-    return min(degree.k or degree.permille or 1000, _N_NUMBERS - 1)
 
 
 def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
