@@ -19,7 +19,7 @@ CPP := $(shell find cpp -name '*.[ch]pp')
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
-demo: $(VENV)/installed ## score the packaged example answers and print a table
+demo: $(VENV)/installed ## score the packaged example answers, print a table and what the scores notice
 	@echo "scoring the example answers"
 	@$(BIN)/python examples/demo.py
 

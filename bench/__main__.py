@@ -24,6 +24,7 @@ from . import (
     commands,
     comparison,
     compiled,
+    discernment,
     floors,
     growth,
     sampling,
@@ -83,6 +84,8 @@ def _measure(checkout: Path, scratch: Path) -> tuple[list[Row], scoring.Curves, 
     rows += floors.read_memory(mix)
     _say("building a suite from a million answers")
     rows += building_stages.build_a_million(suite, scratch)
+    _say("discernment")
+    rows += discernment.discernment(suite, mix)
     _say("peers")
     # The first of the questions with the most sets.
     question_id, answers = max(sample.by_question().items(), key=lambda item: len(suite[item[0]].answers))

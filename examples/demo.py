@@ -1,6 +1,7 @@
 """Scores answers against the packaged suite `mini`: answers of three made-up models, and some that it generates.
 
-The engine `ngram` draws answers from the n-grams of the suite's own reference answers; it stands in for a model.
+The engine `ngram` draws answers from the n-grams of the suite's own reference answers; it stands in for a model. Then
+reference answers are damaged, which shows what the scores notice and what they are blind to.
 """
 
 import json
@@ -9,12 +10,20 @@ from collections import defaultdict
 from pathlib import Path
 
 from pfgen_fast import Scorer, ScoreTable, Suite
+from pfgen_fast.discernment import Discernment, discern, from_suite
+from pfgen_fast.evaluators import NgramEvaluator
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.runs.trials import Trials
 
 ANSWERS = Path(__file__).with_name("demo_answers.jsonl")
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
+DAMAGE = {
+    "negate/1000": "a denial of every statement",
+    "loop/1000": "a loop as long as the answer",
+    "answer_swap/1000": "an answer to another question",
+    "punctuation": "other punctuation, which should not",
+}
 
 
 def read_answers() -> dict[str, list[tuple[str, str]]]:
@@ -50,8 +59,32 @@ def print_missing(table: ScoreTable) -> None:
     print(f"  least helpful: {table.question_id[row]}, answer {row}; it lacks {', '.join(missing)}")
 
 
+def print_verdicts(found: Discernment) -> None:
+    """Says of each score how many kinds of damage it notices, and which it does not."""
+    profile = found.profile
+    for metric in METRICS:
+        by_verdict: dict[object, list[str]] = defaultdict(list)
+        for kind, of_metric, verdict in zip(profile["kind"], profile["metric"], profile["verdict"], strict=True):
+            if of_metric == metric:
+                by_verdict[verdict].append(str(kind))
+        noticed, total = len(by_verdict.pop("notices", [])), len(set(profile["kind"]))
+        others = "; ".join(f"{verdict}: {', '.join(kinds)}" for verdict, kinds in by_verdict.items())
+        print(f"  {metric:13} notices {noticed} of {total} kinds{f'; {others}' if others else ''}")
+
+
+def print_drops(found: Discernment, names: dict[str, str]) -> None:
+    """Says how far the average falls with some perturbations, which have names in words."""
+    cells = found.cells
+    for kind, degree, metric, drop in zip(
+        cells["kind"], cells["degree"], cells["metric"], cells["mean_drop"], strict=True
+    ):
+        name = f"{kind}/{degree}" if degree else str(kind)
+        if metric == "average" and name in names:
+            print(f"  {names[name]:36} costs the average {drop:.3f}")
+
+
 def main() -> None:
-    """Scores the packaged answers, then generated ones."""
+    """Scores the packaged answers, then generated ones, then damaged ones."""
     scorer = Scorer("mini")
     tables = {model: scorer.score(*zip(*rows, strict=True)) for model, rows in read_answers().items()}
     print_table(tables)
@@ -63,6 +96,10 @@ def main() -> None:
     print_table({f"ngram/order-{n}": scorer.score(*zip(*rows, strict=True)) for n, rows in generated.items()})
     for order, rows in generated.items():
         print(f"  order {order}: {rows[0][1]}")
+    print("\nDamaged reference answers:")
+    found = discern(NgramEvaluator(scorer), from_suite(scorer.suite), draws=0)
+    print_verdicts(found)
+    print_drops(found, DAMAGE)
     print(f"\n{scorer.signature}")
 
 

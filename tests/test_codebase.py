@@ -183,7 +183,19 @@ def test_the_demo_prints_its_table():
     run = subprocess.run([sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True)
     assert re.search(r"^careful +0\.\d{4}", run.stdout, flags=re.MULTILINE)
     assert re.search(r"^ngram/order-4 +0\.\d{4}", run.stdout, flags=re.MULTILINE)
+    assert re.search(r"^  helpfulness +notices \d+ of \d+ kinds; .*blind: .*negate", run.stdout, flags=re.MULTILINE)
+    assert re.search(r"^  a denial of every statement +costs the average 0\.\d{3}", run.stdout, flags=re.MULTILINE)
     assert pfgen_fast.__version__ in run.stdout
+
+
+def test_the_demo_needs_no_package_but_numpy():
+    script = (
+        "import runpy, sys\n"
+        f"runpy.run_path({str(ROOT / 'examples' / 'demo.py')!r}, run_name='__main__')\n"
+        "print(sorted({'jinja2', 'matplotlib', 'pandas', 'pyarrow', 'scipy', 'statsmodels'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.endswith("\n[]\n")
 
 
 @pytest.mark.parametrize(("former", "room"), _former_paths.MOVED.items())

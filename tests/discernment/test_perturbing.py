@@ -169,8 +169,10 @@ def test_kinds_without_degrees_take_any():
 
 def test_a_number_is_a_number():
     assert perturb(TEXTS, "loop", k=np.int64(2)) == perturb(TEXTS, "loop", k=2)
-    with pytest.raises(TypeError):
+    with pytest.raises(DiscernmentError, match=r"loop: k 1\.5: expected a whole number"):
         perturb(TEXTS, "loop", k=1.5)
+    with pytest.raises(TypeError):
+        perturb(TEXTS, "loop", k=1, seed=0.5)
 
 
 @pytest.mark.parametrize(

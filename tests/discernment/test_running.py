@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from makers.tested_evaluators import ByText, a_collection, a_plan, given, length, letters, similarity, some_items
 from pfgen_fast import DiscernmentError, Scorer
-from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring
+from pfgen_fast.discernment import Collection, CollectionItem, Perturbation, Plan, discern, scoring, usual_plan
 from pfgen_fast.discernment.damaged import all_texts, texts_of
 from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.result import (
@@ -24,6 +24,7 @@ from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.evaluators import Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.function import FunctionEvaluator
 
 SIMILARITY = ByText({"similarity": similarity})
 
@@ -137,6 +138,15 @@ def test_a_cell_with_too_few_items_is_undefined():
         "Task headlines: 1 perturbation is undefined, because too few items have scores: number_change/1000.",
     )
     assert one(discerned(items=items, plan=plan, min_items=6).cells, kind="number_change")["d"] > 1
+
+
+def test_items_without_a_score_count_as_items_of_a_cell():
+    def of(item, text):
+        return math.nan if item.id in ("item 0", "item 1") and text != item.text else similarity(item, text)
+
+    cell = one(discerned(ByText({"similarity": of}), a_collection(10), a_plan("char_delete/300")).cells)
+    assert (cell["n_items"], cell["n_missing"], cell["n"]) == (10, 2, 8)
+    assert cell["noticed"]
 
 
 def test_missing_scores_are_left_out_and_too_many_make_a_cell_undefined():
@@ -363,6 +373,45 @@ def test_texts_that_come_with_items_are_taken_as_they_are():
     assert first["d"] > 2
     assert (second["n_items"], second["reason"]) == (0, "the text would be the same")
     assert {example.damaged for example in found.examples} <= {item.text[1:] for item in items}
+
+
+def test_items_plans_weights_and_evaluators_may_be_given_in_short():
+    items = [{"id": number, "text": item.text, "task": "story"} for number, item in enumerate(some_items())]
+
+    def fluency(items, texts):
+        return {"fluency": [similarity(item, text) for item, text in zip(items, texts, strict=True)]}
+
+    found = discern(fluency, items, ["char_delete/30", "newline"], draws=0)
+    evaluator = FunctionEvaluator(fluency, name="fluency")
+    rows = [CollectionItem(str(row["id"]), row["text"], row["task"]) for row in items]
+    expected = discern(evaluator, rows, a_plan("char_delete/30", "newline"), draws=0)
+    assert found.cells == expected.cells
+    assert found.signature.split("|plan:")[1] == expected.signature.split("|plan:")[1]
+    assert len(discern(fluency, items, "usual", draws=0).perturbations["d"]) == len(usual_plan().perturbations)
+    with pytest.raises(DiscernmentError, match="unknown plan 'unusual'; expected one of usual, "):
+        discern(fluency, items, "unusual")
+    with pytest.raises(DiscernmentError, match="expected an object with the protocol, a table or a function, not 'ngr"):
+        discern("ngram", items)
+    with pytest.raises(DiscernmentError, match="item 1: no text in column 'text'"):
+        discern(fluency, [{"id": "1", "task": "story"}])
+
+
+def test_weights_may_be_named():
+    def scores(items, texts):
+        column = [similarity(item, text) for item, text in zip(items, texts, strict=True)]
+        return dict.fromkeys(("coherence", "consistency", "fluency"), column)
+
+    found = discern(scores, a_collection(task="story"), ["char_delete/30"], "assumed", draws=0)
+    assert found.weights == "assumed"
+    assert found.perturbations["weighted_d"][0] == pytest.approx(found.perturbations["d"][0])
+
+
+def test_donors_of_the_user_are_a_part_of_the_signature():
+    plan = a_plan("answer_swap", "newline")
+    pools = (None, ["It rained."], ["It snowed."], ["It rained.", "It rained."])
+    by_items, rained, snowed, again = (discerned(plan=plan, donors=pool).signature for pool in pools)
+    assert len({by_items, rained, snowed}) == 3
+    assert again == rained
 
 
 def test_kinds_of_a_model_need_a_model_and_their_texts_are_a_part_of_the_signature():

@@ -140,6 +140,21 @@ def test_words_say_which_controls_lower_scores_and_what_damage_costs_less(one):
     assert "fluency 0.50" in said(one)
 
 
+def test_a_control_that_is_undefined_is_neither_noticed_nor_not():
+    found = a_discernment()
+    place = [kind == "identity" for kind in found.controls["kind"]]
+    undefined = {
+        name: [
+            None if is_identity and name in UNDEFINED else value
+            for is_identity, value in zip(place, column, strict=True)
+        ]
+        for name, column in found.controls.items()
+    }
+    finding = finding_of([dataclasses.replace(found, controls=undefined)])
+    assert "Not noticed" not in said(finding)
+    assert "1 of 1 change that should not matter lower" in finding.answer
+
+
 def test_only_our_own_scores_are_explained_by_our_rules():
     assert reasons("ngram", "helpfulness", ["negate", "own kind"])
     assert not reasons("judge", "helpfulness", ["negate"])

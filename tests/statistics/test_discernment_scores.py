@@ -133,3 +133,7 @@ def test_rows_are_averaged_as_alone():
 def test_a_level_for_each_score_is_needed():
     with pytest.raises(DiscernmentError, match="2 discernment scores for 1 levels: expected one for each"):
         average([1.0, 2.0], ["word"])
+
+
+def test_scores_and_levels_may_be_arrays():
+    assert average(np.array([1.0, 3.0, 9.0]), np.array(["word", "sentence", "control"])) == (2.0, 1.0)

@@ -245,3 +245,8 @@ def exact_by_counting(pairs, zeros, higher):
     patterns = itertools.product([0, 1], repeat=len(all_ranks))
     n_as_large = sum(sum(itertools.compress(all_ranks, pattern)) >= r_plus for pattern in patterns)
     return n_as_large / 2 ** len(all_ranks)
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    with pytest.raises(DiscernmentError, match="scores: expected vectors or matrices of numbers"):
+        signed_rank(["good", "bad"], [1.0, 2.0])

@@ -1,6 +1,7 @@
 #include "pfgen/text.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "system/little_endian.hpp"
 #include "text/utf8.hpp"
@@ -77,6 +78,18 @@ std::size_t decode(const TextView& text, std::size_t limit, std::vector<char32_t
       return decode_utf8(static_cast<const unsigned char*>(text.data), text.n_units, limit, code_points);
   }
   return kNoError;
+}
+
+bool are_equal(const TextView& a, const TextView& b) {
+  if (a.encoding == b.encoding) {
+    const std::size_t n_bytes = a.n_units * unit_size(a.encoding);
+    return a.n_units == b.n_units && (n_bytes == 0 || std::memcmp(a.data, b.data, n_bytes) == 0);
+  }
+  std::vector<char32_t> of_a;
+  std::vector<char32_t> of_b;
+  decode(a, a.n_units, of_a);
+  decode(b, b.n_units, of_b);
+  return of_a == of_b;
 }
 
 }  // namespace pfgen

@@ -64,7 +64,7 @@ class Watch:
 
     def summary(self) -> str:
         """Everything that happened, in one line."""
-        new = f"{self.events.n_answers:,} new in {_duration(self._clock() - self._begin)}"
+        new = f"{self.events.n_answers:,} new in {duration(self._clock() - self._begin)}"
         speed = f" ({self._rate:,.1f}/s)" if self.events.n_answers else ""
         return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {new}{speed}", self.events)
 
@@ -93,7 +93,7 @@ class _Log(Watch):
             stderr().print(self._state())
 
     def _state(self) -> str:
-        left = f", {_duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
+        left = f", {duration((self.planned - self.done) / self._rate)} left" if self._rate else ""
         return _joined(f"{self.done:,} of {self.planned:,} {self._what}, {self._rate:,.1f}/s{left}", self.events)
 
 
@@ -126,11 +126,11 @@ def _joined(state: str, events: Events) -> str:
     return f"{state}; {happened}" if happened else state
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A time in words.
 
     Example:
-        >>> _duration(7.2), _duration(125), _duration(7380)
+        >>> duration(7.2), duration(125), duration(7380)
         ('7 s', '2 min 5 s', '2 h 3 min')
     """
     whole = round(seconds)

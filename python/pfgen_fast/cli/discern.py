@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import discern_options as options
 from . import discern_texts
-from .app import Quiet, counting, fail, print_line, shown, stderr
+from .app import Quiet, print_line, shown
 from .commands import LINES, new_group
-from .discern_asking import Asking
+from .discern_asking import Asking, ServerOptions
+from .discern_evaluators import Evaluators
 from .discern_source import Source
+from .discern_test import Test
 from .findings import show_finding
 from .options import Threads
-
-if TYPE_CHECKING:
-    from ..discernment.damaged import Damage
-    from ..discernment.items import Collection
-    from ..discernment.made import Maker
-    from ..discernment.plan import Plan
-    from ..discernment.result import Discernment
-    from ..discernment.weights import Weights
-    from ..evaluators.evaluator import Evaluator, Item
-    from ..evaluators.table import TableScores
-    from ..native import _core
-    from ..statistics.evaluator_agreement import Agreement
-    from ..suite.suite import Suite
 
 discern = new_group(LINES["discern"])
 discern.command()(discern_texts.perturb)
@@ -153,10 +141,7 @@ def run(
     """
     from ..discernment.published import read_published
     from ..discernment.weights import open_weights
-    from ..evaluators.opening import open_evaluator
     from ..files.writing import check_folder
-    from ..judging.budget import Prices, Spending
-    from ..judging.server import Server
     from ..report.discernment import finding_of
     from ..report.findings import check_libraries
 
@@ -164,13 +149,9 @@ def run(
     if not dry_run:
         check_libraries()
     source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
-    asking = Asking(
-        None if offline else Server(base_url, key_env, concurrency, timeout, retries),
-        Spending(Prices(prompt_price, reply_price), budget),
-        is_partial=partial,
-        is_dry=dry_run,
-        quiet=quiet,
-    )
+    source.collection.check_size(min_items)
+    server = ServerOptions(base_url, key_env, concurrency, timeout, retries, offline=offline)
+    asking = Asking.opened(server, prompt_price, reply_price, budget, is_partial=partial, is_dry=dry_run, quiet=quiet)
     test = Test(
         source.collection,
         source.plan(plan, options.listed(kinds), level, rules_only=rules_only),
@@ -184,141 +165,27 @@ def run(
         threads=threads,
     )
     figures = None if published is None else read_published(published)
-    judged: dict[str, Any] = {
+    judge = {
         "model": model,
         "n_ratings": ratings,
         "temperature": temperature,
         "max_tokens": max_tokens,
         "criteria": criteria,
         "metrics": metric,
-        "server": asking.server,
-        "spending": asking.spending,
-        "partial": partial,
-        "tasks": source.collection.tasks,
-        "cache": output / "judge-ratings.jsonl",
     }
-    if _has_models(test.plan):
-        test.maker = asking.maker(_needed(maker or model, "--maker"), output / "perturbed-texts.jsonl")
-        test.collection = asking.texts(test.maker, test.collection, test.plan)
-    settings: dict[str, Any] = {
-        "judge": judged,
-        "metrics": {"allow_self_reference": allow_self_reference},
-        "table": {"lower_is_better": lower_is_better or ()},
-        "python": {"lower_is_better": lower_is_better or (), "cache": output / "scores.jsonl"},
-        "command": {
-            "lower_is_better": lower_is_better or (),
-            "cache": output / "scores.jsonl",
-            "time_limit": timeout,
-            "show": lambda line: stderr().print(shown(line)),
-        },
-    }
-    opened = []
-    for name in evaluator:
-        kind = name.partition(":")[0]
-        if kind == "ngram":
-            settings["ngram"] = {"suite": _suite_of_scores(source, leave_out=leave_out), "threads": threads}
-        if kind == "judge":
-            _needed(model, "--model")
-        opened.append(open_evaluator(name, **settings.get(kind, {})))
+    evaluators = Evaluators(
+        output, source, asking, judge, leave_out, allow_self_reference, lower_is_better or (), timeout, threads
+    )
+    opened = [evaluators.open(name) for name in evaluator]
+    for one in opened:
+        test.check(one)
+    test.make_texts(maker or model, output)
     for one in opened:
         test.ask(one)
     if dry_run:
         return
     found = [test.run(one) for one in opened]
-    agreements = {(i, j): test.agreement(found[i], found[j]) for j in range(len(found)) for i in range(j)}
-    show_finding(finding_of(found, figures or (), agreements), output, report=report, quiet=quiet)
+    show_finding(finding_of(found, figures or (), test.agreements(found)), output, report=report, quiet=quiet)
     if not quiet:
         for result in found:
-            print_line((f"signature: {result.signature}", "dim"))
-
-
-@dataclass
-class Test:
-    """A test as the options describe it.
-
-    Attributes:
-        collection: The items; fewer once those that lack replies are left out.
-        plan: The perturbations.
-        asking: How models are asked.
-        maker: The model that makes texts.
-    """
-
-    collection: Collection
-    plan: Plan
-    asking: Asking
-    seed: int
-    donors: list[str] | None
-    weights: Weights | None
-    zeros: Any
-    min_items: int
-    draws: int
-    threads: int | None
-    maker: Maker | None = None
-
-    def damage(self) -> Damage:
-        """The damaged texts."""
-        from ..discernment.running import damage_of
-
-        return damage_of(
-            self.collection, self.plan, seed=self.seed, donors=self.donors, maker=self.maker, threads=self.threads
-        )
-
-    def ask(self, evaluator: Evaluator | TableScores) -> None:
-        """Asks for whatever an evaluator needs of a model, if it needs any."""
-        from ..evaluators.criteria_judge import CriteriaJudge
-
-        if isinstance(evaluator, CriteriaJudge):
-            items, texts = self._all_texts()
-            self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
-
-    def _all_texts(self) -> tuple[list[Item], _core.TextColumn]:
-        from ..discernment.damaged import all_texts
-
-        stand_ins = None
-        if self.maker is not None and self.asking.is_dry:
-            stand_ins = self.asking.stand_ins(self.maker, self.collection, self.plan)
-        return all_texts(self.damage(), stand_ins)
-
-    def agreement(self, first: Discernment, second: Discernment) -> dict[str, Agreement]:
-        """How far two evaluators agree, by task."""
-        from ..discernment.agreement import agreement
-
-        return agreement(first, second, zeros=self.zeros, min_items=self.min_items, draws=self.draws)
-
-    def run(self, evaluator: Evaluator | TableScores) -> Discernment:
-        """Scores all texts, and finds what follows."""
-        from ..discernment.running import discern as find
-
-        with counting("texts", quiet=self.asking.quiet) as count:
-            return find(
-                evaluator,
-                self.collection,
-                self.plan,
-                self.weights,
-                seed=self.seed,
-                donors=self.donors,
-                maker=self.maker,
-                zeros=self.zeros,
-                min_items=self.min_items,
-                draws=self.draws,
-                threads=self.threads,
-                on_progress=count,
-            )
-
-
-def _has_models(plan: Plan) -> bool:
-    return any(one.method == "model" for one in plan.perturbations)
-
-
-def _needed(name: str | None, option: str) -> str:
-    if name is None:
-        fail(f"{option} is missing: expected the name of the model on the server")
-    return name
-
-
-def _suite_of_scores(source: Source, *, leave_out: bool) -> Suite:
-    """The suite of the n-gram scores."""
-    from ..discernment.originals import without_originals
-
-    suite = source.loaded_suite
-    return without_originals(suite, source.collection) if leave_out else suite
+            print_line((f"signature: {shown(result.signature)}", "dim"))

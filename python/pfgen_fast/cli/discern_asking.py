@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial as partial_call
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,19 @@ if TYPE_CHECKING:
     from ..native import _core
 
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
+_OFFLINE = "run the same command without --offline to ask for them, or with --partial to use what is complete"
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """The options that say where a model is, and how patiently it is asked."""
+
+    base_url: str | None
+    key_env: str | None
+    concurrency: int = 16
+    timeout: float = 120.0
+    retries: int = 5
+    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,11 +60,34 @@ class Asking:
     is_dry: bool
     quiet: bool
 
+    @classmethod
+    def opened(
+        cls,
+        server: ServerOptions,
+        prompt_price: float,
+        reply_price: float,
+        budget: float | None,
+        *,
+        is_partial: bool,
+        is_dry: bool,
+        quiet: bool,
+    ) -> Asking:
+        """How models are asked, as the options say; nothing is connected to."""
+        from ..judging.budget import Prices, Spending
+        from ..judging.server import Server
+
+        at = Server(server.base_url, server.key_env, server.concurrency, server.timeout, server.retries)
+        spending = Spending(Prices(prompt_price, reply_price), budget)
+        return cls(None if server.offline else at, spending, is_partial=is_partial, is_dry=is_dry, quiet=quiet)
+
     def maker(self, model: str, cache: Path) -> Maker:
         """The model that makes texts."""
         from ..discernment.made import open_maker
+        from ..judging.server import Server
 
-        return open_maker(model, server=self.server, spending=self.spending, cache=cache, partial=self.is_partial)
+        server = self.server or Server()
+        found = open_maker(model, server=server, spending=self.spending, cache=cache, partial=self.is_partial)
+        return found if self.server is not None else replace(found, connect=None)
 
     def texts(self, maker: Maker, collection: Collection, plan: Plan) -> Collection:
         """Asks for all texts that a model makes; returns the items that have them."""
@@ -67,7 +103,10 @@ class Asking:
         if not making.n_missing:
             return collection
         if not self.is_partial:
-            fail(f"{problem or f'{making.n_missing:,} damaged texts are missing'}; {_TO_CONTINUE}", Exit.PARTIAL)
+            n_texts = len(collection.items) * len(perturbations)
+            self._fail_for(
+                problem, f"{maker.replies.path}: {making.n_missing:,} of {n_texts:,} damaged texts are missing"
+            )
         return _complete(collection, making.is_complete(), "damaged texts")
 
     def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
@@ -108,9 +147,17 @@ class Asking:
         if is_complete.all():
             return collection
         if not self.is_partial:
-            n_missing = counted(int((~is_complete).sum()), "item")
-            fail(f"{problem or f'{n_missing} have too few ratings'}; {_TO_CONTINUE}", Exit.PARTIAL)
+            n_missing = sum(one.ratings(rated, column).asking.n_missing for one, rated, column in asked)
+            of_items = f"{int((~is_complete).sum()):,} of {counted(len(collection.items), 'item')}"
+            what = f"{n_missing:,} of {sum(one.n_replies for one in estimates):,} ratings are missing, of {of_items}"
+            self._fail_for(problem, f"{judge.replies.path}: {what}")
         return _complete(collection, is_complete, "ratings")
+
+    def _fail_for(self, problem: str | None, missing: str) -> NoReturn:
+        """Ends the command because replies are missing."""
+        if self.server is None:
+            fail(f"{missing}; {_OFFLINE}", Exit.PARTIAL)
+        fail(f"{problem or missing}; {_TO_CONTINUE}", Exit.PARTIAL)
 
     def _say(self, sentence: str) -> None:
         if self.is_dry or not self.quiet:

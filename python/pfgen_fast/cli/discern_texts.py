@@ -10,7 +10,7 @@ import typer
 
 from . import discern_options as options
 from .app import Quiet, counted, counting, fail, print_line, shown, stdout, styled
-from .discern_asking import Asking
+from .discern_asking import Asking, ServerOptions
 from .discern_source import Source
 from .options import Threads
 
@@ -77,25 +77,24 @@ def perturb(
     """
     from ..discernment.damaged import texts_of as rows_of
     from ..discernment.running import damage_of
-    from ..judging.budget import Prices, Spending
-    from ..judging.server import Server
-    from ..tables.text_table import writing_texts
+    from ..tables.text_table import check_text_table, writing_texts
 
+    check_text_table(output)
     source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
     chosen = source.plan(plan, options.listed(kinds), level, rules_only=rules_only)
     found, model = source.collection, None
     if any(one.method == "model" for one in chosen.perturbations):
         if maker is None:
-            fail("--maker is missing: some kinds of the plan are made by a language model")
-        server = None if offline else Server(base_url, key_env)
-        spending = Spending(Prices(prompt_price, reply_price), budget)
-        asking = Asking(server, spending, is_partial=False, is_dry=dry_run, quiet=quiet)
+            fail("--maker is missing: some kinds of the plan are made by a language model; --rules-only does without")
+        server = ServerOptions(base_url, key_env, offline=offline)
+        asking = Asking.opened(server, prompt_price, reply_price, budget, is_partial=False, is_dry=dry_run, quiet=quiet)
         model = asking.maker(maker, output.with_name("perturbed-texts.jsonl"))
         found = asking.texts(model, found, chosen)
+    n_texts = len(found.items) * (1 + len(chosen.perturbations))
     if dry_run:
+        print_line(f"{counted(n_texts, 'text')} at most of {counted(len(found.items), 'item')}: {shown(str(output))}")
         return
     damage = damage_of(found, chosen, seed=seed, donors=source.donors(donors), maker=model, threads=threads)
-    n_texts = len(found.items) * (1 + len(chosen.perturbations))
     n_written = 0
     with writing_texts(output, ("item", "perturbation", "text")) as write, counting("texts", quiet=quiet) as count:
         rows = rows_of(damage)
@@ -140,6 +139,8 @@ def show(
     from ..discernment.perturbing import perturb as damaged
     from ..discernment.plan import kind_named
 
+    if not text or text.isspace():
+        fail("TEXT is empty; expected one with more than white space")
     if sum(value is not None for value in (permille, k, degree)) > 1:
         fail("--permille, --k and --degree: expected one of them")
     names = kind or [name for name, known in KINDS.items() if known.method == "rule"]

@@ -89,7 +89,7 @@ def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
     figures = {name: np.concatenate([chunk[name] for chunk in chunks] or [np.empty(shape)]) for name in names}
     figures["n_missing"] = n_items[:, None] - figures["n_pairs"]
     lacks_scores = figures["n_missing"] > MISSING_AT_MOST * n_items[:, None]
-    is_defined = ~lacks_scores & (figures["n_pairs"] >= min_items)
+    is_defined = ~lacks_scores & (n_items[:, None] >= min_items)
     for name in (*_TESTED, "mean_original", "mean_perturbed"):
         figures[name] = np.where(is_defined, figures[name], np.nan)
     return TaskCells(
@@ -152,7 +152,7 @@ def _verdicts(task: TaskCells, i: int, j: int, is_significant: NDArray[np.bool_]
 def _significant(tasks: Sequence[TaskCells]) -> list[NDArray[np.bool_]]:
     """By task, whether each cell is significant after the correction for all cells of the evaluator."""
     p_values = np.concatenate([np.exp(task.figures["log_p"][task.is_defined]) for task in tasks])
-    is_significant = corrected(p_values, "bh") < SIGNIFICANT if p_values.size else np.zeros(0, dtype=np.bool_)
+    is_significant = corrected(p_values, "bh") <= SIGNIFICANT if p_values.size else np.zeros(0, dtype=np.bool_)
     found, begin = [], 0
     for task in tasks:
         matrix = np.zeros(task.is_defined.shape, dtype=np.bool_)

@@ -111,9 +111,9 @@ class Damage:
     ) -> None:
         self.collection, self.plan, self.seed = collection, plan, seed
         self.maker, self._threads = maker, threads
-        self._texts = [item.text for item in collection.items]
-        self._column = text_column(self._texts)
+        self._column = text_column([item.text for item in collection.items])
         self._donors = self._checked_donors(donors)
+        self._has_pool = donors is not None
         asked = [each.name for each in plan.perturbations if each.method == "model"]
         if asked and maker is None:
             raise DiscernmentError(
@@ -121,22 +121,24 @@ class Damage:
                 "expected a plan of rules only, or a model"
             )
 
+    def is_from_outside(self, perturbation: Perturbation) -> bool:
+        """Whether the texts of a perturbation do not follow from the items, the plan and the seed."""
+        return perturbation.method == "model" or (self._has_pool and _takes_from_others(perturbation))
+
     def __iter__(self) -> Iterator[list[Damaged]]:
         """The texts, a list for each kind with all its degrees, in the order of the plan."""
         for _, degrees in itertools.groupby(self.plan.perturbations, key=lambda each: each.kind):
             yield self._of_kind(tuple(degrees))
 
     def _of_kind(self, degrees: Sequence[Perturbation]) -> list[Damaged]:
-        found, lower = [], self._texts
+        found, lower = [], self._column
         for _, group in itertools.groupby(degrees, key=lambda each: each.method):
             perturbations = tuple(group)
             for perturbation, column in zip(perturbations, self._columns(perturbations), strict=True):
-                texts = column.texts.tolist()
-                pairs = zip(texts, lower, strict=True)
-                differs = np.fromiter((text is not None and text != before for text, before in pairs), np.bool_)
+                differs = column.texts.differs_from(lower)
                 edit_share = getattr(column, "edit_share", None)
                 found.append(Damaged(perturbation, column.texts, column.impossible, differs, edit_share))
-                lower = texts
+                lower = column.texts
         return found
 
     def _columns(self, degrees: Sequence[Perturbation]) -> Sequence[Column]:
@@ -163,7 +165,7 @@ class Damage:
     def _given(self, name: str) -> Perturbed:
         """Texts that came with the items."""
         texts: list[str | None] = []
-        reasons = np.zeros(len(self._texts), dtype=np.uint8)
+        reasons = np.zeros(len(self._column), dtype=np.uint8)
         for row, item in enumerate(self.collection.items):
             text = item.perturbed.get(name)
             reasons[row] = _refusal(text, item.text)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import language_of
+from ..evaluators.evaluator import Item, language_of
 from ..files.foreign_json import parse_json, unexpected
 from ..files.foreign_text import in_one_line
 from ..tables.formats import reader_of
@@ -19,6 +19,9 @@ from .names import task_named, unknown
 
 KEYS = ("id", "text", "task", "language", "question", "context", "references", "alternative", "perturbed")
 """What an item may have, which is what its columns are called unless they are mapped."""
+
+Row = Mapping[str, Any]
+"""The values of an item by these keys, or by the names of their columns."""
 
 _MAX_NAME = 200
 _MAX_ITEMS = 1_000_000
@@ -109,6 +112,21 @@ def read_collection(
     return Collection(tuple(items), str(path) if name is None else name)
 
 
+def items_of(items: Iterable[Item | Row]) -> Iterator[Item]:
+    """Items as they are, and rows with the keys of a collection as items.
+
+    Raises:
+        DiscernmentError: A row breaks the rules.
+
+    Example:
+        >>> [item.id for item in items_of([{"id": 7, "text": "Ice floats.", "task": "story"}])]
+        ['7']
+    """
+    rows = _Rows(ItemColumns())
+    for number, item in enumerate(items, start=1):
+        yield rows.item(item, f"item {number}") if isinstance(item, Mapping) else item
+
+
 @dataclass(frozen=True)
 class _Distinct(AnyColumns):
     """Accepts any columns, but each of the needed ones at most once."""
@@ -144,7 +162,7 @@ class _Rows:
         self._columns = columns
         self._of = {key: columns.of(key) for key in KEYS}
 
-    def item(self, row: Mapping[str, Any], where: str) -> CollectionItem:
+    def item(self, row: Row, where: str) -> CollectionItem:
         """The item of a row, which is not checked yet but for the types of its values."""
         for key in ("id", "text"):
             if row.get(self._of[key]) is None:
@@ -163,17 +181,17 @@ class _Rows:
             self._perturbed(row, where),
         )
 
-    def _text(self, row: Mapping[str, Any], key: str, where: str) -> str | None:
+    def _text(self, row: Row, key: str, where: str) -> str | None:
         return _text(row.get(self._of[key]), where, self._of[key])
 
-    def _task(self, row: Mapping[str, Any], where: str) -> str:
+    def _task(self, row: Row, where: str) -> str:
         task = self._text(row, "task", where) or self._columns.task
         if task is None:
             column = self._of["task"]
             raise DiscernmentError(f"{where}: no task in column {column!r}; expected one, or one for all items")
         return task_named(task)
 
-    def _perturbed(self, row: Mapping[str, Any], where: str) -> dict[str, str]:
+    def _perturbed(self, row: Row, where: str) -> dict[str, str]:
         column = self._of["perturbed"]
         found = _perturbed(row.get(column), where, column)
         for name, of_name in self._columns.perturbed.items():
@@ -202,7 +220,7 @@ def _references(value: Any, where: str, column: str) -> tuple[str, ...]:
         value = parse_json(value, f"{where}, column {column!r}", error=DiscernmentError)
     if isinstance(value, str) or value is None:
         return (value,) if value else ()
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+    if not isinstance(value, list | tuple) or not all(isinstance(text, str) for text in value):
         raise _unexpected("a list of texts", value, where, column)
     return tuple(text for text in value if text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,7 @@ def perturbed_columns(
             found.name,
             amounts,
             [degree.k is not None for degree in degrees],
-            seed % _N_SEEDS,
+            operator.index(seed) % _N_SEEDS,
             _language_codes(languages, len(column)),
             donors.core if donors is not None else None,
             _groups_of(donors, rows, len(column)),
@@ -217,13 +218,14 @@ def _amount(kind: Kind, permille: int | None, k: int | None) -> int:
     """How much of a text is damaged; kinds without degrees damage all there is."""
     if permille is not None and k is not None:
         raise DiscernmentError(f"{kind.name}: expected either permille or k, not both")
-    if permille is not None:
-        check_ladder((operator.index(permille),), kind.name, "permille")
-    elif k is not None:
-        check_ladder((operator.index(k),), kind.name, "k")
-    elif kind.has_degrees:
-        raise DiscernmentError(f"{kind.name}: expected either permille or k, not neither")
-    return permille or k or 1000
+    if permille is None and k is None:
+        if kind.has_degrees:
+            raise DiscernmentError(f"{kind.name}: expected either permille or k, not neither")
+        return 1000
+    amount = k if permille is None else permille
+    whole: Any = int(amount) if isinstance(amount, Integral) else amount
+    check_ladder((whole,), kind.name, "k" if permille is None else "permille")
+    return int(whole)
 
 
 def _donors(

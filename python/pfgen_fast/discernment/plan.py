@@ -91,7 +91,8 @@ class Plan:
         Args:
             tables: The hash of the tables of the rules.
             analyser: The name and version of what finds words; None if the rules do.
-            made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
+            made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
+                in the order of the items' IDs.
         """
         own = sorted(self.perturbations, key=lambda one: one.name)
         parts = [[one.name, one.permille, one.k, one.level, one.method] for one in own]

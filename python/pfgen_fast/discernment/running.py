@@ -5,20 +5,25 @@ What is computed from the scores alone is `discernment_of`, which serves finishe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item
+from ..evaluators.function import Function, FunctionEvaluator
 from ..evaluators.table import TableScores
 from ..files.foreign_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
 from .cells import TaskCells, cell_columns, cells_of
+from .choosing import chosen_plan, open_plan
 from .combined import TaskCombined, combined_of, perturbation_columns
 from .controls import control_columns, specificity
 from .curves import curves_of
 from .damaged import Damage, Maker
 from .drawing import Drawn, drawn_from
+from .item_files import Row, items_of
 from .items import LANGUAGES, MIN_ITEMS, Collection
 from .names import unknown
 from .notes import notes_on, warnings_on
@@ -30,17 +35,17 @@ from .signature import signature_of
 from .summary import summary_columns
 from .table_scoring import plan_of, score_table
 from .task_scores import TaskScores, by_task
-from .weights import Weights
+from .weights import Weights, open_weights
 
 DRAWS = 1000
 """The usual number of bootstrap draws."""
 
 
 def discern(
-    evaluator: Evaluator | TableScores,
-    items: Collection | Iterable[Item],
-    plan: Plan | None = None,
-    weights: Weights | None = None,
+    evaluator: Evaluator | TableScores | Function,
+    items: Collection | Iterable[Item | Row],
+    plan: Plan | str | Path | Sequence[str] | None = None,
+    weights: Weights | str | Path | None = None,
     *,
     seed: int = 0,
     language: str | None = None,
@@ -55,10 +60,12 @@ def discern(
     """Tests how well an evaluator notices graded damage.
 
     Args:
-        evaluator: Scores the texts; or a finished table of their scores.
-        items: The texts to be damaged, with what belongs to each.
-        plan: The perturbations; by default all kinds that rules make, and the texts that come with the items.
-        weights: How much each metric counts for each kind; without them there is no `weighted_d`.
+        evaluator: Scores the texts; a finished table of their scores; or a function as of `FunctionEvaluator`.
+        items: The texts to be damaged, with what belongs to each: items, or mappings with the keys of a collection.
+        plan: The perturbations, the name or file of a plan, or names such as `char_delete/30`; by default all kinds
+            that rules make, and the texts that come with the items.
+        weights: How much each metric counts for each kind, or their file or name; without them there is no
+            `weighted_d`.
         seed: The seed of all random choices.
         language: The language of all texts, `ja` or `en`; by default that of each item.
         donors: The texts that some kinds take from; by default the items with other questions.
@@ -87,6 +94,9 @@ def discern(
         raise unknown("treatment of zeros", zeros, ZEROS)
     collection = collection_of(items, language)
     collection.check_size(min_items)
+    plan = _plan_of(plan, collection)
+    weights = open_weights(weights) if isinstance(weights, str | Path) else weights
+    evaluator = _evaluator_of(evaluator)
     if draws < 0:
         raise DiscernmentError(f"draws: expected at least 0, not {draws}")
     if isinstance(evaluator, TableScores):
@@ -103,7 +113,7 @@ def discern(
 
 
 def damage_of(
-    items: Collection | Iterable[Item],
+    items: Collection | Iterable[Item | Row],
     plan: Plan | None = None,
     *,
     seed: int = 0,
@@ -118,13 +128,30 @@ def damage_of(
     return Damage(collection, plan, seed=seed, donors=donors, maker=maker, threads=threads)
 
 
-def collection_of(items: Collection | Iterable[Item], language: str | None = None) -> Collection:
+def _evaluator_of(evaluator: Evaluator | TableScores | Function) -> Evaluator | TableScores:
+    if isinstance(evaluator, TableScores) or hasattr(evaluator, "score"):
+        return cast("Evaluator | TableScores", evaluator)
+    if not callable(evaluator):
+        what = in_one_line(repr(evaluator), 60)
+        raise DiscernmentError(f"evaluator: expected an object with the protocol, a table or a function, not {what}")
+    return FunctionEvaluator(evaluator, name=getattr(evaluator, "__name__", "function"))
+
+
+def _plan_of(plan: Plan | str | Path | Sequence[str] | None, collection: Collection) -> Plan | None:
+    if plan is None or isinstance(plan, Plan):
+        return plan
+    if isinstance(plan, str | Path):
+        return open_plan(plan, collection.items)
+    return chosen_plan(usual_plan(collection.items), kinds=list(plan))
+
+
+def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
     """Items as a collection, all in one language if that is given.
 
     Raises:
         DiscernmentError: The language is unknown, or an item breaks the rules.
     """
-    collection = items if isinstance(items, Collection) else Collection.of(items)
+    collection = items if isinstance(items, Collection) else Collection.of(items_of(items))
     if language is None:
         return collection
     if language not in LANGUAGES:

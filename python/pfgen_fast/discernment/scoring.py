@@ -40,7 +40,8 @@ class Scoring:
         examples: The largest and the smallest drop of each cell.
         work: What making and scoring the texts took.
         unstable: IDs of originals that got two different scores from an evaluator that calls itself deterministic.
-        made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
+        made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
+            in the order of the items' IDs.
     """
 
     scored: Scored
@@ -80,7 +81,7 @@ def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | N
         for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
             perturbed.append(_with_scores(damaged, scores))
             examples.add(damaged, scores)
-            if damaged.perturbation.method == "model":
+            if damage.is_from_outside(damaged.perturbation):
                 made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
         tell(calls.n_done, total)
     scored = Scored(

@@ -36,7 +36,8 @@ def signature_of(
         zeros: What becomes of differences of 0.
         weights: The hash of the weights; None if there are none.
         analyser: The name and version of what finds words; None if the rules do.
-        made: By the name of a perturbation that a model made: the texts used, in the order of the items' IDs.
+        made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
+            in the order of the items' IDs.
     """
     plan_hash = plan.hash(tables=tables_hash(), analyser=analyser, made=made or {})
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 from ..errors import TrialsError
 from ..native import _core
@@ -61,8 +62,7 @@ class NgramEvaluator:
             TrialsError: An item has no question, or a question that is not in the suite.
         """
         check_lengths(items, texts)
-        questions = [_question(item) for item in items]
-        table = self._scorer.score(questions, texts, nulls="null")
+        table = self._scorer.score(_questions(items), texts, nulls="null")
         return {metric.name: table[metric.name] for metric in self.metrics}
 
     def reference_means(self, questions: Iterable[str]) -> dict[str, float]:
@@ -86,7 +86,9 @@ class NgramEvaluator:
         return {metric.name: float(table[metric.name].mean()) if asked else float("nan") for metric in self.metrics}
 
 
-def _question(item: Item) -> str:
-    if item.question is None:
+def _questions(items: Sequence[Item]) -> list[str]:
+    questions = [item.question for item in items]
+    if None in questions:
+        item = items[questions.index(None)]
         raise TrialsError(f"item {item.id}: has no question, which the evaluator ngram needs")
-    return item.question
+    return cast("list[str]", questions)

@@ -142,7 +142,7 @@ def averages(d: Any, levels: Sequence[str]) -> Averages:
     n_defined = is_defined.sum(axis=-1)
     of_all = np.where(is_defined, scores, np.inf)
     minimum = of_all.min(axis=-1, initial=np.inf)
-    at = of_all.argmin(axis=-1) if levels else np.full(minimum.shape, -1)
+    at = of_all.argmin(axis=-1) if len(levels) else np.full(minimum.shape, -1)
     return Averages(
         average=_mean(of_levels),
         minimum=np.where(n_defined > 0, minimum, np.nan),

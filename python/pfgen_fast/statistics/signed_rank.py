@@ -178,7 +178,10 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
     Raises:
         DiscernmentError: As `signed_rank`.
     """
-    x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    try:
+        x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DiscernmentError(f"scores: expected vectors or matrices of numbers ({problem})") from None
     if x.shape != y.shape or x.ndim not in (1, 2):
         raise DiscernmentError(
             f"scores of the shapes {x.shape} and {y.shape}: expected two vectors or two matrices of the same shape"

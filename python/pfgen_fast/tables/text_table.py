@@ -13,12 +13,30 @@ from ..errors import TrialsError
 from ..files.compression import compressing
 from ..files.foreign_text import utf8
 from ..files.journal import json_line
-from ..files.writing import writing_whole
-from .formats import format_of
+from ..files.writing import check_folder, writing_whole
+from .formats import check_target, format_of
 from .parquet import pyarrow
+from .rows import STANDARD_STREAM
 
 Write = Callable[[Iterable[Sequence[str]]], None]
 """Appends rows."""
+
+
+def check_text_table(path: Path) -> str:
+    """Checks, before any work, that a table of texts can be written, and returns its format.
+
+    Raises:
+        TrialsError: The extension names no format that rows can be appended to.
+        PfgenError: Parquet needs a package that is missing, or the folder is missing or cannot be written to.
+    """
+    kind = format_of(path)
+    if str(path) == STANDARD_STREAM:
+        raise TrialsError(f"{path}: rows of texts are written to a file, not to stdout")
+    if kind not in _WRITERS:
+        raise TrialsError(f"{path}: rows of texts are written as {', '.join(_WRITERS)}; not as {kind}")
+    check_target(path)
+    check_folder(path.parent)
+    return kind
 
 
 @contextlib.contextmanager
@@ -33,9 +51,7 @@ def writing_texts(path: Path, columns: Sequence[str]) -> Iterator[Write]:
         TrialsError: The extension names no format that rows can be appended to.
         PfgenError: The file cannot be written.
     """
-    kind = format_of(path)
-    if kind not in _WRITERS:
-        raise TrialsError(f"{path}: rows of texts are written as {', '.join(_WRITERS)}; not as {kind}")
+    kind = check_text_table(path)
     with writing_whole(path) as file, compressing(file, path) as packed, _WRITERS[kind](packed, columns) as write:
         yield write
 

@@ -86,7 +86,7 @@ def _in_short(result: Result) -> str:
     if row is not None and row["average"] is not None:
         text += f", with d {row['average']:.1f} on average and {row['minimum']:.1f} at least ({row['minimum_at']})"
     lowering = {row["kind"] for row in result.controls() if row["noticed"]}
-    controls = {row["kind"] for row in result.controls()}
+    controls = {row["kind"] for row in result.controls() if row["noticed"] is not None}
     if controls:
         of = _counted(len(controls), "change", "changes")
         text += f"; {len(lowering)} of {of} that should not matter lower a score of it"
@@ -164,7 +164,7 @@ def _rewarded(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 
 def _controls(result: Result) -> list[str]:
-    controls = result.controls()
+    controls = [row for row in result.controls() if row["noticed"] is not None]
     if not controls:
         return []
     said = []
@@ -174,7 +174,8 @@ def _controls(result: Result) -> list[str]:
             drops = [f"{row['metric']} (d {d_text(row)}, drop {_number(row['mean_drop'])})" for row in noticed]
             why = "".join(_why(result, row["metric"], [kind]) for row in noticed[:1])
             said.append(f"{kind} lowers {_listed(drops)}.{why}{_cheaper(result, noticed)}")
-    unnoticed = [kind for kind in dict.fromkeys(row["kind"] for row in controls) if not _is_noticed(controls, kind)]
+    defined = [row for row in controls if row["d"] is not None]
+    unnoticed = [kind for kind in dict.fromkeys(row["kind"] for row in defined) if not _is_noticed(defined, kind)]
     if unnoticed:
         said.append(f"Not noticed: {_listed(unnoticed)}.")
     specificity = [f"{name} {share:.2f}" for name, share in result.found.specificity.items() if share is not None]

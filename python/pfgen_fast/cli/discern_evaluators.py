@@ -1,0 +1,97 @@
+"""The evaluators of `pfgen-fast discern run`: what the options mean for each kind of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .app import fail, shown, stderr
+from .discern_asking import Asking
+from .discern_source import Source
+
+if TYPE_CHECKING:
+    from ..evaluators.evaluator import Evaluator
+    from ..evaluators.table import TableScores
+
+KEPT_SCORES = "scores.jsonl"
+KEPT_RATINGS = "judge-ratings.jsonl"
+"""The files of the output folder from which the same command goes on."""
+
+
+@dataclass(frozen=True)
+class Evaluators:
+    """The options of evaluators.
+
+    Attributes:
+        folder: The output folder.
+        source: Which texts are damaged.
+        asking: How models are asked.
+        judge: The options of `judge`, which are those of `open_judge`.
+        leave_out: Whether `ngram` scores with a suite without the originals that it holds.
+        allow_self_reference: Whether `metrics` takes items whose text is among their references.
+        lower_is_better: The metrics of programs, functions and tables of which lower is better.
+        time_limit: How many seconds a program may be silent.
+        threads: The number of threads; None for one for each core.
+    """
+
+    folder: Path
+    source: Source
+    asking: Asking
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    leave_out: bool = False
+    allow_self_reference: bool = False
+    lower_is_better: Sequence[str] = ()
+    time_limit: float | None = None
+    threads: int | None = None
+
+    def open(self, name: str) -> Evaluator | TableScores:
+        """Opens an evaluator, of which nothing is asked yet."""
+        from ..evaluators.criteria_judge import CriteriaJudge
+        from ..evaluators.opening import open_evaluator
+
+        options_of: Mapping[str, Callable[[], dict[str, Any]]] = {
+            "ngram": self._ngram,
+            "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
+            "judge": self._judge,
+            "python": self._kept,
+            "command": lambda: {**self._kept(), "time_limit": self.time_limit, "show": _show},
+            "table": lambda: {"lower_is_better": self.lower_is_better},
+        }
+        options = options_of.get(name.partition(":")[0], dict)()
+        found = open_evaluator(name, **options)
+        # Without a server the replies may all be missing: what is said then is how many, and not that there is no file.
+        if isinstance(found, CriteriaJudge) and self.asking.server is None:
+            return replace(found, connect=None)
+        return found
+
+    def _ngram(self) -> dict[str, Any]:
+        from ..discernment.originals import without_originals
+
+        suite = self.source.loaded_suite
+        if self.leave_out:
+            suite = without_originals(suite, self.source.collection)
+        return {"suite": suite, "threads": self.threads}
+
+    def _judge(self) -> dict[str, Any]:
+        from ..judging.server import Server
+
+        if self.judge["model"] is None:
+            fail("--model is missing: expected the judge's name on the server")
+        return {
+            **self.judge,
+            "tasks": self.source.collection.tasks,
+            "server": self.asking.server or Server(),
+            "spending": self.asking.spending,
+            "partial": self.asking.is_partial,
+            "cache": self.folder / KEPT_RATINGS,
+        }
+
+    def _kept(self) -> dict[str, Any]:
+        return {"lower_is_better": self.lower_is_better, "cache": self.folder / KEPT_SCORES}
+
+
+def _show(line: str) -> None:
+    """Shows what a program says on stderr."""
+    stderr().print(shown(line))

@@ -1,0 +1,41 @@
+"""Columns of texts are compared row by row, by their code points."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.evaluators.evaluator import text_column
+
+ROWS = st.lists(st.tuples(st.none() | st.text(max_size=3), st.none() | st.text(max_size=3)))
+
+
+def test_a_row_differs_where_it_has_a_text_and_the_other_column_has_another_or_none():
+    own = text_column(["Ice.", "Ice.", "Ice.", None, None])
+    assert own.differs_from(text_column(["Ice.", "ice.", None, "Ice.", None])).tolist() == [
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@given(ROWS)
+def test_columns_differ_as_their_texts_do(rows):
+    own, others = [one for one, _ in rows], [other for _, other in rows]
+    expected = [one is not None and one != other for one, other in rows]
+    assert text_column(own).differs_from(text_column(others)).tolist() == expected
+
+
+def test_the_encoding_of_a_column_makes_no_difference():
+    pyarrow = pytest.importorskip("pyarrow")
+    texts = ["a", "é", "氷", "😀", "", None]
+    arrow = text_column(pyarrow.array(texts, pyarrow.string()))
+    assert not arrow.differs_from(text_column(texts)).any()
+    assert arrow.differs_from(text_column(["b", "è", "水", "😃", "x", "y"])).tolist() == [True] * 5 + [False]
+
+
+def test_columns_of_different_lengths_are_not_compared():
+    with pytest.raises(ValueError, match="2 texts and 1 to compare with"):
+        text_column(["a", "b"]).differs_from(text_column(["a"]))
