@@ -61,7 +61,6 @@ def test_whole_texts_may_be_replaced_with_the_one_degree_that_there_is():
         ("char_delete", {"k": 0}, "char_delete: k 0: expected a whole number from 1 to "),
         ("char_delete", {"permille": 1001}, "char_delete: permille 1001: expected a whole number from 1 to 1000"),
         ("char_delete", {"permille": 30.5}, "char_delete: permille 30.5: expected a whole number from 1 to 1000"),
-        ("newline", {"permille": 30}, "newline: has no degrees; expected neither permille nor k"),
         ("newline", {"questions": ["Q1"]}, "questions: 1 entries for 2 texts; expected one for each"),
         ("answer_swap", {"questions": ["Q1"]}, "questions: 1 entries for 2 texts; expected one for each"),
         ("newline", {"language": ["en"]}, "languages: 1 entries for 2 texts; expected one for each"),

@@ -23,12 +23,11 @@ from ..native.threads import checked_threads
 from .analysed import ANALYSED_KINDS, analysed_outcomes
 from .analysers import Analyser, open_analyser
 from .kinds import KINDS, Kind
-from .plan import Perturbation, kind_named, perturbation
+from .plan import Perturbation, check_ladder, kind_named
 
 LANGUAGES = ("ja", "en")
 _BY_TEXT = 2
-_N_NUMBERS = 1 << 64
-"""Numbers of the core have 64 bits."""
+_N_SEEDS = 1 << 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +137,14 @@ def perturb(
         >>> perturb(["Water is wet. Ice floats on it.", "Ice."], "word_delete", permille=200)
         ['Water is wet. Ice floats it.', None]
     """
-    found = known_rule(kind)
-    degree = perturbation(found.name, permille=_whole(permille), k=_whole(k))
+    found = _rule(kind)
     column = _column(texts, "texts")
     if questions is not None:
         _check_length("questions", len(questions), "texts", len(column))
     (perturbed,) = perturbed_columns(
         column,
-        found.name,
-        [degree],
+        kind,
+        [Perturbation(kind, permille=permille, k=k)],
         seed=seed,
         languages=language,
         donors=_donors(donors, column, questions) if found.needs == "donors" else None,
@@ -191,26 +189,25 @@ def perturbed_columns(
         TrialsError: An entry is not a text.
 
     Example:
-        >>> few, many = perturbed_columns(
-        ...     ["Ice floats."], "char_delete", [perturbation("char_delete", permille=p) for p in (100, 300)]
-        ... )
+        >>> degrees = [Perturbation("char_delete", permille=permille) for permille in (100, 300)]
+        >>> few, many = perturbed_columns(["Ice floats."], "char_delete", degrees)
         >>> few.texts.tolist(), many.texts.tolist()
         (['Ie floats.'], ['Ie lats.'])
     """
-    found = known_rule(kind)
-    checked = [perturbation(found.name, permille=degree.permille, k=degree.k) for degree in degrees]
+    found = _rule(kind)
     column = _column(texts, "texts")
+    amounts = [_amount(found, degree.permille, degree.k) for degree in degrees]
     if alternatives is not None:
         alternatives = _column(alternatives, "alternatives", nulls_allowed=True)
         _check_length("alternatives", len(alternatives), "texts", len(column))
-    seed = operator.index(seed) % _N_NUMBERS
+    seed = operator.index(seed) % _N_SEEDS
     codes, groups = _language_codes(languages, len(column)), _groups_of(donors, rows, len(column))
     with worded():
         columns = _core.perturb(
             column,
             found.name,
-            [_amount(degree) for degree in checked],
-            [degree.k is not None for degree in checked],
+            amounts,
+            [degree.k is not None for degree in degrees],
             seed,
             codes,
             donors.core if donors is not None else None,
@@ -221,7 +218,7 @@ def perturbed_columns(
     perturbed = [Perturbed(each.texts, each.impossible) for each in columns]
     if analyser is None or found.name not in ANALYSED_KINDS:
         return perturbed
-    return _with_analysed(perturbed, column.tolist(), found, checked, analyser, seed, codes, donors, groups)
+    return _with_analysed(perturbed, column.tolist(), found, degrees, analyser, seed, codes, donors, groups)
 
 
 def _with_analysed(
@@ -278,21 +275,27 @@ def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
     return open_analyser(analyser) if isinstance(analyser, str) else analyser
 
 
-def known_rule(name: str) -> Kind:
-    """The kind of a name, that a rule makes.
-
-    Raises:
-        DiscernmentError: There is none; the message lists the kinds, the nearest name first.
-
-    Example:
-        >>> known_rule("random_ending").name
-        'answer_swap'
-    """
+def _rule(name: str) -> Kind:
+    """The kind of a name, which a rule must make."""
     kind = kind_named(name)
-    if kind.method == "rule":
-        return kind
-    names = [kind.name for kind in KINDS.values() if kind.method == "rule"]
-    raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {', '.join(names)}")
+    if kind.method != "rule":
+        rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")
+        raise DiscernmentError(f"kind {name!r} is made by a language model; expected one by rule: {rules}")
+    return kind
+
+
+def _amount(kind: Kind, permille: int | None, k: int | None) -> int:
+    """How much of a text is damaged; kinds without degrees damage all there is."""
+    if permille is not None and k is not None:
+        raise DiscernmentError(f"{kind.name}: expected either permille or k, not both")
+    if permille is None and k is None:
+        if kind.has_degrees:
+            raise DiscernmentError(f"{kind.name}: expected either permille or k, not neither")
+        return 1000
+    amount = k if permille is None else permille
+    whole: Any = int(amount) if isinstance(amount, Integral) else amount
+    check_ladder((whole,), kind.name, "k" if permille is None else "permille")
+    return int(whole)
 
 
 def _donors(
@@ -301,16 +304,6 @@ def _donors(
     if isinstance(donors, Donors):
         return donors
     return Donors(texts, questions) if donors is None else Donors.pool(donors)
-
-
-def _amount(degree: Perturbation) -> int:
-    """The number of its degree; kinds without degrees damage all there is."""
-    return min(degree.k or degree.permille or 1000, _N_NUMBERS - 1)
-
-
-def _whole(degree: int | None) -> int | None:
-    """A degree, of any type of whole numbers, as an int; anything else as it is."""
-    return int(degree) if isinstance(degree, Integral) else degree
 
 
 def _column(texts: Any, name: str, *, nulls_allowed: bool = False) -> _core.TextColumn:
