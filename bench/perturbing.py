@@ -27,7 +27,8 @@ _KINDS = tuple(kind for kind in KINDS.values() if kind.method == "rule")
 
 _HOSTILE = {"、": "ja", "」": "ja", "a.": "en"}
 """What is repeated, and the language as which it is read."""
-_SHORT, _LONG = 1 << 18, 1 << 21
+_SHORT, _LONG = 1 << 14, 1 << 20
+"""So far apart that the step where texts outgrow a cache weighs little; backtracking would give an exponent of 2."""
 _DONORS = ("琵琶湖とガラス。", "We like Venus.")
 
 
