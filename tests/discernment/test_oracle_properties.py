@@ -87,7 +87,7 @@ def test_no_character_is_split(kind):
                 assert set(characters(found)) <= whole
 
     check()
-    assert n_possible > 30
+    assert n_possible > 10
 
 
 @pytest.mark.parametrize("kind", [*SHORTER, *LONGER, *REPLACED])
@@ -110,7 +110,7 @@ def test_a_higher_degree_damages_what_a_lower_one_does_and_more(kind):
                 assert changed(case.text, lower) <= changed(case.text, higher)
 
     check()
-    assert n_pairs > 30
+    assert n_pairs > 10
 
 
 def is_part(part: str, whole: str) -> bool:

@@ -27,9 +27,6 @@ discern.command()(discern_texts.votes)
 
 @discern.command()
 def run(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR")
-    ],
     evaluator: Annotated[
         list[str],
         typer.Option(
@@ -40,6 +37,9 @@ def run(
             metavar="NAME",
         ),
     ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the page, tables and pictures.", metavar="DIR")
+    ] = Path("discernment"),
     collection: options.CollectionFile = None,
     from_run: options.FromRun = None,
     from_suite: options.FromSuite = False,

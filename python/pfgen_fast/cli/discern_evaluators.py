@@ -77,10 +77,11 @@ class Evaluators:
     def _judge(self) -> dict[str, Any]:
         from ..judging.server import Server
 
-        if self.judge["model"] is None:
+        if self.judge["model"] is None and not self.asking.is_dry:
             fail("--model is missing: expected the judge's name on the server")
         return {
             **self.judge,
+            "model": self.judge["model"] or "judge",  # what asking would cost does not depend on it
             "tasks": self.source.collection.tasks,
             "server": self.asking.server or Server(),
             "spending": self.asking.spending,
