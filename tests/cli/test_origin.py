@@ -67,11 +67,18 @@ def line_of(name, checkout, tmp_path):
         "experiment external": ("experiment", "external", *experiment, "--scores", tmp_path / "scores.csv"),
         "experiment significance": ("experiment", "significance", *experiment),
         "experiment sensitivity": ("experiment", "sensitivity", *experiment, "--vary", "limit=150"),
+        "discern run": (
+            *("discern", "run", "--from-run", runs[0], "-e", "ngram", "--kinds", "char_delete/300", "--draws", 0),
+            *("-o", tmp_path / "discernment"),
+        ),
+        "discern perturb": (
+            *("discern", "perturb", "--from-run", runs[0], "--kinds", "newline", "-o", tmp_path / "damaged.jsonl"),
+        ),
     }.get(name)
 
 
-WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords"}
-"""Commands that read results alone, or that name their suite otherwise."""
+WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show", "discern kinds", "discern votes"}
+"""Commands that read results or texts alone, or that name their suite otherwise."""
 
 TESTED_ELSEWHERE = {"import-batch", "experiment judge", "view"}
 """Commands that need files or a server, or that are one."""
@@ -81,6 +88,7 @@ TAKE_A_SUITE = [
     *("suite info", "suite check", "suite compile"),
     *(f"experiment {name}" for name in ("all", "parts", "relations", "sets")),
     *(f"experiment {name}" for name in ("stability", "external", "significance", "sensitivity")),
+    *("discern run", "discern perturb"),
 ]
 WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify", "generate", "sweep"]
 
@@ -88,7 +96,7 @@ WITH_SCORES = ["score", "score --question-column", "compare", "explain", "verify
 def test_every_command_is_accounted_for():
     groups = {
         name: [command.name or command.callback.__name__ for command in getattr(module, name).registered_commands]
-        for name in ("suite", "experiment")
+        for name in ("suite", "experiment", "discern")
         for module in [__import__(f"pfgen_fast.cli.{name}", fromlist=[name])]
     }
     names = {f"{name} {sub}" for name, subs in groups.items() for sub in subs} | (set(commands.LINES) - set(groups))
@@ -103,6 +111,8 @@ def test_the_suite_is_that_of_the_checkout_and_is_named(call, checkout, tmp_path
     assert str(checkout / "data") in out
     if name in WITH_SCORES:
         assert out.splitlines()[-2:] == [f"suite: {checkout / 'data'}", f"signature: {signature}"]
+    elif name == "discern run":
+        assert signature in out.splitlines()[-1]  # as a part of that of the whole test
     else:
         assert "signature" not in out
 

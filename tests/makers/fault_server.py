@@ -142,6 +142,7 @@ def serving(behave: Callable[[Request], Reply]) -> Iterator[Server]:
 
     class Quiet(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 128  # the usual 5 are fewer than connect at once, and the others may be reset
 
         def handle_error(self, request: object, client_address: object) -> None:
             pass  # the client was killed

@@ -189,5 +189,6 @@ def run(
     found = [test.run(one) for one in opened]
     show_finding(finding_of(found, figures or (), test.agreements(found)), output, report=report, quiet=quiet)
     if not quiet:
+        source.print_suite()
         for result in found:
             print_line((f"signature: {shown(result.signature)}", "dim"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .app import fail
 from .discern_options import columns_of
-from .origin import given_suite, suite_or_here
+from .origin import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..discernment.items import Collection
@@ -65,6 +65,11 @@ class Source:
         from ..runs.checkout import suite_of
 
         return suite_of(Path(self.run), given_suite(self.suite))
+
+    def print_suite(self) -> None:
+        """Prints which suite was used, if one was."""
+        if "loaded_suite" in vars(self):
+            print_origin(self.loaded_suite)
 
     def plan(
         self, name: str, kinds: Sequence[str] | None, levels: Sequence[str] | None, *, rules_only: bool = False

@@ -113,6 +113,7 @@ def perturb(
             count(n_written, n_texts)
     if not quiet:
         print_line(f"{counted(n_written, 'text')} of {counted(len(found.items), 'item')}: {shown(str(output))}")
+        source.print_suite()
 
 
 def show(
