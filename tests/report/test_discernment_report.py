@@ -12,10 +12,14 @@ import pytest
 from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.discernment import discern
+from pfgen_fast.discernment.originals import from_suite
 from pfgen_fast.discernment.plan import Plan, perturbation
 from pfgen_fast.discernment.published import Published
 from pfgen_fast.discernment.result import Curve, Example
 from pfgen_fast.evaluators.evaluator import Metric
+from pfgen_fast.evaluators.ngram import NgramEvaluator
 from pfgen_fast.report.charts import drawn
 from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.discernment.reasons import reasons
@@ -478,3 +482,13 @@ def test_the_cells_of_a_heat_map_are_equally_high_in_all_panels(one):
     panels = figure.axes[:4]
     heights = {round(axes.get_position().height / axes.get_ylim()[0], 6) for axes in panels}
     assert len(heights) == 1
+
+
+def test_what_too_few_scores_tell_is_not_called_blindness():
+    mini = discern(NgramEvaluator(Scorer("mini")), from_suite(Suite.load("mini")), draws=0)
+    (remarks,) = [one for one in finding_of([mini]).remarks if one.title.startswith("What ngram does not notice")]
+    (unclear,) = [sentence for sentence in remarks.sentences if sentence.startswith("Too few scores change")]
+    (blind,) = [sentence for sentence in remarks.sentences if sentence.startswith("helpfulness is blind")]
+    assert "word_repeat" in unclear
+    assert "negate" in blind
+    assert "word_repeat" not in blind

@@ -141,13 +141,23 @@ def _saturated(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 def _missed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
     for metric in result.metrics:
         own = [row for row in result.profile() if row["metric"] == metric]
-        if blind := [row["kind"] for row in own if row["verdict"] == "blind"]:
+        unnoticed = [row["kind"] for row in own if row["verdict"] == "blind"]
+        unclear = [kind for kind in unnoticed if _is_unclear(cells, kind, metric)]
+        if blind := [kind for kind in unnoticed if kind not in unclear]:
             most = [cell for kind in blind if (cell := _hardest(cells, kind, metric)) is not None]
             drops = [f"{name_of(cell)} (d {d_text(cell)}, drop {_number(cell['mean_drop'])})" for cell in most]
             yield f"{metric} is blind, at any degree, to {_listed(drops)}.{_why(result, metric, blind)}"
+        if unclear:
+            yield f"Too few scores change to say whether {metric} notices {_listed(unclear)}: it takes more items."
         late = [row for row in own if row["verdict"] == "needs much"]
         if late:
             yield f"{metric} needs much damage by {_listed([_from_where(row, cells) for row in late])}."
+
+
+def _is_unclear(cells: Sequence[Row], kind: str, metric: str) -> bool:
+    """Whether some scores fell and none rose, but too few changed at all for that to count as noticed."""
+    own = (cell for cell in cells if (cell["kind"], cell["metric"]) == (kind, metric))
+    return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in own)
 
 
 def _from_where(row: Row, cells: Sequence[Row]) -> str:
