@@ -1,5 +1,4 @@
 // Words deleted, exchanged and written twice.
-#include <ranges>
 
 #include "perturbation/damage.hpp"
 #include "perturbation/words.hpp"
@@ -38,9 +37,10 @@ class WordRemoval : public Damage {
     const std::u32string_view text = original_->view();
     out.reserve(text.size());
     std::size_t at = 0;
-    for (const Span hole : std::views::reverse(holes_)) {
-      out.append(text.substr(at, hole.begin - at));
-      at = hole.end;
+    // Not by std::views::reverse, which clang up to 15 cannot compile with the library of GCC.
+    for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {
+      out.append(text.substr(at, hole->begin - at));
+      at = hole->end;
     }
     out.append(text.substr(at));
   }
