@@ -38,9 +38,9 @@ class WordRemoval : public Damage {
     out.reserve(text.size());
     std::size_t at = 0;
     // Not by std::views::reverse, which clang up to 15 cannot compile with the library of GCC.
-    for (auto hole = holes_.rbegin(); hole != holes_.rend(); ++hole) {
-      out.append(text.substr(at, hole->begin - at));
-      at = hole->end;
+    for (std::size_t i = holes_.size(); i-- > 0;) {
+      out.append(text.substr(at, holes_[i].begin - at));
+      at = holes_[i].end;
     }
     out.append(text.substr(at));
   }
