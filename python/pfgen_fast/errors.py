@@ -32,6 +32,10 @@ class DiscernmentError(PfgenError, ValueError):
     """A test of an evaluator is impossible: a collection, plan, table, weight or score breaks the rules."""
 
 
+class ChecklistError(PfgenError, ValueError):
+    """Answers cannot be judged by checklists: a suite, run, judgement, mark or option breaks the rules."""
+
+
 class BuildError(PfgenError, ValueError):
     """A suite cannot be built: the config breaks the rules, or a stage leaves too few answers."""
 

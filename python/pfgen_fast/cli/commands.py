@@ -26,6 +26,7 @@ LINES = {
     "import-batch": "Imports output files of OpenAI's Batch API as a run; Gemini's batches have the same format.",
     "suite": "Inspects, checks, compiles and builds suites of questions.",
     "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
+    "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",
     "experiment": "Analyses what the scores mean: how they correlate, how stable they are.",
 }
 

@@ -1,0 +1,75 @@
+"""Words of a text by a named counter, which is part of every signature.
+
+`regex` needs nothing, and is the default; `nltk` counts as the published figures do (its version matters: 3.8.1 gives
+them exactly); `characters` are code points without white space, for languages that are written without blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, get_args
+
+from ..errors import ChecklistError
+from ..files.optional import optional
+
+Counter = Literal["regex", "nltk", "characters"]
+COUNTERS: tuple[Counter, ...] = get_args(Counter)
+
+_WORD = re.compile(r"\w+(?:[-.,:/]\w+)*|['’]\w+|[^\w\s]")
+_VISIBLE = re.compile(r"\S")
+
+
+def words(text: str, counter: Counter = "regex") -> list[str]:
+    """The words of a text in order; marks of punctuation count as words.
+
+    Raises:
+        ChecklistError: `nltk` is asked for, but it or its data are missing.
+
+    Example:
+        >>> words("It isn't 1,000 km.")
+        ['It', 'isn', "'t", '1,000', 'km', '.']
+        >>> words("氷は 水。", "characters")
+        ['氷', 'は', '水', '。']
+    """
+    if counter == "regex":
+        return _WORD.findall(text)
+    if counter == "characters":
+        return _VISIBLE.findall(text)
+    found: list[str] = _nltk().word_tokenize(text)
+    return found
+
+
+def count_words(text: str, counter: Counter = "regex") -> int:
+    """The number of words."""
+    return len(words(text, counter))
+
+
+def counter_name(counter: Counter) -> str:
+    """The counter with its version, for a signature.
+
+    Example:
+        >>> counter_name("regex")
+        'regex'
+    """
+    return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
+
+
+def has_nltk() -> bool:
+    """Whether NLTK and its data of sentences are there."""
+    try:
+        _nltk()
+    except ChecklistError:
+        return False
+    return True
+
+
+def _nltk() -> Any:
+    nltk = optional("nltk", extra="metrics", needed_for="the word counter nltk", error=ChecklistError)
+    try:
+        nltk.word_tokenize("a b")
+    except LookupError:
+        raise ChecklistError(
+            "the word counter nltk needs the data 'punkt' of NLTK, which are not there: python -m nltk.downloader "
+            "punkt punkt_tab; or take the counter regex"
+        ) from None
+    return nltk

@@ -1,0 +1,8 @@
+"""`pfgen-fast checklists`: long answers judged question by question."""
+
+from __future__ import annotations
+
+from .commands import LINES, new_group
+
+checklists = new_group(LINES["checklists"])
+# In the order of a user's way: files, answers, judging, tables, what they mean.
