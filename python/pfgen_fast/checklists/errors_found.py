@@ -20,7 +20,7 @@ from ..errors import ChecklistError
 from .classic import repetition
 from .judgements import AnswerKey, Judgement
 from .lengths import Claim, claim_in
-from .rejections import PUBLISHED_PHRASES, Rejections, packaged_phrases
+from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 from .runs import Answer, Run
 from .sentences import MIN_CHARACTERS, Repeated, published_sentences, repeated, sentences
 from .suite import ChecklistSuite, Task, sha256_of
@@ -104,7 +104,7 @@ class ErrorRules:
         """The phrases of rejection."""
         if self.phrases is not None:
             return Rejections(self.phrases)
-        return Rejections(PUBLISHED_PHRASES if self.profile == "published" else packaged_phrases(self.suite.language))
+        return Rejections(PUBLISHED_PHRASES if self.profile == "published" else phrases_for(self.suite.language))
 
     @cached_property
     def counter(self) -> CounterName:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +56,13 @@ def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:
     return checked(read_toml(path, error=ChecklistError), _languages, str(path), error=ChecklistError)
 
 
-@cache
-def packaged_phrases(language: str) -> tuple[str, ...]:
-    """The packaged phrases of a language, such as `en` or `en-GB`; empty for a language without any."""
-    return read_phrases().get(language.partition("-")[0].casefold(), ())
+def phrases_for(language: str, path: Path = PACKAGED) -> tuple[str, ...]:
+    """The phrases of a language, such as `en` or `en-GB`; empty if the file has none.
+
+    Raises:
+        ChecklistError: The file breaks the rules.
+    """
+    return read_phrases(path).get(language.partition("-")[0].casefold(), ())
 
 
 def _languages(value: Any) -> Mapping[str, tuple[str, ...]]:
