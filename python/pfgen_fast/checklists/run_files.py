@@ -93,13 +93,17 @@ def write_run(
     folder.mkdir(parents=True, exist_ok=True)
     listed, judged = list(answers), list(judgements)
     if listed:
-        path = folder / "answers.jsonl.xz"
-        with writing_whole(path) as file, compressing(file, path) as packed:
-            for answer in listed:
-                packed.write(json_line(_entry(answer)))
+        write_answers(folder / "answers.jsonl.xz", listed)
     if judged:
         write_judgements(folder / "judgements.jsonl.xz", judged)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
+
+
+def write_answers(path: Path, answers: Iterable[Answer]) -> None:
+    """Writes a file of answers atomically."""
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        for answer in answers:
+            packed.write(json_line(_entry(answer)))
 
 
 def _entry(answer: Answer) -> dict[str, Any]:
