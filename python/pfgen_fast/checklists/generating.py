@@ -184,7 +184,10 @@ def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine
             f"the engine {engine} answers the questions of n-gram suites; expected one of {', '.join(ENGINES)}"
         )
     name = cast(EngineName, engine)  # an unknown name is refused with those of all engines
-    return open_engine(name, model=setting.model, mode=setting.mode, sampling=setting.sampling, **options)
+    opened: ModelEngine = open_engine(
+        name, model=setting.model, mode=setting.mode, sampling=setting.sampling, **options
+    )
+    return opened
 
 
 def generate_answers(
