@@ -16,7 +16,7 @@ from ..generation.events import Events, reports_to
 from ..generation.openai_protocol import Details
 from ..generation.prompts import Request
 from .budget import Estimate, Prices, Spending, prompt_tokens
-from .replies import UNKNOWN, Replies
+from .replies import UNKNOWN, KeptReplies
 from .requests import JudgeRequest
 
 _REQUESTS_AT_A_TIME = 128
@@ -34,7 +34,7 @@ class Asking:
             requested again.
     """
 
-    def __init__(self, requests: Iterable[JudgeRequest], replies: Replies, *, keeps_empty: bool = False) -> None:
+    def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
         self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
         self._unasked: dict[str, JudgeRequest] = {}  # those without a reply, by key

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,6 +27,19 @@ class Keep(Protocol):
 
     def __call__(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
         """Stores the reply to a request, with what the server said of it; the reply is on disk when this returns."""
+
+
+class KeptReplies(Protocol):
+    """What asking needs to know of stored replies."""
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the reply to the request with this key is stored."""
+
+    def get(self, key: str) -> str | None:
+        """The reply to the request with this key; None if there is none."""
+
+    def adding(self) -> AbstractContextManager[Keep]:
+        """Yields a function that stores the reply to a request."""
 
 
 class Replies:
@@ -49,10 +63,12 @@ class Replies:
         self._details: dict[str, Details] = {}
         self._times: dict[str, str] = {}
         self._known: dict[Details, Details] = {}  # few differ
+        self._models: dict[str, None] = {}
         for entry in self._journal.entries():
             key, reply = entry.get("key"), entry.get("reply")
             if isinstance(key, str) and isinstance(reply, str):
                 self._learn(key, reply, _details(entry), reported_name(entry.get("time")))
+                self._models |= dict.fromkeys(_model(entry))
         if not self._replies and self._journal.has_lines:
             raise JudgingError(f"{path}: holds no replies of a judge")
 
@@ -68,6 +84,11 @@ class Replies:
 
     def __len__(self) -> int:
         return len(self._replies)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose replies the file held when it was opened, by the names under which they were asked."""
+        return tuple(self._models)
 
     def details(self, key: str) -> Details:
         """What the server said of the reply to the request with this key; nothing if that is not known."""
@@ -118,3 +139,10 @@ class Replies:
 
 def _details(entry: Mapping[str, Any]) -> Details:
     return Details(*(reported_name(entry.get(name)) for name in ("finish_reason", "model", "system_fingerprint")))
+
+
+def _model(entry: Mapping[str, Any]) -> list[str]:
+    """The model that was asked, if the entry has its request."""
+    request = entry.get("request")
+    model = reported_name(request.get("model")) if isinstance(request, Mapping) else None
+    return [] if model is None else [model]
