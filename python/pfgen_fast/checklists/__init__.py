@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .runs import Run as Run
     from .runs import open_runs as open_runs
     from .scores import Scores as Scores
+    from .scoring import score_runs as score_runs
     from .suite import ChecklistSuite as ChecklistSuite
 
 __getattr__ = names_on_demand(
@@ -28,5 +29,6 @@ __getattr__ = names_on_demand(
         "open_runs": "runs",
         "parse_overall": "replies",
         "parse_reply": "replies",
+        "score_runs": "scoring",
     },
 )
