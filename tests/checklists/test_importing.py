@@ -258,6 +258,16 @@ def test_a_table_of_models_names_them(tmp_path: Path, checkout: Path, suite: Che
     assert compact["heron"].answers(suite) == runs["heron"].answers(suite)
 
 
+def test_a_folder_of_compact_judgements_alone_is_enough(tmp_path: Path, checkout: Path, suite: ChecklistSuite) -> None:
+    _, runs = imported(checkout, suite, tmp_path / "runs")
+    (tmp_path / "compact").mkdir()
+    shutil.copy(runs["heron"].judgements_path or "", tmp_path / "compact/heron.jsonl")
+
+    _, again = imported(tmp_path / "compact", suite, tmp_path / "again")
+
+    assert again["heron"].judgements(suite) == runs["heron"].judgements(suite)
+
+
 @checklist_data.needs_hellobench
 def test_the_published_files_give_what_the_compact_ones_hold(tmp_path: Path) -> None:
     suite = import_suite(checklist_data.folder())
