@@ -10,15 +10,19 @@ if TYPE_CHECKING:
     from .runs import open_runs as open_runs
     from .scores import Scores as Scores
     from .suite import ChecklistSuite as ChecklistSuite
+    from .weights import FittedWeights as FittedWeights
+    from .weights import fit_weights as fit_weights
 
 __getattr__ = names_on_demand(
     __name__,
     {
         "Answer": "runs",
         "ChecklistSuite": "suite",
+        "FittedWeights": "weights",
         "Judgement": "judgements",
         "Run": "runs",
         "Scores": "scores",
+        "fit_weights": "weights",
         "open_runs": "runs",
     },
 )
