@@ -23,6 +23,9 @@ BOUND = 0.5
 HIGHEST_MARK = 10.0
 """The mark of a perfect answer; the lowest is 0."""
 
+_BEYOND = 0.5
+"""How far simulated marks may be beyond people's: they are rounded to one of these."""
+
 
 @dataclass(frozen=True)
 class FittedWeights:
@@ -66,7 +69,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
 
     Args:
         verdicts: A row for each mark, with a verdict from 0 to 1 for each question.
-        marks: The marks of the whole answers, from 0 to 10.
+        marks: The marks of the whole answers, from 0 to 10; simulated ones may be half a mark beyond.
         bound: The smallest coefficient.
 
     Raises:
@@ -110,8 +113,8 @@ def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
         raise ChecklistError(f"{len(rows)} rows of verdicts for {len(values)} marks: expected one for each")
     if not rows.shape[1]:
         raise ChecklistError("verdicts of no question: expected at least one")
-    _check_range(rows, 1.0, "verdict", "; divide verdicts of 0 to 4 by 4")
-    _check_range(values, HIGHEST_MARK, "mark")
+    _check_range(rows, 1.0, "verdict", hint="; divide verdicts of 0 to 4 by 4")
+    _check_range(values, HIGHEST_MARK, "mark", beyond=_BEYOND)
     return rows, values
 
 
@@ -126,8 +129,8 @@ def _numbers(given: Any, what: str, n_dimensions: int) -> Floats:
     return found
 
 
-def _check_range(values: Floats, highest: float, what: str, hint: str = "") -> None:
-    wrong = np.argwhere(~((values >= 0) & (values <= highest)))
+def _check_range(values: Floats, highest: float, what: str, *, beyond: float = 0.0, hint: str = "") -> None:
+    wrong = np.argwhere(~((values >= -beyond) & (values <= highest + beyond)))
     if len(wrong):
         row, *question = wrong[0].tolist()
         place = f"row {row}" + "".join(f", question {number}" for number in question)
