@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .runs import Run as Run
     from .runs import open_runs as open_runs
     from .scores import Scores as Scores
+    from .scoring import score_runs as score_runs
     from .suite import ChecklistSuite as ChecklistSuite
     from .weights import FittedWeights as FittedWeights
     from .weights import fit_weights as fit_weights
@@ -24,5 +25,6 @@ __getattr__ = names_on_demand(
         "Scores": "scores",
         "fit_weights": "weights",
         "open_runs": "runs",
+        "score_runs": "scoring",
     },
 )
