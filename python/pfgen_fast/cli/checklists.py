@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import checklists_files, checklists_generate, checklists_table
+from . import checklists_files, checklists_generate, checklists_metrics, checklists_table
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
@@ -14,3 +14,5 @@ checklists.command("from-suite")(checklists_files.from_suite)
 checklists.command()(checklists_generate.generate)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
+checklists.command()(checklists_metrics.metrics)
+checklists.command()(checklists_metrics.errors)
