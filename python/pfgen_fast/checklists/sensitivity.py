@@ -6,6 +6,7 @@ Without people's marks nobody knows how sure the weights are; random weights aro
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +139,7 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
         tuple(_category_shift(sums, key, weights, equal) for key in sums.sums),
         stability(sums, weights, drawn) if draws else None,
         concentration,
-        tuple(_notes(sums)),
+        (*scores.notes, *_notes(sums)),
     )
 
 
@@ -188,7 +189,7 @@ def _category_shift(
     difference = (sums.of_category(key, equal)[0] - sums.of_category(key, weights)[0])[n > 0] / n[n > 0]
     shifts = sums.suite.rescaling.factor * difference
     largest = float(shifts[np.argmax(np.abs(shifts))]) if len(shifts) else 0.0
-    mean = float(shifts.mean()) if len(shifts) else 0.0
+    mean = math.fsum(shifts.tolist()) / len(shifts) if len(shifts) else 0.0
     return CategoryShift(key, min(weights[key]), max(weights[key]), mean, largest)
 
 
