@@ -190,3 +190,10 @@ def test_the_finding_names_who_moves_farthest() -> None:
     assert data["variations"]["missing answers as zero"]["models"][0]["place"] == 3
     assert data["draws"]["concentration"] == 100
     assert len(variations.rows) == len(draws.rows) == 3
+
+
+def test_two_models_are_enough_for_an_order() -> None:
+    found = sensitivity(scores_of({"good": GOOD, "few": MISSING}), draws=20)
+    assert [one.kendall for one in found.variations] == [1, -1, 1]
+    assert found.drawn is not None
+    assert found.drawn.kendall == 1

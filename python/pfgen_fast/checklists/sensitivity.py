@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ChecklistError
-from ..statistics.correlation import Floats, kendall
-from ..statistics.ranking import ranks
+from ..statistics.correlation import Floats
+from ..statistics.ranking import draws_kendall, ranks
 from .fitting import CategoryKey
 from .scores import Scores
 from .table_stability import N_COMPARED, Stability, stability
@@ -42,7 +42,8 @@ class Variation:
     @property
     def kendall(self) -> float | None:
         """Kendall's tau-b with the usual averages; None for fewer than two different averages."""
-        return kendall(self.usual.round(N_COMPARED), self.averages.round(N_COMPARED))
+        (found,) = draws_kendall(self.usual.round(N_COMPARED), self.averages[np.newaxis].round(N_COMPARED)).tolist()
+        return None if math.isnan(found) else found
 
     @property
     def shifts(self) -> Floats:
