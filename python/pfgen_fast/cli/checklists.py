@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import checklists_files, checklists_generate, checklists_metrics, checklists_table
+from . import checklists_files, checklists_generate, checklists_metrics, checklists_table, checklists_weights
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
@@ -16,3 +16,5 @@ checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
 checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)
+checklists.command()(checklists_weights.fit)
+checklists.command()(checklists_weights.sensitivity)
