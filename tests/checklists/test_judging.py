@@ -314,6 +314,20 @@ def test_a_checklist_that_was_changed_makes_its_judgements_stale(path):
     assert judging.n_open == N_TASKS // 2
 
 
+@pytest.mark.parametrize("questions", [("Is it short?",), ("Is it short?", "Is it a tale?", "Does it end?", "Well?")])
+def test_a_checklist_of_another_length_makes_its_judgements_stale_too(path, questions):
+    judged([path])
+    key = ("tales", "short")
+    weights = (100 / len(questions),) * len(questions)
+    other = replace(suite().checklists[key], questions=questions, weights=weights)
+    changed = suite(checklists={**suite().checklists, key: other})
+    judging, problem = judged([path], of=changed)
+    assert problem is None
+    assert judging.runs[0].standing().n_judged == N_TASKS
+    found = read_judgements(path / "judgements.jsonl", changed)
+    assert {len(row.scores) for row in found} == {2, len(questions)}
+
+
 def test_only_the_areas_that_were_named_are_judged_and_others_stay(path, expected):
     judging, _ = judged([path], options=replace(OPTIONS, areas=("letters",)))
     assert judging.runs[0].standing().n_ratings == N_TASKS // 2

@@ -226,7 +226,8 @@ def test_a_sentinel_says_how_much_is_as_before(judge, runs):
     code, out, _ = judge("--sentinel", "4", behave=honest)
     assert code == 0
     assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")
-    assert f"a: sentinel of 4 answers, 4 judged as before: {runs}/a/sentinels/001.jsonl" in out
+    said = "a: sentinel of 4 answers, 4 judged as before"
+    assert f"{said}; for drift compare {runs}/a with {runs}/a/sentinels/001.jsonl" in out.splitlines()
     assert len(read_judgements(runs / "b" / "sentinels" / "001.jsonl", suite())) == 4
 
 
