@@ -227,7 +227,8 @@ def test_a_sentinel_says_how_much_is_as_before(judge, runs):
     assert code == 0
     assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")
     said = "a: sentinel of 4 answers, 4 judged as before"
-    assert f"{said}; for drift compare {runs}/a with {runs}/a/sentinels/001.jsonl" in out.splitlines()
+    told = f"{said}: {runs}/a/sentinels/001.jsonl (checklists drift --sentinels says what has changed)"
+    assert told in out.splitlines()
     assert len(read_judgements(runs / "b" / "sentinels" / "001.jsonl", suite())) == 4
 
 

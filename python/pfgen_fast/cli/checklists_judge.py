@@ -270,7 +270,7 @@ def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
         elif not quiet:
             n = len(one.sides()[1])
             said = f"{name}: sentinel of {counted(n, 'answer')}, {one.n_equal:,} judged as before"
-            print_line(shown(f"{said}; for drift compare {one.before.run.folder} with {one.path}"))
+            print_line(shown(f"{said}: {one.path} (checklists drift --sentinels says what has changed)"))
 
 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:
