@@ -1,21 +1,23 @@
-"""Draws of tasks within the parts of a suite, the same for all models, and means of models in them.
+"""Scores of models by the parts of a suite, whose tasks are drawn within their part and the same for all models.
 
 Areas count alike in an average, not answers; a part of which some model has no answer counts for none of them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.correlation import Floats
-from ..statistics.resampling import Counts, bootstrap_counts, resampled_means
+from ..statistics.resampling import Counts, bootstrap_counts
+from ..statistics.stratified import Stratum, drawn_means, mean_of_strata
 
 Ints = NDArray[np.int64]
 
-_GRID = 2.0**32
 _SEEDS = 1 << 16
 """Every part has draws of its own, so that parts with as many tasks are not drawn alike."""
 
@@ -40,29 +42,14 @@ def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
     return counts
 
 
-def task_means(values: Floats, rows: Ints, tasks: Ints, n_rows: int, n_tasks: int) -> Floats:
-    """The mean of the values of each row and task, on a grid that makes sums exact; NaN where there is none.
-
-    Example:
-        >>> task_means(np.array([1.0, 2.0]), np.array([0, 0]), np.array([1, 1]), 1, 2).tolist()
-        [[nan, 1.5]]
-    """
-    cells = rows * n_tasks + tasks
-    size = n_rows * n_tasks
-    with np.errstate(invalid="ignore"):
-        means = np.bincount(cells, np.rint(values * _GRID), size) / np.bincount(cells, minlength=size)
-    found: Floats = (np.rint(means) / _GRID).reshape(n_rows, n_tasks)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Means of models over the parts of a suite.
+    """Means of models over parts of a suite that count alike.
 
     Attributes:
         counted: The numbers of the parts that count.
-        of_parts: The mean of each row (a model) in each part (column); NaN where it has no answer.
-        values: The mean over the parts that count; NaN if none does.
+        of_parts: The mean of each of these parts (row) for each model (column).
+        values: The mean over these parts for each model; NaN if there are none.
         draws: The same for each draw (row) and model (column).
     """
 
@@ -72,26 +59,50 @@ class Averages:
     draws: Floats
 
 
-def averages(means: Floats, parts: Ints, counts: Counts, usual: tuple[int, ...]) -> Averages:
-    """The means of models over parts, and the same in draws.
+def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0) -> Averages:
+    """The means of models over the parts that all of them have, and the same in draws of tasks.
 
     Args:
-        means: The score of each model (row) on each task (column); NaN where there is none.
-        parts: The number of each task's part.
-        counts: How often each task is in each draw.
+        strata: The scores of the models (rows) on the tasks (columns) of each part.
         usual: The numbers of the parts that may count.
+        n_draws: The number of draws.
+        seed: The seed of the draws.
     """
-    n_parts = int(parts.max()) + 1
-    whole = np.ones((1, means.shape[1]), dtype=np.int32)
-    of_parts = np.full((len(means), n_parts), np.nan)
-    for part in range(n_parts):
-        tasks = parts == part
-        of_parts[:, part] = resampled_means(means[:, tasks], whole[:, tasks])[0]
-    counted = tuple(part for part in usual if not np.isnan(of_parts[:, part]).any())
-    values, draws = np.zeros(len(means)), np.zeros((len(counts), len(means)))
-    for part in counted:
-        tasks = parts == part
-        values += of_parts[:, part]
-        draws += resampled_means(means[:, tasks], counts[:, tasks])
-    n = len(counted) or np.nan
-    return Averages(counted, of_parts, values / n, draws / n)
+    counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
+    n_models = len(strata[0].totals)
+    if not counted:
+        return Averages((), np.zeros((0, n_models)), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan))
+    chosen = [strata[part] for part in counted]
+    of_parts = [exact_mean(stratum) for stratum in chosen]
+    draws = mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
+    return Averages(counted, np.array(of_parts), mean_of_strata(of_parts), draws)
+
+
+def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
+    """The values of answers by part: of each model (row) and task (column) of the part.
+
+    Args:
+        values: The value of each answer.
+        models: The number of its model.
+        tasks: The number of its task.
+        n_models: How many models there are.
+        parts: The number of each task's part.
+
+    Example:
+        >>> (one,) = strata_of(np.array([1.0, 3.0]), np.array([0, 0]), np.array([1, 1]), 1, np.array([0, 0]))
+        >>> one.totals.tolist(), one.counts.tolist()
+        ([[0.0, 4.0]], [[0.0, 2.0]])
+    """
+    cells, size = models * len(parts) + tasks, n_models * len(parts)
+    totals = np.bincount(cells, values, size).reshape(n_models, -1)
+    counts = np.bincount(cells, minlength=size).astype(np.float64).reshape(n_models, -1)
+    n_parts = int(parts.max(initial=-1)) + 1
+    return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
+
+
+def exact_mean(stratum: Stratum) -> Floats:
+    """The mean of each model over its answers; NaN where it has none."""
+    sums = np.array([math.fsum(row) for row in stratum.totals.tolist()])
+    with np.errstate(invalid="ignore"):
+        found: Floats = sums / stratum.counts.sum(axis=1)
+    return found

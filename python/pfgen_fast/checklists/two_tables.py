@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.correlation import Floats
-from ..statistics.resampling import Counts, interval
+from ..statistics.resampling import interval
 from .pairing import Pairing
-from .redrawn import Averages, averages, draws_within, task_means
+from .redrawn import averages, strata_of
 
 _DIGITS = 9
 """Averages that are the same up to here share a place."""
@@ -94,14 +94,17 @@ class TwoTables:
 
 def two_tables(pairing: Pairing, n_draws: int, seed: int = 0) -> TwoTables:
     """The tables of models by two sides."""
-    counts = draws_within(pairing.part_of_task, n_draws, seed)
-    found = [_side(pairing, scores, counts) for scores in pairing.scores]
+    found = []
+    for scores in pairing.scores:
+        strata = strata_of(scores, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
+        found.append(averages(strata, main_parts(pairing), n_draws, seed))
     rescale = pairing.suite.rescaling
+    values, draws = np.stack([one.values for one in found]), np.stack([one.draws for one in found], axis=1)
     return TwoTables(
         pairing.models,
         tuple(pairing.parts[part] for part in found[0].counted),
-        rescale_all(np.stack([one.values for one in found]), rescale.centre, rescale.factor),
-        rescale_all(np.stack([one.draws for one in found], axis=1), rescale.centre, rescale.factor),
+        (values - rescale.centre) * rescale.factor,
+        (draws - rescale.centre) * rescale.factor,
     )
 
 
@@ -110,17 +113,6 @@ def main_parts(pairing: Pairing) -> tuple[int, ...]:
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
-
-
-def rescale_all(scores: Floats, centre: float, factor: float) -> Floats:
-    """Rescaled scores."""
-    found: Floats = (scores - centre) * factor
-    return found
-
-
-def _side(pairing: Pairing, scores: Floats, counts: Counts) -> Averages:
-    means = task_means(scores, pairing.model_of, pairing.task_of, len(pairing.models), len(pairing.tasks))
-    return averages(means, pairing.part_of_task, counts, main_parts(pairing))
 
 
 def places(values: Floats) -> Floats:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from . import checklists_agreement
+from . import checklists_agreement, checklists_table
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
 # In the order of a user's way: files, answers, judging, tables, what they mean.
+checklists.command()(checklists_table.table)
+checklists.command()(checklists_table.score)
 checklists.command()(checklists_agreement.agree)
 checklists.command()(checklists_agreement.drift)

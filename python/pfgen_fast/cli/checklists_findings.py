@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .app import note, print_json, print_line, shown, stdout, styled
+from .checklists_printing import print_table
 from .findings import show_finding
-from .layout import rest, shortened, width_of
 
 if TYPE_CHECKING:
+    from ..checklists.readable_tables import ReadableTable
     from ..experiments.finding import Finding, Table
 
 _MOST_ROWS = 30
-_NARROWEST = 16
 
 Output = Annotated[
     Path | None,
@@ -51,34 +52,18 @@ def _print(finding: Finding) -> None:
     stdout().print(shown(finding.paragraph))
     tables = finding.shown_tables
     for table in tables[:1]:
-        _print_table(table)
+        print_table(_readable(table))
+        if len(table.rows) > _MOST_ROWS:
+            print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
     if len(tables) > 1:
         titles = "; ".join(table.title for table in tables[1:])
         print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))
 
 
-def _print_table(table: Table) -> None:
-    is_text = [table.is_text(number) for number in range(len(table.columns))]
-    rows = [list(table.columns), *table.texts()[:_MOST_ROWS]]
-    rows = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
-    spare = rest(sum(widths) + 2 * (len(widths) - 1))
-    for number in sorted(range(len(widths)), key=lambda number: -widths[number]):
-        if spare is not None and spare < 0 and is_text[number]:
-            cut = max(widths[number] + spare, min(widths[number], _NARROWEST))
-            spare += widths[number] - cut
-            widths[number] = cut
-    print_line((shown(table.title), "bold"))
-    for row in rows:
-        cells = (
-            _padded(shortened(cell, width), width, to_the_right=not text)
-            for cell, width, text in zip(row, widths, is_text, strict=True)
-        )
-        print_line("  ".join(cells).rstrip())
-    if len(table.rows) > _MOST_ROWS:
-        print_line((f"and {len(table.rows) - _MOST_ROWS:,} more rows", "dim"))
+def _readable(table: Table) -> ReadableTable:
+    """The first rows of a table, with the leading texts as names of the rows."""
+    from ..checklists.readable_tables import ReadableTable
 
-
-def _padded(cell: str, width: int, *, to_the_right: bool) -> str:
-    blanks = " " * (width - width_of(cell))
-    return blanks + cell if to_the_right else cell + blanks
+    names = itertools.takewhile(table.is_text, range(len(table.columns)))
+    rows = tuple(map(tuple, table.texts()[:_MOST_ROWS]))
+    return ReadableTable(table.title, table.columns, rows, max(1, len(list(names))))

@@ -64,7 +64,12 @@ def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> l
 
 
 def width_of(text: str) -> int:
-    """The columns of a text; characters of East Asia take two."""
+    """The columns of a text; characters of East Asia take two.
+
+    Example:
+        >>> width_of("ice"), width_of("氷")
+        (3, 2)
+    """
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
