@@ -66,13 +66,13 @@ def test_ratings_of_a_score_are_averaged_and_compared_one_by_one():
 
 
 def test_only_answers_with_the_same_text_and_checklist_are_compared():
-    def other(model, one):
-        if one.id == "fable-000":
-            return replace(one, response_sha256="0" * 64)
-        return replace(one, checklist_sha256="2") if one.id == "fable-001" else one
+    def with_checklist(digit):
+        return changed(FIRST, lambda _, one: replace(one, checklist_sha256=digit) if one.id == "fable-001" else one)
 
-    first = changed(FIRST, lambda _, one: replace(one, checklist_sha256="1") if one.id == "fable-001" else one)
-    second = changed(FIRST, other)
+    first = with_checklist("1")
+    second = changed(
+        with_checklist("2"), lambda _, one: replace(one, response_sha256="0" * 64) if one.id == "fable-000" else one
+    )
     del second["delta"]
     second["alpha"] = second["alpha"][:-1]
     found = pair(side(first, "a"), side(second, "b"), SUITE)
@@ -149,6 +149,23 @@ def test_unjudged_answers_are_counted(tmp_path):
     sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
     assert sides[0].n_unjudged == 4
     assert any("a: 4 answers are unjudged" in note for note in agree(sides, SUITE, draws=0).notes)
+
+
+def test_judgements_of_a_checklist_that_has_changed_are_stale(tmp_path):
+    checklist = SUITE.checklists["stories", "fable"]
+    some = changed(
+        FIRST,
+        lambda _, one: (
+            replace(one, checklist_sha256="0" * 64 if one.id == "fable-000" else checklist.sha256)
+            if one.id.startswith("fable")
+            else one
+        ),
+    )
+    sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
+    assert sides[0].n_stale == 4
+    found = agree(sides, SUITE, draws=0)
+    assert "a: 4 answers are stale, for the checklist has changed since" in found.notes
+    assert "Over 140 answers" in found.paragraph
 
 
 def test_runs_without_judgements_are_refused(tmp_path):

@@ -217,7 +217,7 @@ def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
         _words(found, names),
         tuple(tables),
         tuple(pictures),
-        (*_side_notes(sides), *pairing.notes(), *one_value_note(found.questions)),
+        (*(note for side in sides for note in side.notes), *pairing.notes(), *one_value_note(found.questions)),
         question="How far do two judges agree?",
     )
 
@@ -261,10 +261,6 @@ def _between(figure: Estimate, n_digits: int) -> str:
     if figure.low is None or figure.high is None:
         return ""
     return f" ({figure.low:.{n_digits}f} to {figure.high:.{n_digits}f})"
-
-
-def _side_notes(sides: Sequence[Side]) -> list[str]:
-    return [f"{side.name}: {side.n_unjudged:,} answers are unjudged" for side in sides if side.n_unjudged]
 
 
 def _answer_table(found: Agreed) -> Table:
@@ -328,7 +324,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
                 Matrix(names, names, np.nan_to_num(kappas), "quadratic kappa", lowest, 1.0, 3),
             ),
         ),
-        tuple(_side_notes(sides)),
+        tuple(note for side in sides for note in side.notes),
         question="How far do judges agree?",
     )
 

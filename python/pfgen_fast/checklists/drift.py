@@ -258,8 +258,7 @@ def _version_notes(old: Side, new: Side) -> list[str]:
         notes.append(f"both sides name the same version, {old.version}")
     else:
         notes.append(f"the version of the judge was {old.version} and is {new.version}")
-    notes += [f"{side.name}: {side.n_unjudged:,} answers are unjudged" for side in (old, new) if side.n_unjudged]
-    return notes
+    return [*notes, *old.notes, *new.notes]
 
 
 def _part_table(found: Drifted, names: tuple[str, str]) -> Table:

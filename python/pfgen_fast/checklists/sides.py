@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import ChecklistError
@@ -34,6 +34,7 @@ class Side:
         version: What the server said it was; None if unknown, or if there are several.
         models: By the key of a model's run and by answer, the ratings that could be used.
         n_unjudged: How many judgements have no verdicts, because no reply could be used.
+        n_stale: How many are of another checklist than the suite has now.
     """
 
     name: str
@@ -41,11 +42,18 @@ class Side:
     version: str | None
     models: Mapping[str, Mapping[AnswerKey, Ratings]] = field(repr=False)
     n_unjudged: int = 0
+    n_stale: int = 0
 
     @property
     def n_answers(self) -> int:
         """How many answers it judged."""
         return sum(map(len, self.models.values()))
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each kind of judgements that do not count."""
+        counts = (self.n_unjudged, "unjudged"), (self.n_stale, "stale, for the checklist has changed since")
+        return [f"{self.name}: {n:,} answers are {what}" for n, what in counts if n]
 
 
 def open_sides(
@@ -61,7 +69,7 @@ def open_sides(
     Args:
         paths: Folders of runs, folders of such folders, or files of judgements.
         suite: The suite that all judgements belong to.
-        judge: The judge whose judgements count; by default all, each as a side.
+        judge: The judge, or the version of one, whose judgements count; by default all, each as a side.
         mixed: Whether all versions of a judge are one side.
         method: The method whose judgements count.
 
@@ -84,7 +92,10 @@ def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str |
         ChecklistError: No run has any.
     """
     runs = open_runs(paths)
-    files = {run.key: sorted((run.folder / SENTINELS).glob("[0-9]*.jsonl")) for run in runs}
+    files = {
+        run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
+        for run in runs
+    }
     times = sorted({file.stem for listed in files.values() for file in listed})
     sides = []
     for time in times:
@@ -124,25 +135,41 @@ def _sides_of(
     """The sides of some runs, by judge and version in the order in which they come."""
     gathered: dict[tuple[str, str | None], dict[str, dict[AnswerKey, list[Judgement]]]] = {}
     unjudged: Counter[tuple[str, str | None]] = Counter()
-    judges: dict[str, None] = {}
+    stale: Counter[tuple[str, str | None]] = Counter()
+    known: dict[str, None] = {}
     for run in runs:
         for one in run.judgements(suite, with_reasons=False):
-            judges[one.judge] = None
-            if one.method != method or judge not in (None, one.judge):
+            known |= dict.fromkeys(filter(None, (one.judge, one.version)))
+            if one.method != method or judge not in (None, one.judge, one.version):
                 continue
             key = one.judge, None if mixed else one.version
             models = gathered.setdefault(key, {})
             if one.scores is None:
                 unjudged[key] += 1
                 continue
+            if _is_stale(one, suite):
+                stale[key] += 1
+                continue
             models.setdefault(run.key, {}).setdefault(one.key, []).append(one)
-    if judge is not None and judges and judge not in judges:
-        raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(judges))}")
+    if judge is not None and known and judge not in known:
+        raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
     return [
-        Side(name, *key, {model: dict(_in_order(answers)) for model, answers in models.items()}, unjudged[key])
+        Side(
+            name,
+            *key,
+            {model: dict(_in_order(answers)) for model, answers in models.items()},
+            unjudged[key],
+            stale[key],
+        )
         for key, models in gathered.items()
         if models
     ]
+
+
+def _is_stale(one: Judgement, suite: ChecklistSuite) -> bool:
+    if one.checklist_sha256 is None or one.method == "llm-eval":  # which shows no question
+        return False
+    return one.checklist_sha256 != suite.checklist(suite.by_key[one.id, one.length]).sha256
 
 
 def _in_order(answers: Mapping[AnswerKey, list[Judgement]]) -> Iterator[tuple[AnswerKey, Ratings]]:
@@ -159,7 +186,7 @@ def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:
         name = short[side.name]
         if of_path[side.name] > 1 or len(short) == 1:
             name = " ".join(filter(None, (name, side.judge, side.version)))
-        found.append(Side(name, side.judge, side.version, side.models, side.n_unjudged))
+        found.append(replace(side, name=name))
     return found
 
 

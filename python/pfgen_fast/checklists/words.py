@@ -7,6 +7,7 @@ them exactly); `characters` are code points without white space, for languages t
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Literal, get_args
 
 from ..errors import ChecklistError
@@ -39,6 +40,22 @@ def words(text: str, counter: Counter = "regex") -> list[str]:
     return found
 
 
+def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
+    """The text up to the end of its word of this number; the whole text if it has no more words.
+
+    Example:
+        >>> first_words("One, two, three.", 3)
+        'One, two'
+        >>> first_words("One, two. ", 4)
+        'One, two. '
+    """
+    if len(text) <= n_words:  # a word has at least one character
+        return text
+    found = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
+    last = next(islice(found, n_words - 1, None), None)
+    return text if last is None or next(found, None) is None else text[: last.end()]
+
+
 def count_words(text: str, counter: Counter = "regex") -> int:
     """The number of words."""
     return len(words(text, counter))
@@ -52,6 +69,16 @@ def counter_name(counter: Counter) -> str:
         'regex'
     """
     return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
+
+
+def counter_there(counter: Counter) -> Counter:
+    """The counter, or `regex` in the place of `nltk` where that or its data are missing."""
+    return "regex" if counter == "nltk" and not has_nltk() else counter
+
+
+def without(counter: Counter, used: Counter) -> str:
+    """A note that another counter was used than that of the suite."""
+    return f"the word counter {counter} of the suite is not there: words are counted by {used}"
 
 
 def has_nltk() -> bool:
