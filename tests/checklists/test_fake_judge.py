@@ -73,7 +73,10 @@ def test_longer_answers_get_better_verdicts_and_loops_worse_ones():
 
 
 def test_a_model_writes_in_the_language_of_the_task_and_as_long_as_its_name_wants():
-    english, japanese = fake.answer("m", "Write about winter.", 1), fake.answer("m", "冬の山について書いてください。", 1)
+    english, japanese = (
+        fake.answer("m", "Write about winter.", 1),
+        fake.answer("m", "冬の山について書いてください。", 1),
+    )
     assert "winter" in english
     assert "山" in japanese or "冬" in japanese
     assert fake.answer("m", "Write about winter.", 2) != english

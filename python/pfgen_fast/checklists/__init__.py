@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from .scores import Scores as Scores
     from .scoring import score_runs as score_runs
     from .suite import ChecklistSuite as ChecklistSuite
+    from .weights import FittedWeights as FittedWeights
+    from .weights import fit_weights as fit_weights
 
 __getattr__ = names_on_demand(
     __name__,
     {
         "Answer": "runs",
         "ChecklistSuite": "suite",
+        "FittedWeights": "weights",
         "Judgement": "judgements",
         "Run": "runs",
         "Scores": "scores",
+        "fit_weights": "weights",
         "open_runs": "runs",
         "score_runs": "scoring",
     },
