@@ -95,7 +95,9 @@ def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: I
     """
     cells, size = models * len(parts) + tasks, n_models * len(parts)
     weights = np.ones(len(cells))
-    totals, counts = (np.bincount(cells, column, size).reshape(n_models, -1) for column in (values, weights))
+    totals, counts = (
+        np.bincount(cells, column, size).astype(np.float64).reshape(n_models, -1) for column in (values, weights)
+    )
     n_parts = int(parts.max(initial=-1)) + 1
     return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
 
