@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    checklists_agreement,
     checklists_files,
     checklists_generate,
     checklists_judge,
@@ -26,3 +27,5 @@ checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)
 checklists.command()(checklists_weights.fit)
 checklists.command()(checklists_weights.sensitivity)
+checklists.command()(checklists_agreement.agree)
+checklists.command()(checklists_agreement.drift)
