@@ -39,6 +39,8 @@ class Judgement:
         cut: Whether the judge saw the beginning of the answer only.
         words: The number of words of the answer, where it was published with the judgement.
         most_repeated_sentence: How often the commonest sentence stands in the answer, where it was published.
+        profile: How the answer was put into the request, such as `plain`; None if unknown.
+        temperature: The judge's sampling temperature; None if unknown.
     """
 
     id: str
@@ -58,6 +60,8 @@ class Judgement:
     cut: bool = False
     words: int | None = None
     most_repeated_sentence: int | None = None
+    profile: str | None = None
+    temperature: float | None = None
 
     @property
     def key(self) -> AnswerKey:
