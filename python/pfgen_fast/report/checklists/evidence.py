@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...checklists.judged import is_stale
 from ...checklists.judgements import AnswerKey, Judgement
 from ...checklists.runs import Answer, Run
 from ...checklists.scores import AnswerScore, ModelScores, Scores, State
-from ...checklists.suite import ChecklistSuite, Task, TaskKey
+from ...checklists.suite import TaskKey
 from ...errors import ChecklistError
 from .asked import Asked, asked_of
 
@@ -24,6 +25,7 @@ class AnswerEvidence:
         score: Its score, if it is judged.
         answer: The answer, if the run has it.
         judgements: The judgements of it, in the order of the file.
+        are_stale: Whether each of them is of another text or another checklist.
         asked: What judges were asked about it, and what they replied.
         marks: What a reader should look at, such as `repetition`.
     """
@@ -33,6 +35,7 @@ class AnswerEvidence:
     score: AnswerScore | None = None
     answer: Answer | None = None
     judgements: tuple[Judgement, ...] = ()
+    are_stale: tuple[bool, ...] = ()
     asked: tuple[Asked, ...] = ()
     marks: tuple[str, ...] = ()
 
@@ -62,12 +65,15 @@ class ModelEvidence:
         return frozenset(length for _, length in self.by_task)
 
 
-def evidence_of(scores: Scores, runs: Sequence[Run], *, with_requests: bool = True) -> list[ModelEvidence]:
+def evidence_of(
+    scores: Scores, runs: Sequence[Run], *, judge: str | None = None, with_requests: bool = True
+) -> list[ModelEvidence]:
     """What is known of the answers of all models, in the order of the scores.
 
     Args:
         scores: The scores of the runs.
         runs: The runs, in any order.
+        judge: The name or the version of the judge whose judgements are shown; those of all judges if None.
         with_requests: Whether the files of replies are read too.
 
     Raises:
@@ -78,49 +84,35 @@ def evidence_of(scores: Scores, runs: Sequence[Run], *, with_requests: bool = Tr
     for model in scores.models:
         if model.model not in by_key:
             raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
-        found.append(_of_model(scores, model, by_key[model.model], with_requests))
+        found.append(_of_model(scores, model, by_key[model.model], judge, with_requests))
     return found
 
 
-def _of_model(scores: Scores, model: ModelScores, run: Run, with_requests: bool) -> ModelEvidence:
+def _of_model(scores: Scores, model: ModelScores, run: Run, judge: str | None, with_requests: bool) -> ModelEvidence:
     suite = scores.suite
     answers = run.answers(suite)
     judgements: dict[AnswerKey, list[Judgement]] = {}
     for judgement in run.judgements(suite):
-        if judgement.method == scores.method:
+        is_asked_for = judge is None or judge in (judgement.judge, judgement.version)
+        if judgement.method == scores.method and is_asked_for:
             judgements.setdefault(judgement.key, []).append(judgement)
     scored = {answer.key: answer for answer in model.answers}
-    asked = asked_of(run.replies_path, suite, answers) if with_requests else {}
+    rows = [row for of_answer in judgements.values() for row in of_answer]
+    asked = asked_of(run.replies_path, suite, answers, rows, scores.method) if with_requests else {}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
-        task = suite.by_key[key[0], key[1]]
         of_answer = tuple(judgements.get(key, ()))
         answer, score = answers.get(key), scored.get(key)
-        state = _state(suite, task, answer, score, of_answer)
-        evidence = AnswerEvidence(key[2], state, score, answer, of_answer, tuple(asked.get(key, ())))
-        by_task.setdefault(task.key, []).append(evidence)
+        are_stale = tuple(is_stale(judgement, suite, answers) for judgement in of_answer)
+        state = _state(score, of_answer, are_stale)
+        evidence = AnswerEvidence(key[2], state, score, answer, of_answer, are_stale, tuple(asked.get(key, ())))
+        by_task.setdefault(key[:2], []).append(evidence)
     return ModelEvidence(model, bool(answers), by_task)
 
 
-def is_stale(suite: ChecklistSuite, task: Task, answer: Answer | None, judgement: Judgement) -> bool:
-    """Whether a judgement is of another answer, or of other questions; an answer that the run lacks is no other one."""
-    if answer is not None and answer.sha256 != judgement.response_sha256:
-        return True
-    if judgement.method == "llm-eval":  # which shows no question
-        return False
-    return judgement.checklist_sha256 not in (None, suite.checklist(task).sha256)
-
-
-def _state(
-    suite: ChecklistSuite,
-    task: Task,
-    answer: Answer | None,
-    score: AnswerScore | None,
-    judgements: Sequence[Judgement],
-) -> State:
+def _state(score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool]) -> State:
     if score is not None:
         return "judged"
-    are_stale = [is_stale(suite, task, answer, judgement) for judgement in judgements]
-    if not all(are_stale):
-        return "unjudged"
-    return "stale" if judgements else "missing"
+    if not judgements:
+        return "missing"
+    return "stale" if all(are_stale) else "unjudged"

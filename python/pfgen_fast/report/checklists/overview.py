@@ -43,7 +43,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
                 "category": categories.index((one.checklist.area, one.checklist.category)),
                 "length": one.length,
                 "means": [None if means is None else [round(mean, 6) for mean in means] for means in one.means],
-                "n": one.n_tasks,
+                "n": one.n,
             }
             for one in question_means(scores)
         ],

@@ -13,6 +13,7 @@ from typing import Any
 from ... import __version__
 from ...checklists.scores import Scores
 from ...errors import ChecklistError
+from ...files.foreign_text import harmless
 from ...files.writing import writing_whole
 from ..answers import packed
 from ..page_folders import PageKind, write_page_folder
@@ -107,7 +108,7 @@ class Page:
             "extent": {"answer": extent.answer, "reason": extent.reason, "has_requests": extent.has_requests},
         }
         low, high = span_of([model.average for model in scores.models])
-        pieces: Iterator[str] = template("checklists.html.jinja", figure=_figure).generate(
+        pieces: Iterator[str] = template("checklists.html.jinja", figure=_figure, breakable=_breakable).generate(
             version=__version__,
             generator=KIND.generator,
             suite=suite,
@@ -137,7 +138,7 @@ class Page:
         return pieces
 
     def _lines(self, tasks: Iterable[Any], extent: Extent) -> Iterator[str]:
-        return (task_line(self._scores.suite, task, self._models, extent) for task in tasks)
+        return (task_line(task, self._models, extent) for task in tasks)
 
     def _lines_that_fit(self, n_bytes: int) -> tuple[Extent, list[str]]:
         """The lines of all tasks, with as much of the texts as the space allows."""
@@ -178,4 +179,9 @@ def _while_they_fit(lines: Iterable[str], n_bytes: int) -> Iterator[str]:
 
 
 def _figure(value: float | None, n_digits: int) -> str:
-    return "–" if value is None else f"{value:,.{n_digits}f}"
+    return "–" if value is None else f"{round(value, n_digits) + 0.0:,.{n_digits}f}"  # no negative zero
+
+
+def _breakable(name: str) -> Any:
+    """A name that may be broken behind its underscores."""
+    return library("markupsafe").Markup("_<wbr>").join(harmless(name).split("_"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from ...checklists.scores import Average, LengthPart, ModelScores, Part, Scores
@@ -15,7 +15,6 @@ N_TINTS = 9
 
 def model_rows(scores: Scores) -> list[dict[str, Any]]:
     """A row for each model of the table, in its order."""
-    places = mean_places([model.average.rescaled for model in scores.models])
     return [
         {
             "key": model.model,
@@ -27,22 +26,8 @@ def model_rows(scores: Scores) -> list[dict[str, Any]]:
             "n_missing": sum(len(part.missing) for part in model.areas.values()),
             "signature": model.signature,
         }
-        for number, (model, place) in enumerate(zip(scores.models, places, strict=True))
+        for number, (model, place) in enumerate(zip(scores.models, scores.places, strict=True))
     ]
-
-
-def mean_places(averages: Sequence[float | None]) -> list[float | None]:
-    """The place of each model, best first; equal ones share the mean of their places, and those without have none.
-
-    Example:
-        >>> mean_places([3.0, 2.0, 2.0, None])
-        [1.0, 2.5, 2.5, None]
-    """
-    places: list[float | None] = []
-    for average, equal in groupby(averages):
-        n = len(list(equal))
-        places += [None if average is None else len(places) + (n + 1) / 2] * n
-    return places
 
 
 def _tied(scores: Scores, number: int) -> tuple[int, int] | None:
@@ -62,29 +47,28 @@ def category_rows(scores: Scores) -> list[dict[str, Any]]:
     """A row for each category of the main table, with the rescaled score of each model and its tint."""
     keys = [key for key in scores.suite.checklists if any(key in model.categories for model in scores.models)]
     keys.sort(key=lambda key: scores.suite.areas.index(key[0]))
-    values = [
+    values = sorted(
         part.rescaled for model in scores.models for part in model.categories.values() if part.rescaled is not None
-    ]
-    low, high = min(values, default=0.0), max(values, default=0.0)
+    )
     numbers = {key: number for number, key in enumerate(scores.suite.checklists)}
     rows = []
     for key in keys:
         parts = [model.categories.get(key) for model in scores.models]
-        cells = [(part, tint(None if part is None else part.rescaled, low, high)) for part in parts]
+        cells = [(part, tint(None if part is None else part.rescaled, values)) for part in parts]
         rows.append({"area": key[0], "name": key[1], "number": numbers[key], "cells": cells})
     return rows
 
 
-def tint(value: float | None, low: float, high: float) -> int | None:
-    """The number of a tint, from 0 for the lowest of all values to `N_TINTS` - 1.
+def tint(value: float | None, in_order: Sequence[float]) -> int | None:
+    """The number of a tint, from 0 to `N_TINTS` - 1, by the rank among all values: few very low ones hide no difference.
 
     Example:
-        >>> [tint(value, 0, 100) for value in (0, 50, 100, None)]
-        [0, 4, 8, None]
+        >>> [tint(value, [-100, 0, 50, 51]) for value in (-100, 0, 51, None)]
+        [0, 3, 8, None]
     """
     if value is None:
         return None
-    return round((value - low) / (high - low) * (N_TINTS - 1)) if high > low else 0
+    return round(bisect_left(in_order, value) / max(1, len(in_order) - 1) * (N_TINTS - 1))
 
 
 def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, LengthPart]]]]:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...checklists.judgements import Judgement
-from ...checklists.suite import ChecklistSuite, Task
+from ...checklists.suite import Task
 from ..answers import packed
-from .asked import Asked
-from .evidence import AnswerEvidence, ModelEvidence, is_stale
+from .asked import Asked, Place
+from .evidence import AnswerEvidence, ModelEvidence
 
-ANSWER, INSTRUCTION = -1, -2
-"""What stands in a message in place of the number of a shared text: the answer, and the instruction of the task."""
+_NUMBERS = {Place.ANSWER: -1, Place.INSTRUCTION: -2}
+"""What stands in a message instead of the number of a shared text."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,15 @@ class Extent:
     has_requests: bool = True
 
 
-def task_line(suite: ChecklistSuite, task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
+def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
     """The line of a task.
 
     Args:
-        suite: The suite.
         task: The task.
         models: What is known of the answers of each model, in the order of the page.
         extent: How much of the texts it holds.
     """
-    line = _Line(suite, task, extent)
+    line = _Line(task, extent)
     entries = [
         line.entry(number, evidence)
         for number, model in enumerate(models)
@@ -66,9 +65,9 @@ def task_line(suite: ChecklistSuite, task: Task, models: Sequence[ModelEvidence]
 class _Line:
     """A line while it is made."""
 
-    def __init__(self, suite: ChecklistSuite, task: Task, extent: Extent) -> None:
+    def __init__(self, task: Task, extent: Extent) -> None:
         self.texts: dict[str, int] = {}
-        self._suite, self._task, self._extent = suite, task, extent
+        self._task, self._extent = task, extent
 
     def entry(self, model: int, evidence: AnswerEvidence) -> dict[str, Any]:
         answer, score = evidence.answer, evidence.score
@@ -83,12 +82,14 @@ class _Line:
             entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
         if evidence.marks:
             entry["marks"] = list(evidence.marks)
-        entry["judgements"] = [self._judgement(evidence, one) for one in evidence.judgements]
+        entry["judgements"] = [
+            self._judgement(*one) for one in zip(evidence.judgements, evidence.are_stale, strict=True)
+        ]
         if evidence.asked and self._extent.has_requests:
-            entry["asked"] = [self._asked(one, evidence) for one in evidence.asked]
+            entry["asked"] = [self._asked(one) for one in evidence.asked]
         return entry
 
-    def _judgement(self, evidence: AnswerEvidence, judgement: Judgement) -> dict[str, Any]:
+    def _judgement(self, judgement: Judgement, is_stale: bool) -> dict[str, Any]:
         """A judgement without what is usual."""
         reasons = [None if text is None else text[: self._extent.reason] for text in judgement.reasons]
         found: dict[str, Any] = {
@@ -100,15 +101,15 @@ class _Line:
             "tries": None if judgement.tries == 1 else judgement.tries,
             "fault": judgement.fault,
             "cut": judgement.cut or None,
-            "stale": is_stale(self._suite, self._task, evidence.answer, judgement) or None,
+            "stale": is_stale or None,
         }
         return {name: value for name, value in found.items() if value not in (None, "")}
 
-    def _asked(self, asked: Asked, evidence: AnswerEvidence) -> dict[str, Any]:
+    def _asked(self, asked: Asked) -> dict[str, Any]:
         found: dict[str, Any] = {
             "model": asked.model,
             "parameters": dict(asked.parameters),
-            "messages": [[role, self._pieces(content, evidence)] for role, content in asked.messages],
+            "messages": [[role, list(map(self._number, pieces))] for role, pieces in asked.messages],
             "reply": asked.reply,
             "version": asked.version,
             "finish": asked.finish_reason,
@@ -116,25 +117,9 @@ class _Line:
         }
         return {name: value for name, value in found.items() if value is not None}
 
-    def _pieces(self, content: str, evidence: AnswerEvidence) -> list[int]:
-        """A message as numbers of shared texts, of the answer and of the instruction."""
-        answer = "" if evidence.answer is None else evidence.answer.response
-        pieces: list[int] = []
-        # The instruction stands before the answer, which may quote it.
-        before, found, after = content.rpartition(answer) if answer else (content, "", "")
-        if found:
-            pieces += [*self._around_instruction(before), ANSWER, *self._around_instruction(after)]
-        else:
-            pieces += self._around_instruction(content)
-        return pieces
-
-    def _around_instruction(self, content: str) -> list[int]:
-        instruction = self._task.instruction
-        before, found, after = content.partition(instruction) if instruction else (content, "", "")
-        return [*self._shared(before), *([INSTRUCTION] if found else []), *self._shared(after)]
-
-    def _shared(self, text: str) -> list[int]:
-        return [self.texts.setdefault(text, len(self.texts))] if text else []
+    def _number(self, piece: str | Place) -> int:
+        """A piece of a message as the number of a shared text, of the answer or of the instruction."""
+        return _NUMBERS[piece] if isinstance(piece, Place) else self.texts.setdefault(piece, len(self.texts))
 
 
 def _rounded(verdicts: Sequence[float]) -> list[float]:

@@ -4,6 +4,7 @@ const dialog = document.getElementById("details");
 const dialogTitle = document.getElementById("details-title");
 const dialogBody = document.getElementById("details-body");
 const N_AT_ONCE = 6000;  // code points of a text that are shown before somebody asks for the rest
+const N_QUESTION = 100;
 
 // ---- Texts
 
@@ -52,10 +53,16 @@ function verdictChip(verdict) {
   return make("span", { className: `verdict ${tintClass(verdict)}` }, String(Number(verdict.toFixed(3))));
 }
 
+/** A question with its verdict; a long question is shown whole on demand. */
+function askedQuestion(question, verdict) {
+  if (question.length <= N_QUESTION) return make("p", {}, verdictChip(verdict), " ", make("bdi", {}, question));
+  return make("details", {}, make("summary", {}, verdictChip(verdict), " ", make("bdi", {}, shortened(question, N_QUESTION))), make("div", {}, make("bdi", {}, question)));
+}
+
 /** Each question with its verdict and reason. */
 function verdictList(questions, scores, reasons) {
   return make("ol", { className: "verdicts", start: 0 }, ...questions.map((question, number) => make("li", {},
-    make("p", { className: "asked" }, scores ? verdictChip(scores[number]) : "", " ", make("bdi", {}, question)),
+    askedQuestion(question, scores[number]),
     reasons?.[number] ? make("p", { className: "reason" }, make("bdi", {}, reasons[number])) : "")));
 }
 
@@ -122,7 +129,7 @@ function answerElement(entry, content, questions, isOpen) {
       ? entry.judgements.map((judgement) => judgementElement(judgement, questions))
       : [make("p", { className: "quiet" }, "There is no judgement.")];
     const asked = (entry.asked ?? []).map((one, number) => askedElement(one, number, content, entry));
-    return [make("div", { className: "beside-verdicts" }, make("div", {}, text), make("div", {}, ...judgements)), ...asked];
+    return [make("div", { className: "beside-verdicts" }, make("div", {}, text), make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements)), ...asked];
   }, { isOpen, className: "answer-of" });
   element.dataset.model = entry.model;
   return element;
@@ -145,11 +152,6 @@ function verdictTable(entries, questions, opened) {
   });
   const table = make("table", { className: "glance" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Model"), make("th", { scope: "col", className: "number" }, "Score"), make("th", { scope: "col", className: "number" }, "Words"), ...heads)), make("tbody", {}, ...rows));
   return [make("div", { className: "scroller", role: "region", ariaLabel: "Verdicts of all answers", tabIndex: 0 }, table)];
-}
-
-function questionList({ questions, weights }) {
-  return make("ol", { className: "questions", start: 0 }, ...questions.map((question, number) =>
-    make("li", {}, make("bdi", {}, question), make("span", { className: "quiet" }, ` weight ${weights[number].toFixed(1)}`))));
 }
 
 function entriesInOrder(entries) {
