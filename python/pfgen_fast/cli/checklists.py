@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from . import checklists_metrics
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
 # In the order of a user's way: files, answers, judging, tables, what they mean.
+checklists.command()(checklists_metrics.metrics)
+checklists.command()(checklists_metrics.errors)
