@@ -32,6 +32,7 @@ STORY = ["coherence", "consistency", "fluency"]
 def _plain_environment(monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")  # an entry says when its reply came
 
 
 @pytest.fixture

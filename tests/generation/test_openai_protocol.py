@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import astuple
 
 import pytest
 from hypothesis import example, given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import _Reply
-from pfgen_fast.generation.openai_protocol import NoAnswer, answer_in
+from pfgen_fast.generation.openai_protocol import Details, NoAnswer, answer_in, details_in
 
 KEYS = st.sampled_from(["choices", "message", "content", "text", "error", "detail", "code", "index", ""])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["message", "text"])
@@ -50,3 +51,18 @@ def test_any_bytes_are_an_answer_or_one_line(content, status):
 )
 def test_the_answer_is_the_content_of_the_message_or_the_text(reply, expected):
     assert answer_in(reply) == expected
+
+
+@given(REPLIES)
+@example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""})
+def test_whatever_a_reply_holds_its_details_are_short_names(reply):
+    for name in astuple(details_in(reply)):
+        assert name is None or (0 < len(name) <= 200 * 10 and name.isprintable())
+
+
+def test_details_are_the_finish_reason_the_model_and_its_fingerprint():
+    reply = {"model": "judge-2024\n", "system_fingerprint": "fp", "choices": [{"finish_reason": "length"}]}
+    assert details_in(reply) == Details("length", "judge-2024\\n", "fp")
+    assert details_in(reply).version == "judge-2024\\n fp"
+    assert details_in({"model": "m" * 201, "choices": []}) == Details()
+    assert Details().version is None

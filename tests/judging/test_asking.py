@@ -14,6 +14,7 @@ from makers.fault_server import Gate, Reply, answering, refusing, serving
 from makers.judges import FakeEngine, moody
 from pfgen_fast import EngineError, JudgingError
 from pfgen_fast.generation import Events, Trouble
+from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging import Asking, Judge, Prices, Replies, Server, Spending
 
 JUDGE = Judge("org/judge", max_tokens=50)
@@ -223,3 +224,37 @@ def test_what_happens_is_counted(tmp_path):
         assert asking.ask(by_server(server), events=events) is None
     assert events.troubles == {Trouble.SERVER_ERROR: 3}
     assert events.n_retries == 3
+
+
+def answering_as(text, model, fingerprint="fp_1"):
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+    return Reply(json.dumps({"model": model, "system_fingerprint": fingerprint, "choices": [choice]}).encode())
+
+
+def test_what_the_server_says_of_a_reply_is_kept_with_it(tmp_path):
+    requests = requests_of(*range(20))
+    replies = Replies(tmp_path / "r.jsonl")
+    with serving(lambda request: answering_as("yes", f"judge {request.body['seed'] % 2}")) as server:
+        assert Asking(requests, replies).ask(by_server(server)) is None
+    for request in requests:
+        assert replies.details(request.key) == Details("stop", f"judge {request.seed % 2}", "fp_1")
+
+
+def test_an_empty_reply_is_one_only_for_those_who_want_it(tmp_path):
+    for keeps_empty, n_missing in ((False, 2), (True, 0)):
+        asking = Asking(requests_of(1, 2), Replies(tmp_path / f"{keeps_empty}.jsonl"), keeps_empty=keeps_empty)
+        with serving(lambda request: answering_as("", "judge")) as server:
+            asking.ask(by_server(server))
+        assert asking.n_missing == n_missing
+    asking = Asking(requests_of(1, 2), Replies(tmp_path / "refused.jsonl"), keeps_empty=True)
+    with serving(lambda request: refusing(500, "busy")) as server:
+        assert asking.ask(by_server(server, retries=0)).startswith("2 requests had no reply")
+
+
+def test_a_key_that_a_server_quotes_in_its_name_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    (request,) = requests_of(1)
+    replies = Replies(tmp_path / "r.jsonl")
+    with serving(lambda request: answering_as("yes", "judge of secret-key")) as server:
+        Asking([request], replies).ask(by_server(server))
+    assert replies.details(request.key).model == "judge of [key]"

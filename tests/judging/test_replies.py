@@ -6,6 +6,7 @@ import json
 
 import pytest
 from pfgen_fast import JudgingError
+from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging import Judge, Replies
 
 
@@ -19,12 +20,21 @@ def keep(path, *pairs):
             add(request(number), reply)
 
 
-def test_an_entry_holds_key_request_and_reply(tmp_path):
+def test_an_entry_holds_key_request_and_reply_and_when_it_came(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     path = tmp_path / "new" / "replies.jsonl"
     keep(path, (1, "[[3]] \ud800 水"))
     (line,) = path.read_text(encoding="utf-8").splitlines()
-    assert json.loads(line) == {"key": request(1).key, "request": request(1).record(), "reply": "[[3]] \ud800 水"}
-    assert list(json.loads(line)) == ["key", "request", "reply"]
+    assert json.loads(line) == {
+        "key": request(1).key,
+        "request": request(1).record(),
+        "reply": "[[3]] \ud800 水",
+        "finish_reason": None,
+        "model": None,
+        "system_fingerprint": None,
+        "time": "2023-11-14T22:13:20+00:00",
+    }
+    assert list(json.loads(line))[:3] == ["key", "request", "reply"]
     assert Replies(path)[request(1).key] == "[[3]] \ud800 水"
     assert [path.name for path in path.parent.iterdir()] == ["replies.jsonl"]  # no lock is left
 
@@ -34,6 +44,32 @@ def test_entries_of_earlier_versions_are_read(tmp_path):
     path.write_text(json.dumps({"key": request().key, "reply": "[[7]]"}) + "\n")
     keep(path, (1, "[[8]]"))
     assert [Replies(path).get(request(number).key) for number in range(3)] == ["[[7]]", "[[8]]", None]
+
+
+def test_what_the_server_said_of_a_reply_is_kept_with_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path = tmp_path / "replies.jsonl"
+    said = Details("stop", "judge-2024-08-06", "fp_1")
+    kept = Replies(path)
+    with kept.adding() as add:
+        add(request(0), "yes", said)
+        add(request(1), "no")
+    for replies in (kept, Replies(path)):
+        assert [replies.details(request(number).key) for number in range(3)] == [said, Details(), Details()]
+        assert [replies.time(request(number).key) for number in (0, 2)] == ["2023-11-14T22:13:20+00:00", None]
+
+
+def test_what_a_file_says_of_a_server_is_harmless(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    entry = {
+        "key": "k",
+        "reply": "r",
+        "finish_reason": ["stop"],
+        "model": "\x1b[2J\ud800",
+        "system_fingerprint": "x" * 201,
+    }
+    path.write_text(json.dumps(entry) + "\n")
+    assert Replies(path).details("k") == Details(None, "\\u001b[2J\\ud800", None)
 
 
 def test_what_is_torn_or_strange_is_passed_over(tmp_path):

@@ -78,6 +78,8 @@ def _judgement(value: Any) -> Judgement:
         most_repeated_sentence=member(
             value, "most_repeated_sentence", lambda entry: None if entry is None else count(entry), None
         ),
+        profile=member(value, "profile", optional_text, None),
+        temperature=member(value, "temperature", lambda entry: None if entry is None else number(entry), None),
     )
 
 

@@ -7,6 +7,7 @@ them exactly); `characters` are code points without white space, for languages t
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Literal, get_args
 
 from ..errors import ChecklistError
@@ -37,6 +38,22 @@ def words(text: str, counter: Counter = "regex") -> list[str]:
         return _VISIBLE.findall(text)
     found: list[str] = _nltk().word_tokenize(text)
     return found
+
+
+def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
+    """The text up to the end of its word of this number; the whole text if it has no more words.
+
+    Example:
+        >>> first_words("One, two, three.", 3)
+        'One, two'
+        >>> first_words("One, two. ", 4)
+        'One, two. '
+    """
+    if len(text) <= n_words:  # a word has at least one character
+        return text
+    found = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
+    last = next(islice(found, n_words - 1, None), None)
+    return text if last is None or next(found, None) is None else text[: last.end()]
 
 
 def count_words(text: str, counter: Counter = "regex") -> int:

@@ -20,6 +20,9 @@ MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 _MOST_TOKENS = 10**9
 """What a server reports beyond it is no number of tokens."""
 
+_LONGEST_NAME = 200
+"""What a server reports of a reply in more code points is no name."""
+
 NO_THINK = "/no_think\n"
 """Put before the prompt, it switches off the reasoning of Qwen3 and its like; the published runs did so."""
 
@@ -174,6 +177,52 @@ def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
     if not isinstance(answer, str):
         raise NoAnswer("holds no answer")
     return answer
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a server says of a reply besides the answer; None for what it does not say. Harmless and bounded.
+
+    Attributes:
+        finish_reason: Why the answer ended, such as `stop` or `length`.
+        model: The model that answered, often more exact than the name that was asked for.
+        fingerprint: What the server calls its configuration, `system_fingerprint`.
+    """
+
+    finish_reason: str | None = None
+    model: str | None = None
+    fingerprint: str | None = None
+
+    @property
+    def version(self) -> str | None:
+        """The model with its fingerprint, by which a change of the server is noticed; None if it says neither.
+
+        Example:
+            >>> Details(model="judge-2024-08-06", fingerprint="fp_1").version
+            'judge-2024-08-06 fp_1'
+        """
+        return " ".join(part for part in (self.model, self.fingerprint) if part) or None
+
+
+def details_in(reply: Any) -> Details:
+    """What the decoded body of a reply says of its answer; nothing where it does not, or where it is no text.
+
+    Example:
+        >>> details_in({"model": "judge-2", "choices": [{"finish_reason": "length"}]})
+        Details(finish_reason='length', model='judge-2', fingerprint=None)
+    """
+    if not isinstance(reply, Mapping):
+        return Details()
+    choices = reply.get("choices")
+    choice = choices[-1] if isinstance(choices, list) and choices else None
+    finish_reason = choice.get("finish_reason") if isinstance(choice, Mapping) else None
+    return Details(*map(reported_name, (finish_reason, reply.get("model"), reply.get("system_fingerprint"))))
+
+
+def reported_name(value: Any) -> str | None:
+    """A name as a server reports it, made harmless; None if it is no text, empty, or longer than any name."""
+    is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME
+    return in_one_line(value, _LONGEST_NAME) if is_name else None
 
 
 def tokens_in(reply: Any) -> tuple[int, int]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
+from ..generation.openai_protocol import Details
+from ..generation.prompts import Request
 from .budget import Estimate, Prices, Spending, prompt_tokens
-from .replies import Replies
+from .replies import UNKNOWN, KeptReplies
 from .requests import JudgeRequest
 
 _REQUESTS_AT_A_TIME = 128
@@ -27,10 +30,12 @@ class Asking:
     Args:
         requests: The requests, all to the same judge.
         replies: The stored replies.
+        keeps_empty: Whether an empty reply is a reply: then it is stored if the server says that it is one, and is not
+            requested again.
     """
 
-    def __init__(self, requests: Iterable[JudgeRequest], replies: Replies) -> None:
-        self._kept = replies
+    def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
+        self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
         self._unasked: dict[str, JudgeRequest] = {}  # those without a reply, by key
         for request in requests:
@@ -85,10 +90,15 @@ class Asking:
         """
         events = events or Events()
         reports_to(engine, events)
+        said: dict[str, Details] = {}  # by the key of the request, until the reply comes
+        if hasattr(engine, "on_details"):
+            engine.on_details = partial(_note_details, said)
         tell = on_progress or (lambda done, total: None)
-        return asyncio.run(self._ask(engine, spending or Spending(), tell, events))
+        return asyncio.run(self._ask(engine, spending or Spending(), tell, events, said))
 
-    async def _ask(self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events) -> str | None:
+    async def _ask(
+        self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, Details]
+    ) -> str | None:
         todo = self._todo()
         n_asked = 0
         on_progress(0, len(todo))
@@ -103,8 +113,9 @@ class Asking:
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
                     async for index, reply in answers:
                         spending.add(batch[index], reply)
-                        if reply.strip():
-                            keep(batch[index], reply)
+                        details = said.pop(batch[index].key, None)
+                        if reply.strip() or (self._keeps_empty and details is not None):
+                            keep(batch[index], reply, details or UNKNOWN)
                             events.n_answers += 1
                         n_done += 1
                         on_progress(n_done, len(todo))
@@ -117,6 +128,11 @@ class Asking:
     def _todo(self) -> list[JudgeRequest]:
         """The requests without a reply, in the order in which they are sent."""
         return [self._unasked[key] for key in sorted(self._unasked) if key not in self._kept]
+
+
+def _note_details(said: dict[str, Details], request: Request, details: Details) -> None:
+    if isinstance(request, JudgeRequest):
+        said[request.key] = details
 
 
 def _stopped_by(spending: Spending) -> str:

@@ -94,7 +94,8 @@ class Engine(Protocol):
 
     An engine that can explain a missing answer has an attribute `trouble`: the last reason, as part of a sentence. An
     engine that asks a server has an attribute `events`, an `Events` to which it reports what happens, empty answers
-    included. An engine with stored answers has an attribute `n_trials`: the number of trials for which it has them.
+    included, and an attribute `on_details`, which it calls with a request and the `Details` of its reply. An engine
+    with stored answers has an attribute `n_trials`: the number of trials for which it has them.
     """
 
     @property

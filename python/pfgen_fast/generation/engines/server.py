@@ -14,15 +14,15 @@ import http.cookiejar
 import json
 import os
 import random
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import EngineError
 from ...files.foreign_text import in_one_line
 from ...files.optional import optional
 from ..events import Events, Trouble
-from ..openai_protocol import NoAnswer, RequestForm, answer_in, tokens_in
+from ..openai_protocol import Details, NoAnswer, RequestForm, answer_in, details_in, tokens_in
 from ..prompts import Request
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class ServerEngine:
         parameters: What config.json records about the form of requests.
         trouble: Why the most recent missing answer is missing.
         events: Counts what happens; the caller may put an object of its own in its place.
+        on_details: Called with what the server says of a reply, before its answer is yielded, even an empty one.
 
     Raises:
         EngineError: httpx is not installed, or the address or the key is invalid.
@@ -98,6 +99,7 @@ class ServerEngine:
         self.parameters: Mapping[str, Any] = form.parameters
         self.trouble = ""
         self.events = Events()
+        self.on_details: Callable[[Request, Details], None] | None = None
         self._form, self._connection, self._url = form, connection, connection.base_url
         self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
         self._client: httpx.AsyncClient | None = None
@@ -150,7 +152,7 @@ class ServerEngine:
                 problem = self._connection_problem(error)
             else:
                 if 200 <= reply.status < 300:
-                    return self._read(reply)
+                    return self._read(reply, request)
                 trouble = _trouble_of(reply.status)
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
                 if trouble is Trouble.REFUSAL:
@@ -200,7 +202,7 @@ class ServerEngine:
             limits=httpx.Limits(max_connections=self._connection.concurrency),
         )
 
-    def _read(self, reply: _Reply) -> str:
+    def _read(self, reply: _Reply, request: Request | None = None) -> str:
         """The answer in the body of a successful reply."""
         if reply.fault:
             self.events.add(Trouble.UNUSABLE, reply.fault)
@@ -215,9 +217,15 @@ class ServerEngine:
             return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
         except (ValueError, RecursionError):
             return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
+        if self.on_details is not None and request is not None:
+            self.on_details(request, self._details(decoded))
         if not answer.strip():
             return self._unusable(Trouble.EMPTY, "the answer is empty")
         return self._scrubbed(answer)
+
+    def _details(self, decoded: Any) -> Details:
+        said = details_in(decoded)
+        return Details(*(None if text is None else self._scrubbed(text) for text in astuple(said)))
 
     def _unusable(self, trouble: Trouble, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"

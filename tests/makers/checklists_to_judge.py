@@ -1,0 +1,72 @@
+"""A small suite of our own, runs with answers, and a judge that depends on nothing but the request."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import Answer, Run, open_runs
+from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
+from pfgen_fast.judging.template import Template
+
+PLACES = ("instruction", "response", "checklists", "num_checklist")
+N_TASKS = 12
+
+
+def template(text: str) -> Template:
+    return Template(text, PLACES)
+
+
+def prompts() -> Prompts:
+    shown = 'Asked: {{"instruction": {instruction}}}\nAnswered: {{"response": {response}}}\n'
+    return Prompts(
+        template(shown + "Judge these {num_checklist}: {checklists}"),
+        template("You judge by lists."),
+        template("You judge as a whole."),
+        template(shown + "From 0 to 10?"),
+        template(shown + "From 0 to 10, with {checklists} in mind?"),
+    )
+
+
+def suite(**changes: Any) -> ChecklistSuite:
+    """Twelve tasks in two areas, with lists of three and two questions."""
+    checklists = {
+        ("tales", "short"): Checklist(
+            "tales", "short", ("Is it short?", "Is it a tale?", "Does it end?"), (50, 30, 20)
+        ),
+        ("letters", "formal"): Checklist("letters", "formal", ("Is it polite?", "Is it dated?"), (60, 40)),
+    }
+    keys = list(checklists)
+    tasks = tuple(Task(f"T{number:02}", *keys[number % 2], f"Write number {number}.") for number in range(N_TASKS))
+    values = {"areas": ("tales", "letters"), "tasks": tasks, "checklists": checklists, "prompts": prompts(), **changes}
+    return ChecklistSuite("small", "en", **values)
+
+
+def answers_of(name: str, n: int = N_TASKS) -> list[Answer]:
+    return [Answer(f"T{number:02}", f"{name} wrote {{number}} {number}.\n\nThe end.") for number in range(n)]
+
+
+def run(folder: Path, answers: Iterable[Answer] | None = None) -> Run:
+    """A run that is named after its folder."""
+    write_run(folder, answers_of(folder.name) if answers is None else answers, (), {"model": folder.name})
+    (found,) = open_runs([folder])
+    return found
+
+
+def verdicts_of(content: str, seed: int, n_questions: int) -> list[float]:
+    digest = hashlib.sha256(f"{content}\0{seed}".encode()).digest()
+    return [(byte % 5) / 4 for byte in digest[:n_questions]]
+
+
+def reply_of(content: str, seed: int) -> str:
+    """A reply to a checklist request, with reasons."""
+    n_questions = int(content.split("Judge these ", 1)[1].split(":", 1)[0])
+    listed = [
+        {"checklist_id": id, "reason": f"reason {id} of {seed}", "evaluation_score": verdict}
+        for id, verdict in enumerate(verdicts_of(content, seed, n_questions))
+    ]
+    return json.dumps(listed)
