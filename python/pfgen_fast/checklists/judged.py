@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line
 from .judgements import AnswerKey, Judgement, Method
+from .line_files import OnFault
 from .runs import Answer, Run
 from .scores import State
 from .suite import ChecklistSuite, Task
@@ -101,6 +102,7 @@ def judged_runs(
     judge: str | None = None,
     mixed: bool = False,
     words: WordsFrom = "published",
+    on_fault: OnFault | None = None,
 ) -> list[Judged]:
     """Reads the judgements of runs and sorts them out.
 
@@ -111,11 +113,12 @@ def judged_runs(
         judge: The name of the judge, or a version of it. Only needed where there are several.
         mixed: Whether replies of several versions or prompts may count together.
         words: Where numbers of words are from.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out.
 
     Raises:
         ChecklistError: A file breaks the rules, there is no judgement, or judgements are of several judges or versions.
     """
-    read = [_Read.of(run, suite, method) for run in runs]
+    read = [_Read.of(run, suite, method, on_fault) for run in runs]
     if not any(one.rows for one in read):
         raise ChecklistError(
             f"no run has judgements by the method {method}; ask a judge first (pfgen-fast checklists judge), or import "
@@ -142,9 +145,9 @@ class _Read:
     answers: Mapping[AnswerKey, Answer]
 
     @classmethod
-    def of(cls, run: Run, suite: ChecklistSuite, method: Method) -> _Read:
-        rows = [row for row in run.judgements(suite, with_reasons=False) if row.method == method]
-        return cls(run, rows, run.answers(suite))
+    def of(cls, run: Run, suite: ChecklistSuite, method: Method, on_fault: OnFault | None) -> _Read:
+        judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
+        return cls(run, [row for row in judgements if row.method == method], run.answers(suite, on_fault=on_fault))
 
     def of_judge(self, name: str, judge: str | None, suite: ChecklistSuite) -> _Side:
         rows = [row for row in self.rows if row.judge == name]

@@ -56,6 +56,7 @@ class Part:
         rescaled: The score, rescaled.
         rescaled_plain: The same with equal weights.
         rescaled_missing_as_zero: The same as `rescaled`, with a zero for each missing answer.
+        rescaled_missing_skipped: The same as `rescaled`, without the missing answers.
         words: The mean number of words; None if that of any judged answer is unknown.
         low: Lower end of the 95 % interval of `rescaled`.
         high: Upper end of it.
@@ -69,6 +70,7 @@ class Part:
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
     words: float | None = None
     low: float | None = None
     high: float | None = None
@@ -97,6 +99,7 @@ class Average:
         rescaled: The mean rescaled score.
         rescaled_plain: The same with equal weights.
         rescaled_missing_as_zero: The same with a zero for each missing answer.
+        rescaled_missing_skipped: The same without the missing answers.
         rescaled_over_answers: The mean over all judged answers, which count alike.
         words: The mean of the areas' mean numbers of words.
         low: Lower end of the 95 % interval of `rescaled`.
@@ -106,6 +109,7 @@ class Average:
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
     rescaled_over_answers: float | None = None
     words: float | None = None
     low: float | None = None

@@ -18,6 +18,7 @@ from operator import mul
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
 from .judgements import AnswerKey, Method
+from .line_files import OnFault
 from .runs import Run
 from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting
 from .signature import notes_of, signature_of
@@ -39,6 +40,7 @@ def score_runs(
     words: WordsFrom = "published",
     draws: int = 10_000,
     seed: int = 0,
+    on_fault: OnFault | None = None,
 ) -> Scores:
     """Scores runs from their judgements, best first.
 
@@ -53,12 +55,14 @@ def score_runs(
         words: Where numbers of words are from.
         draws: The number of bootstrap draws for intervals; 0 for none.
         seed: The seed of the draws.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line is an error.
 
     Raises:
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     rule = suite.missing if missing is None else missing
-    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words)
+    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
     models = sorted((_model(one, suite, rule, method, weights) for one in judged), key=_rank)
     notes = notes_of(suite, judged, method, weights)
     scores = Scores(suite, tuple(models), method, rule, weights, notes=notes)
@@ -167,6 +171,7 @@ class _Bin:
             suite.rescaling(score),
             suite.rescaling(math.fsum(plain) / n),
             suite.rescaling(math.fsum(scores) / n_all),
+            suite.rescaling(_mean(scores)),
             _mean_of_known([answer.words for answer in self.answers]),
         )
 
@@ -229,12 +234,9 @@ def _average(areas: Mapping[str, Part], over_answers: float | None) -> Average:
     if not areas or any(part.rescaled is None for part in areas.values()):
         return Average()
 
-    def mean(name: str) -> float | None:
-        return _mean_of_known([getattr(part, name) for part in areas.values()])
-
-    return Average(
-        mean("rescaled"), mean("rescaled_plain"), mean("rescaled_missing_as_zero"), over_answers, mean("words")
-    )
+    names = ("rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
+    means = {name: _mean_of_known([getattr(part, name) for part in areas.values()]) for name in names}
+    return Average(**means, rescaled_over_answers=over_answers)
 
 
 def _mean(values: Sequence[float]) -> float:

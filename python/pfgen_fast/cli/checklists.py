@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from . import checklists_metrics
+from . import checklists_metrics, checklists_report, checklists_table
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
 # In the order of a user's way: files, answers, judging, tables, what they mean.
+checklists.command()(checklists_table.table)
+checklists.command()(checklists_table.score)
+checklists.command()(checklists_report.report)
 checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from .student import p_value_of, quantile
 
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-9
+"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
 _AT_ONCE = 1000
 """Draws that are made together: whoever takes more draws gets the first ones again."""
 _GRID_BITS = 32
@@ -84,12 +86,17 @@ def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
     largest = float(np.abs(stratum.totals).max(initial=0.0)) * max(1, n_items)
     bits = min(_GRID_BITS, 53 - math.frexp(largest)[1])
     on_grid = np.rint(np.ldexp(stratum.totals.T, bits))
+    # A member with as many values on each item has as many in each draw.
+    has_all = (stratum.counts == stratum.counts[:, :1]).all(axis=1)
+    n_values = np.repeat(n_items * stratum.counts[:, 0][np.newaxis], min(n_draws, _AT_ONCE), axis=0)
     found = np.empty((n_draws, n_members))
     for begin in range(0, n_draws, _AT_ONCE):
         n_now = min(_AT_ONCE, n_draws - begin)
         drawn = bootstrap_counts(n_items, n_now, seed=seed + begin).astype(np.float64)
+        if not has_all.all():
+            n_values[:n_now, ~has_all] = drawn @ stratum.counts[~has_all].T
         with np.errstate(invalid="ignore"):
-            found[begin : begin + n_now] = np.ldexp(drawn @ on_grid, -bits) / (drawn @ stratum.counts.T)
+            found[begin : begin + n_now] = np.ldexp(drawn @ on_grid, -bits) / n_values[:n_now]
     return found
 
 
@@ -117,8 +124,9 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
         b: The same of member B.
 
     Returns:
-        The difference; without interval and p-value where a stratum has fewer than two common items, or where all
-        differences of each stratum are the same and not all zero.
+        The difference; without interval and p-value where a stratum has fewer than two common items. Where the
+        differences of each stratum are the same, there is no interval, and the p-value is that of the sign test,
+        2 / 2**n, and 1 where the mean is zero.
 
     Raises:
         ValueError: A stratum has no common item.
@@ -128,31 +136,50 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
         >>> found.mean, found.n, round(found.p_value, 3)
         (0.5, 5, 0.285)
     """
-    means: list[float] = []
-    errors: list[float] = []
-    ns: list[int] = []
-    for of_a, of_b in zip(a, b, strict=True):
-        differences = np.asarray(of_a, dtype=np.float64) - np.asarray(of_b, dtype=np.float64)
-        common = differences[~np.isnan(differences)].tolist()
-        if not common:
-            raise ValueError("a difference needs an item of each stratum that both have")
-        mean = math.fsum(common) / len(common)
-        spread = math.fsum((value - mean) ** 2 for value in common)
-        means.append(mean)
-        ns.append(len(common))
-        errors.append(spread / (len(common) - 1) / len(common) if len(common) > 1 else math.nan)
-    difference, n = math.fsum(means) / len(means), sum(ns)
-    variance = math.fsum(errors)
-    if math.isnan(variance):
+    pairs = [_common(of_a, of_b) for of_a, of_b in zip(a, b, strict=True)]
+    means = [pair.mean for pair in pairs]
+    difference, n = math.fsum(means) / len(means), sum(pair.n for pair in pairs)
+    if any(pair.n < 2 for pair in pairs):
         return PairedDifference(difference, None, None, None, n)
-    if variance == 0:
-        return PairedDifference(difference, None, None, 1.0 if difference == 0 else None, n)
-    degrees = variance**2 / math.fsum(error**2 / (size - 1) for error, size in zip(errors, ns, strict=True))
+    if not any(pair.error for pair in pairs):
+        is_zero = abs(difference) <= _ROUNDING * max(pair.largest for pair in pairs)
+        return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
+    variance = math.fsum(pair.error for pair in pairs)
+    degrees = variance**2 / math.fsum(pair.error**2 / (pair.n - 1) for pair in pairs)
     error = math.sqrt(variance) / len(means)
     half = quantile(degrees) * error
-    return PairedDifference(
-        difference, difference - half, difference + half, p_value_of(difference / error, degrees), n
-    )
+    p_value = p_value_of(difference / error, degrees)
+    return PairedDifference(difference, difference - half, difference + half, p_value, n)
+
+
+class _Common(NamedTuple):
+    """The differences on the items of a stratum that both members have.
+
+    Attributes:
+        mean: Their mean.
+        error: The variance of the mean; 0 where all are the same but for rounding, or there is one only.
+        n: Their number.
+        largest: The largest absolute value that they are between.
+    """
+
+    mean: float
+    error: float
+    n: int
+    largest: float
+
+
+def _common(a: Any, b: Any) -> _Common:
+    both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    n = both.shape[1]
+    if not n:
+        raise ValueError("a difference needs an item of each stratum that both have")
+    differences: list[float] = (both[0] - both[1]).tolist()
+    largest = float(np.abs(both).max())
+    mean = math.fsum(differences) / n
+    if n < 2 or max(differences) - min(differences) <= _ROUNDING * largest:
+        return _Common(mean, 0.0, n, largest)
+    return _Common(mean, math.fsum((value - mean) ** 2 for value in differences) / (n - 1) / n, n, largest)
 
 
 def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
