@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...checklists.error_counts import named_errors
+from ...checklists.errors_found import ErrorRules, errors_in
 from ...checklists.judged import is_stale
 from ...checklists.judgements import AnswerKey, Judgement
+from ...checklists.line_files import OnFault
 from ...checklists.runs import Answer, Run
 from ...checklists.scores import AnswerScore, ModelScores, Scores, State
 from ...checklists.suite import TaskKey
@@ -27,7 +30,7 @@ class AnswerEvidence:
         judgements: The judgements of it, in the order of the file.
         are_stale: Whether each of them is of another text or another checklist.
         asked: What judges were asked about it, and what they replied.
-        marks: What a reader should look at, such as `repetition`.
+        marks: Its error modes and signals, as far as its text tells.
     """
 
     trial: int
@@ -66,7 +69,7 @@ class ModelEvidence:
 
 
 def evidence_of(
-    scores: Scores, runs: Sequence[Run], *, judge: str | None = None, with_requests: bool = True
+    scores: Scores, runs: Sequence[Run], *, judge: str | None = None, on_fault: OnFault | None = None
 ) -> list[ModelEvidence]:
     """What is known of the answers of all models, in the order of the scores.
 
@@ -74,40 +77,59 @@ def evidence_of(
         scores: The scores of the runs.
         runs: The runs, in any order.
         judge: The name or the version of the judge whose judgements are shown; those of all judges if None.
-        with_requests: Whether the files of replies are read too.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line raises.
 
     Raises:
         ChecklistError: A model has no run, or a file of its run breaks the rules.
     """
     by_key = {run.key: run for run in runs}
+    rules = ErrorRules(scores.suite)
     found = []
     for model in scores.models:
         if model.model not in by_key:
             raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
-        found.append(_of_model(scores, model, by_key[model.model], judge, with_requests))
+        run = by_key[model.model]
+        answers = run.answers(scores.suite, on_fault=on_fault)
+        rows = [
+            row
+            for row in run.judgements(scores.suite, on_fault=on_fault)
+            if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
+        ]
+        asked = asked_of(run.replies_path, scores.suite, answers, rows, scores.method)
+        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, asked)))
     return found
 
 
-def _of_model(scores: Scores, model: ModelScores, run: Run, judge: str | None, with_requests: bool) -> ModelEvidence:
-    suite = scores.suite
-    answers = run.answers(suite)
+def _by_task(
+    model: ModelScores,
+    rules: ErrorRules,
+    answers: Mapping[AnswerKey, Answer],
+    rows: Sequence[Judgement],
+    asked: Mapping[AnswerKey, Sequence[Asked]],
+) -> dict[TaskKey, list[AnswerEvidence]]:
     judgements: dict[AnswerKey, list[Judgement]] = {}
-    for judgement in run.judgements(suite):
-        is_asked_for = judge is None or judge in (judgement.judge, judgement.version)
-        if judgement.method == scores.method and is_asked_for:
-            judgements.setdefault(judgement.key, []).append(judgement)
+    for row in rows:
+        judgements.setdefault(row.key, []).append(row)
     scored = {answer.key: answer for answer in model.answers}
-    rows = [row for of_answer in judgements.values() for row in of_answer]
-    asked = asked_of(run.replies_path, suite, answers, rows, scores.method) if with_requests else {}
+    marks = {one.key: named_errors(one) for one in errors_in(answers, rows, rules) if one.has_text}
     by_task: dict[TaskKey, list[AnswerEvidence]] = {}
     for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
         of_answer = tuple(judgements.get(key, ()))
-        answer, score = answers.get(key), scored.get(key)
-        are_stale = tuple(is_stale(judgement, suite, answers) for judgement in of_answer)
-        state = _state(score, of_answer, are_stale)
-        evidence = AnswerEvidence(key[2], state, score, answer, of_answer, are_stale, tuple(asked.get(key, ())))
+        are_stale = tuple(is_stale(row, rules.suite, answers) for row in of_answer)
+        score = scored.get(key)
+        evidence = AnswerEvidence(
+            key[2],
+            _state(score, of_answer, are_stale),
+            score,
+            answers.get(key),
+            of_answer,
+            are_stale,
+            tuple(asked.get(key, ())),
+            marks.get(key, ()),
+        )
         by_task.setdefault(key[:2], []).append(evidence)
-    return ModelEvidence(model, bool(answers), by_task)
+    return by_task
 
 
 def _state(score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool]) -> State:

@@ -83,13 +83,12 @@ def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, Lengt
 
 
 def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tuple[ModelScores, int, list[int]]]:
-    """For each model with a marked answer, the number of its answers and how many of them have each mark."""
+    """For each model with answers, how many there are and how many of them have each mark."""
     rows = []
     for model in models:
-        answers = [one for of_task in model.by_task.values() for one in of_task if one.state != "missing"]
-        counts = [sum(mark in one.marks for one in answers) for mark in marks]
+        answers = [one for of_task in model.by_task.values() for one in of_task if one.answer is not None]
         if answers:
-            rows.append((model.scores, len(answers), counts))
+            rows.append((model.scores, len(answers), [sum(mark in one.marks for one in answers) for mark in marks]))
     return rows
 
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from ...checklists.runs import Run
 from ...checklists.scores import Scores
+from ...checklists.line_files import OnFault
+from ...checklists.readable_tables import to_markdown
+from ...checklists.tables import to_csv, to_dict
 from ...files.foreign_text import json_text, utf8
 from ...files.writing import write_whole
 from ..page_folders import PAGE
@@ -17,7 +20,14 @@ NAME = "table"
 """What the names of the files beside the page begin with, in a folder."""
 
 
-def write_checklists(scores: Scores, runs: Sequence[Run], output: Path, *, judge: str | None = None) -> list[Path]:
+def write_checklists(
+    scores: Scores,
+    runs: Sequence[Run],
+    output: Path,
+    *,
+    judge: str | None = None,
+    on_fault: OnFault | None = None,
+) -> list[Path]:
     """Writes a page with the scores, and with every answer beside its verdicts; the table beside it in three forms.
 
     A name that ends in .html is a page in one file of at most 30 MB, which leaves out requests and then the ends of
@@ -28,6 +38,8 @@ def write_checklists(scores: Scores, runs: Sequence[Run], output: Path, *, judge
         runs: The runs, in any order; those without answers are shown with their verdicts and reasons alone.
         output: The path of the page or folder.
         judge: The judge that the scores are of; None if there is only one.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line raises.
 
     Returns:
         The paths of the files that a reader opens, the page first.
@@ -36,15 +48,13 @@ def write_checklists(scores: Scores, runs: Sequence[Run], output: Path, *, judge
         ChecklistError: A file of a run breaks the rules, or one file cannot hold so many runs.
         PfgenError: Jinja is not installed, or a file cannot be written.
     """
-    from ...checklists.tables import to_csv, to_dict, to_markdown
-
     name = output.stem if is_one_file(output) else NAME
     beside = {
-        f"{name}.md": to_markdown(scores),
+        f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
         f"{name}.csv": to_csv(scores),
-        f"{name}.json": json_text(to_dict(scores), indent=1) + "\n",
+        f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
     }
-    page = Page(scores, evidence_of(scores, runs, judge=judge), beside)
+    page = Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault), beside)
     folder = output.parent if is_one_file(output) else output
     if is_one_file(output):
         page.write_file(output)
