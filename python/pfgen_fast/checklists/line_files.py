@@ -1,18 +1,29 @@
-"""Files of JSON lines, compressed or not: where they are, and their objects one by one."""
+"""Files of JSON lines, compressed or not: where they are, and their objects one by one.
+
+A line that cannot be read stops nobody who says what to do with it: see `OnFault`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
 from ..errors import ChecklistError, TrialsError
-from ..files.foreign_json import parse_json
-from ..files.reading import numbered_lines, reading
+from ..files.foreign_json import Fault, any_object, checked, parse_json, text, unexpected
+from ..files.reading import MAX_BYTES, reading, too_large
+from ..tables.formats import table_rows
+
+MAX_LINE_BYTES = 1 << 26
+"""The longest line; the longest published answers have a third of a megabyte."""
+
+OnFault = Callable[[str], None]
+"""Is told of each line that cannot be read, which is then left out; without one, the first such line is an error."""
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.zst", ".jsonl.gz")
+_SKIPPED_BYTES = 1 << 20
 
 
 def data_file(folder: Path, name: str, *further: str) -> Path | None:
@@ -28,6 +39,11 @@ def data_file(folder: Path, name: str, *further: str) -> Path | None:
     return found[0] if found else None
 
 
+def is_data_file(path: Path) -> bool:
+    """Whether the ending is that of a file of lines or rows."""
+    return path.name.endswith((*_ENDINGS, ".parquet"))
+
+
 def stem(path: Path) -> str:
     """The name of a file without the endings of its format."""
     for ending in (*_ENDINGS, ".parquet"):
@@ -36,24 +52,86 @@ def stem(path: Path) -> str:
     return path.name
 
 
-def numbered_objects(path: Path) -> Iterator[tuple[str, Any]]:
-    """The values of the lines, each with its place for error messages.
+def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator[tuple[str, Any]]:
+    """The values of the lines, or the rows of a Parquet file, each with its place for error messages.
+
+    Args:
+        path: The file.
+        on_fault: Is told of lines that cannot be read.
 
     Raises:
-        ChecklistError: The file cannot be read, or a line is not JSON.
+        ChecklistError: The file cannot be read, or a line is too long or not JSON.
     """
     try:
+        if path.suffix == ".parquet":
+            yield from table_rows(path)
+            return
         with reading(path) as file:
-            for number, line in numbered_lines(file, str(path)):
-                if line.strip():
-                    where = f"{path}, line {number}"
-                    yield where, _value(line, where)
+            for number, line in _lines(file, path):
+                where = f"{path}, line {number}"
+                try:
+                    value = _value(line, where)
+                except ChecklistError as fault:
+                    if on_fault is None:
+                        raise
+                    on_fault(str(fault))
+                else:
+                    yield where, value
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
 
 
-def _value(line: bytes, where: str) -> Any:
+def whole_text(value: Any) -> str:
+    """A check of a string that UTF-8 can hold, so that it has a hash of its own.
+
+    Example:
+        >>> whole_text("a\\ud800")
+        Traceback (most recent call last):
+        pfgen_fast.files.foreign_json.Fault: a lone surrogate (character 2), which UTF-8 cannot hold
+    """
+    found = text(value)
+    try:
+        found.encode()
+    except UnicodeEncodeError as problem:
+        raise Fault(f"a lone surrogate (character {problem.start + 1}), which UTF-8 cannot hold") from None
+    return found
+
+
+def whole_text_or_none(value: Any) -> str | None:
+    """A check of such a string, or null."""
+    return None if value is None else whole_text(value)
+
+
+def number_from_one(value: Any) -> int:
+    """A check of a whole number above 0."""
+    if type(value) is not int or not 1 <= value < 1 << 53:
+        raise unexpected("a whole number from 1", value)
+    return value
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """The lines that are not blank, with their numbers; None for one that is too long."""
+    number = n_bytes = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        n_bytes += len(line)
+        if n_bytes > MAX_BYTES:
+            raise too_large(path, MAX_BYTES)
+        if len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = file.readline(_SKIPPED_BYTES)
+            yield number, None
+        elif line.strip():
+            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+
+def _value(line: bytes | None, where: str) -> Any:
+    if line is None:
+        raise ChecklistError(f"{where}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
     try:
         return orjson.loads(line)
-    except orjson.JSONDecodeError:  # also for what only Python's reader accepts, such as lone surrogates
-        return parse_json(line, where, error=ChecklistError)
+    except orjson.JSONDecodeError:  # also for what only Python's reader accepts, such as NaN and lone surrogates
+        value = parse_json(line, where, error=ChecklistError)
+    # How deep Python's reader goes depends on its version.
+    return checked(value, any_object, where, error=ChecklistError)

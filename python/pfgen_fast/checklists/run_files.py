@@ -2,104 +2,194 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import ChecklistError
+from ..errors import ChecklistError, TrialsError
 from ..files.compression import compressing
-from ..files.foreign_json import any_object, checked, count, member, read_json, text
+from ..files.foreign_json import any_object, checked, member, read_json
+from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.writing import write_whole, writing_whole
+from ..runs.trials import expand
 from .judgement_files import write_judgements
 from .judgements import AnswerKey, Judgement
-from .line_files import data_file, numbered_objects, stem
+from .line_files import (
+    OnFault,
+    data_file,
+    is_data_file,
+    number_from_one,
+    numbered_objects,
+    stem,
+    whole_text,
+    whole_text_or_none,
+)
 from .runs import CONFIG_FILE, REPLIES_FILE, Answer, Run
 from .suite import ChecklistSuite
 
+ANSWERS_FILE = "answers.jsonl"
+JUDGEMENTS_FILE = "judgements.jsonl"
+_MAX_CONFIG_BYTES = 1 << 20
 
-def find_runs(paths: Iterable[Path]) -> list[Run]:
-    """The runs that paths name: a folder, a folder of such folders, or a file of judgements."""
+
+def find_runs(paths: Iterable[str | Path]) -> list[Run]:
+    """The runs that paths name, each once, in the order of the paths and then of their names.
+
+    Args:
+        paths: Folders of runs, folders that hold runs at any depth, files of judgements or answers, folders of such
+            files, or globs.
+
+    Raises:
+        ChecklistError: A path does not exist or holds no run, or two runs have the same name.
+    """
     found: dict[str, Run] = {}
     for path in paths:
-        runs = [_run_of_file(path)] if path.is_file() else _runs_in(path)
+        try:
+            runs = [run for match in expand(path) for run in _runs_at(match)]
+        except TrialsError as error:
+            raise ChecklistError(str(error)) from None
         if not runs:
             raise ChecklistError(
-                f"{path}: holds no run; expected a folder with answers.jsonl or judgements.jsonl, which may be "
+                f"{path}: holds no run; expected a folder with {ANSWERS_FILE} or {JUDGEMENTS_FILE}, which may be "
                 "compressed, or a folder of such folders"
             )
         for run in runs:
-            if run.key in found:
-                raise ChecklistError(f"{run.folder}: another run of the name {run.key} came before")
-            found[run.key] = run
+            former = found.setdefault(run.key, run)
+            if _places(former) != _places(run):
+                raise ChecklistError(f"{run.folder}: a run of the name {run.key} is in {former.folder}, too")
     return list(found.values())
 
 
-def _runs_in(folder: Path) -> list[Run]:
-    if not folder.is_dir():
-        return []
-    one = _run(folder)
-    if one is not None:
-        return [one]
-    inner = (_run(path) for path in sorted(folder.iterdir()) if path.is_dir())
-    return [run for run in inner if run is not None]
+def _places(run: Run) -> tuple[Path | None, ...]:
+    paths = (run.folder, run.answers_path, run.judgements_path)
+    return tuple(path and path.resolve() for path in paths)
+
+
+def _runs_at(path: Path) -> list[Run]:
+    if not path.is_dir():
+        return [_run_of_file(path)]
+    runs = list(_runs_in(path))
+    if runs:
+        return runs
+    return [_run_of_file(file) for file in sorted(path.iterdir()) if is_data_file(file) and file.is_file()]
+
+
+def _runs_in(folder: Path) -> Iterator[Run]:
+    unreadable: list[OSError] = []
+    for name, subfolders, _ in os.walk(folder, onerror=unreadable.append):
+        subfolders.sort()
+        run = _run(Path(name))
+        if run is not None:
+            subfolders.clear()  # what lies in a run, such as its sentinels, is no run
+            yield run
+    for error in unreadable:
+        raise ChecklistError(f"{error.filename}: cannot be read: {error.strerror}")
 
 
 def _run(folder: Path) -> Run | None:
-    answers, judgements = data_file(folder, "answers"), data_file(folder, "judgements", ".parquet")
+    answers = data_file(folder, "answers", ".parquet")
+    judgements = data_file(folder, "judgements", ".parquet")
     if answers is None and judgements is None and not (folder / REPLIES_FILE).exists():
         return None
     path = folder / CONFIG_FILE
     config: dict[str, Any] = {}
     if path.exists():
-        config = checked(read_json(path, error=ChecklistError), any_object, str(path), error=ChecklistError)
+        content = read_json(path, error=ChecklistError, limit=_MAX_CONFIG_BYTES)
+        config = checked(content, any_object, str(path), error=ChecklistError)
     return Run(folder.resolve().name, folder, answers, judgements, config)
 
 
 def _run_of_file(path: Path) -> Run:
-    return Run(stem(path), path.parent, None, path)
+    first: Any = next((value for _, value in numbered_objects(path, on_fault=lambda _: None)), {})
+    has_answers = isinstance(first, dict) and "response" in first and "scores" not in first
+    return Run(stem(path), path.parent, *((path, None) if has_answers else (None, path)))
 
 
-def read_answers(path: Path, suite: ChecklistSuite) -> dict[AnswerKey, Answer]:
-    """The answers of a file, by task and trial."""
+def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
+    """The answers of a file, by task and trial.
+
+    Args:
+        path: The file: JSON lines, which may be compressed, or Parquet.
+        suite: The suite.
+        on_fault: Is told of lines that break the rules, which are then left out.
+
+    Raises:
+        ChecklistError: A line breaks the rules, a task is unknown, or a task has two different answers.
+    """
     found: dict[AnswerKey, Answer] = {}
-    for where, value in numbered_objects(path):
-        answer = checked(value, _answer, where, error=ChecklistError)
+    for where, value in numbered_objects(path, on_fault=on_fault):
+        try:
+            answer = checked(value, _answer, where, error=ChecklistError)
+        except ChecklistError as fault:
+            if on_fault is None:
+                raise
+            on_fault(str(fault))
+            continue
         suite.task(answer.id, answer.length, where)
-        if answer.key in found:
-            raise ChecklistError(f"{where}: another answer to {answer.id} came before; expected one")
-        found[answer.key] = answer
+        former = found.setdefault(answer.key, answer)
+        if former.response != answer.response:
+            raise ChecklistError(f"{where}: another answer to {shown_key(answer.key)} came before; expected one")
     return found
 
 
-def _answer(value: Any) -> Answer:
-    def optional_text(entry: Any) -> str | None:
-        return None if entry is None else text(entry)
+def shown_key(key: AnswerKey) -> str:
+    """An answer in messages.
 
+    Example:
+        >>> shown_key(("story-1", "2k", 3))
+        'story-1 (2k, trial 3)'
+    """
+    id, length, trial = key
+    further = [*([] if length is None else [length]), *([] if trial == 1 else [f"trial {trial}"])]
+    return in_one_line(f"{id} ({', '.join(further)})" if further else id)
+
+
+def _answer(value: Any) -> Answer:
     return Answer(
-        id=member(value, "id", text),
-        response=member(value, "response", text),
-        length=member(value, "length", optional_text, None),
-        trial=member(value, "trial", count, 1),
-        finish_reason=member(value, "finish_reason", optional_text, None),
+        id=member(value, "id", whole_text),
+        response=member(value, "response", whole_text),
+        length=member(value, "length", whole_text_or_none, None),
+        trial=member(value, "trial", lambda n: 1 if n is None else number_from_one(n), 1),
+        finish_reason=member(value, "finish_reason", whole_text_or_none, None),
     )
 
 
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run, each atomically; answers and judgements only if there are any."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Writes the files of a run, each atomically, in place of those of an earlier one; those that are empty are not.
+
+    Raises:
+        PfgenError: A file cannot be written.
+    """
     listed, judged = list(answers), list(judgements)
-    if listed:
-        path = folder / "answers.jsonl.xz"
-        with writing_whole(path) as file, compressing(file, path) as packed:
-            for answer in listed:
-                packed.write(json_line(_entry(answer)))
-    if judged:
-        write_judgements(folder / "judgements.jsonl.xz", judged)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
+    if listed:
+        write_answers(folder / ANSWERS_FILE, listed)
+    if judged:
+        write_judgements(folder / JUDGEMENTS_FILE, judged)
+    _remove_others(folder, ANSWERS_FILE, is_there=bool(listed))
+    _remove_others(folder, JUDGEMENTS_FILE, is_there=bool(judged))
+
+
+def _remove_others(folder: Path, name: str, *, is_there: bool) -> None:
+    for path in (*folder.glob(f"{name}*"), *folder.glob(f"{stem(Path(name))}.parquet")):
+        if path.name != name or not is_there:
+            path.unlink()
+
+
+def write_answers(path: Path, answers: Iterable[Answer]) -> None:
+    """Writes a file of answers atomically, compressed as its ending says.
+
+    Raises:
+        PfgenError: The file cannot be written.
+    """
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        for answer in answers:
+            packed.write(json_line(_entry(answer)))
 
 
 def _entry(answer: Answer) -> dict[str, Any]:

@@ -6,7 +6,7 @@
     judgements.jsonl[.xz|...]   judgements, derived from it; or judgements.parquet
 
 A run is read piece by piece, on demand: a table needs no answers. A folder without any of these files stands for the
-runs in it, and a file of judgements for a run of that name.
+runs in it, at any depth, or else for the files in it; a file of judgements or of answers stands for a run of its name.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .judgements import AnswerKey, Judgement
+from .line_files import OnFault
 from .suite import ChecklistSuite, sha256_of
 
 REPLIES_FILE = "judge-replies.jsonl"
@@ -58,7 +59,7 @@ class Run:
     """The answers of one model and what was said of them.
 
     Attributes:
-        key: The name of the folder, or of the file of judgements without its ending; the model's key in tables.
+        key: The name of the folder, or of the file without its ending; the model's key in tables.
         folder: The folder.
         answers_path: The file of answers; None if there is none.
         judgements_path: The file of judgements; None if there is none.
@@ -82,15 +83,19 @@ class Run:
         name = self.config.get("name") or self.config.get("model")
         return name if isinstance(name, str) and name else self.key
 
-    def answers(self, suite: ChecklistSuite) -> dict[AnswerKey, Answer]:
+    def answers(self, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
         """The answers by task and trial; empty if there are none.
+
+        Args:
+            suite: The suite.
+            on_fault: Is told of lines that break the rules, which are then left out.
 
         Raises:
             ChecklistError: A line breaks the rules, a task is unknown, or a task has two answers.
         """
         from .run_files import read_answers
 
-        return {} if self.answers_path is None else read_answers(self.answers_path, suite)
+        return {} if self.answers_path is None else read_answers(self.answers_path, suite, on_fault=on_fault)
 
     def judgements(self, suite: ChecklistSuite, *, with_reasons: bool = True) -> list[Judgement]:
         """The judgements in the order of the file; empty if there are none.

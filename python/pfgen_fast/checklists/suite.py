@@ -24,7 +24,7 @@ Missing = Literal["skip", "zero"]
 TaskKey = tuple[str, str | None]
 """The ID and the length of a task, which together are unique."""
 
-LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+LEVELS: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

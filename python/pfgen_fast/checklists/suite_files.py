@@ -14,78 +14,238 @@ from typing import Any, get_args
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
 from ..files.compression import compressing
-from ..files.foreign_json import Fault, checked, count, entries, items, member, number, read_json, text, unexpected
+from ..files.foreign_json import Fault, checked, items, member, number, read_json, text, unexpected
+from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.writing import write_whole, writing_whole
 from ..judging.template import Template
-from .line_files import data_file, numbered_objects
-from .suite import LEVELS, Checklist, ChecklistSuite, Missing, Prompts, Rescaling, Task
+from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, read_checklists, shown_key
+from .line_files import data_file, number_from_one, numbered_objects, whole_text, whole_text_or_none
+from .prompt_files import PROMPTS, prompt_names, read_prompts
+from .suite import LEVELS, Checklist, ChecklistSuite, Missing, Prompts, Rescaling, Task, TaskKey
 from .words import COUNTERS
 
 PACKAGED = Path(__file__).parents[1] / "data" / "checklists"
 FORMAT = 1
-PLACES = ("instruction", "response", "checklists", "num_checklist")
-_FURTHER_PROMPTS = ("overall_system", "overall_user", "overall_with_checklist_user")
+SETTINGS_FILE = "suite.json"
+_SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
+_MAX_TASKS = 1_000_000
+_SHA256_DIGITS = 64
 
 
 def read_suite(source: str | Path) -> ChecklistSuite:
-    """Reads a suite from its folder, or a packaged one by its name."""
+    """Reads a suite from its folder, or a packaged one by its name.
+
+    Raises:
+        ChecklistError: There is no such suite, or a file breaks the rules.
+    """
     folder = _folder(source)
-    settings_path = folder / "suite.json"
-    settings = read_json(settings_path, error=ChecklistError)
-    checklists, notes = _read_checklists(folder)
+    path = folder / SETTINGS_FILE
+    settings = checked(read_json(path, error=ChecklistError), _settings, str(path), error=ChecklistError)
+    checklists, notes = read_checklists(folder, settings["areas"])
+    there = tuple(dict.fromkeys(area for area, _ in checklists))
+    for area in settings["areas"] or ():
+        if area not in there:
+            raise ChecklistError(f"{path}: areas: '{in_one_line(area)}' has no checklist in {CHECKLISTS_FILE}")
+    prompts = read_prompts(folder, settings["prompts"], settings["language"])
+    settings |= {
+        "name": settings["name"] or folder.resolve().name,
+        "areas": settings["areas"] or there,
+        "prompts": prompts,
+        "notes": (*settings["notes"], *notes),
+    }
+    return ChecklistSuite(tasks=_read_tasks(folder, checklists), checklists=checklists, folder=folder, **settings)
 
-    def check(value: Any) -> ChecklistSuite:
-        if member(value, "format", count) != FORMAT:
-            raise Fault(f"format: expected {FORMAT}")
-        return ChecklistSuite(
-            name=member(value, "name", text),
-            language=member(value, "language", text, "en"),
-            areas=member(value, "areas", lambda areas: items(areas, text)),
-            tasks=(),
-            checklists=checklists,
-            prompts=_prompts(folder, member(value, "prompts", lambda prompts: entries(prompts, _file_name), {})),
-            levels=member(value, "levels", _levels, LEVELS),
-            rescaling=member(value, "rescale", _rescaling, Rescaling()),
-            words=member(value, "words", lambda name: _one_of(name, COUNTERS), COUNTERS[0]),
-            missing=member(value, "missing", lambda name: _one_of(name, get_args(Missing)), "skip"),
-            folder=folder,
-            notes=tuple(notes),
+
+def packaged_suites() -> list[str]:
+    """The names of the packaged suites."""
+    return sorted(path.parent.name for path in PACKAGED.glob(f"*/{SETTINGS_FILE}"))
+
+
+def _folder(source: str | Path) -> Path:
+    packaged = packaged_suites()
+    if str(source) in packaged:
+        return PACKAGED / str(source)
+    folder = Path(source)
+    if (folder / SETTINGS_FILE).is_file():
+        return folder
+    shown = in_one_line(source, 300)
+    if folder.is_dir():
+        raise ChecklistError(
+            f"{shown}: no {SETTINGS_FILE} here; a folder of HelloBench becomes a suite with 'pfgen-fast checklists "
+            f"import-suite hellobench {shown} -o SUITE'"
         )
+    raise ChecklistError(f"{shown}: no such folder, and no packaged suite of that name ({', '.join(packaged)})")
 
-    suite = checked(settings, check, str(settings_path), error=ChecklistError)
-    for area, category in checklists:
-        if area not in suite.areas:
-            raise ChecklistError(f"{folder / 'checklists.json'}: {category}: {unknown_name('area', area, suite.areas)}")
-    object.__setattr__(suite, "tasks", tuple(_tasks(folder, suite)))
-    return suite
+
+def _settings(value: Any) -> dict[str, Any]:
+    """Checks suite.json."""
+    if member(value, "format", lambda found: found) != FORMAT:
+        raise Fault(f"expected {FORMAT}, the only format that there is").inside(".format")
+    for name in value:
+        if name not in _SETTINGS:
+            raise Fault(unknown_name("key", name, _SETTINGS))
+    language = member(value, "language", whole_text, "en")
+    no_prompts: dict[str, str | None] = {}
+    no_notes: tuple[str, ...] = ()
+    return {
+        "name": member(value, "name", whole_text, ""),
+        "language": language,
+        "levels": member(value, "levels", _levels, LEVELS),
+        "rescaling": member(value, "rescale", _rescaling, Rescaling()),
+        "areas": member(value, "areas", _areas, None),
+        "words": member(value, "words", _one_of(COUNTERS), "characters" if language == "ja" else COUNTERS[0]),
+        "prompts": member(value, "prompts", prompt_names, no_prompts),
+        "missing": member(value, "missing", _one_of(get_args(Missing)), "skip"),
+        "notes": member(value, "notes", lambda notes: items(notes, whole_text), no_notes),
+    }
+
+
+def _areas(value: Any) -> tuple[str, ...]:
+    areas = items(value, _name)
+    for area in areas:
+        if areas.count(area) > 1:
+            raise Fault(f"the area '{in_one_line(area)}' appears twice")
+    if not areas:
+        raise unexpected("at least one area", value)
+    return areas
+
+
+def _levels(value: Any) -> tuple[float, ...]:
+    levels = items(value, _finite)
+    if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(one >= next for one, next in pairwise(levels)):
+        raise unexpected("at least two numbers from 0 to 1, ascending", value)
+    return levels
+
+
+def _rescaling(value: Any) -> Rescaling:
+    found = Rescaling(member(value, "centre", _finite, 75.0), member(value, "factor", _finite, 4.0))
+    if found.factor <= 0:
+        raise Fault(f"expected a number above 0, not {found.factor:g}").inside(".factor")
+    return found
+
+
+def _finite(value: Any) -> float:
+    found = number(value)
+    if not math.isfinite(found):
+        raise unexpected("a number", value)
+    return found
+
+
+def _one_of(known: tuple[Any, ...]) -> Any:
+    def check(value: Any) -> Any:
+        if value not in known:
+            raise unexpected(f"one of {', '.join(known)}", value)
+        return value
+
+    return check
+
+
+def _name(value: Any) -> str:
+    found = whole_text(value)
+    if not found.strip():
+        raise unexpected("a name", value)
+    return found
+
+
+def _name_or_none(value: Any) -> str | None:
+    return None if value is None else _name(value)
+
+
+def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
+    path = data_file(folder, "tasks", ".parquet")
+    if path is None:
+        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
+    found: dict[TaskKey, Task] = {}
+    for where, value in numbered_objects(path):
+        task = checked(value, _task, where, error=ChecklistError)
+        check_category(task, checklists, where)
+        if task.key in found:
+            raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each once")
+        if len(found) == _MAX_TASKS:
+            raise ChecklistError(f"{path}: more than {_MAX_TASKS:,} tasks, which is the limit")
+        found[task.key] = task
+    if not found:
+        raise ChecklistError(f"{path}: no tasks; expected one in each line")
+    return tuple(found.values())
+
+
+def check_category(task: Task, checklists: Mapping[tuple[str, str], Checklist], where: str) -> None:
+    """Raises ChecklistError unless there is a checklist for a task."""
+    if (task.area, task.category) in checklists:
+        return
+    known = [category for area, category in checklists if area == task.area]
+    if not known:
+        areas = dict.fromkeys(area for area, _ in checklists)
+        raise ChecklistError(f"{where}: {unknown_name('area', task.area, areas)}")
+    key = shown_key((task.area, task.category))
+    raise ChecklistError(f"{where}: {key}: {unknown_name('category', task.category, known)}")
+
+
+def _task(value: Any) -> Task:
+    return Task(
+        id=member(value, "id", _name),
+        area=member(value, "area", _name),
+        category=member(value, "category", _name),
+        instruction=member(value, "instruction", whole_text_or_none, None),
+        length=member(value, "length", _name_or_none, None),
+        wanted_words=member(value, "wanted_words", lambda n: None if n is None else number_from_one(n), None),
+        reference=member(value, "reference", whole_text_or_none, None),
+        sha256=member(value, "sha256", sha256_or_none, None),
+    )
+
+
+def sha256_or_none(value: Any) -> str | None:
+    """A check of a hash in hexadecimal, or null."""
+    if value is None:
+        return None
+    found = text(value)
+    if len(found) != _SHA256_DIGITS or not set(found) <= set("0123456789abcdef"):
+        raise unexpected(f"{_SHA256_DIGITS} hexadecimal digits", value)
+    return found
 
 
 def write_suite(suite: ChecklistSuite, folder: Path) -> None:
-    """Writes the files of a suite; suite.json, without which it is none, comes last."""
-    folder.mkdir(parents=True, exist_ok=True)
-    prompts: dict[str, str | None] = {}
-    for name in ("system", "user", *_FURTHER_PROMPTS):
-        template: Template | None = getattr(suite.prompts, name)
-        prompts[name] = None if template is None else f"prompts/{name}.txt"
-        if template is not None:
-            (folder / "prompts").mkdir(exist_ok=True)
-            write_whole(folder / "prompts" / f"{name}.txt", template.text.encode())
-    tasks_path = folder / "tasks.jsonl.xz"
-    with writing_whole(tasks_path) as file, compressing(file, tasks_path) as packed:
-        for task in suite.tasks:
-            packed.write(json_line({name: getattr(task, name) for name in Task.__slots__}))
-    questions: dict[str, dict[str, Any]] = {}
-    weights: dict[str, dict[str, Any]] = {}
+    """Writes the files of a suite, each atomically, and takes away those of another suite that was there.
+
+    suite.json, without which there is no suite, is written last.
+
+    Raises:
+        ChecklistError: The folder holds something else than a suite.
+        PfgenError: A file cannot be written.
+    """
+    _check_target(folder)
+    (folder / SETTINGS_FILE).unlink(missing_ok=True)
+    _write_prompts(suite.prompts, folder)
+    _write_tasks(suite, folder)
+    questions: dict[str, dict[str, list[str]]] = {}
+    weights: dict[str, dict[str, list[float]]] = {}
     for (area, category), checklist in suite.checklists.items():
         questions.setdefault(area, {})[category] = list(checklist.questions)
         if checklist.has_weights:
             weights.setdefault(area, {})[category] = list(checklist.weights)
-    write_whole(folder / "checklists.json", json_bytes(questions))
+    write_whole(folder / CHECKLISTS_FILE, json_bytes(questions))
+    (folder / WEIGHTS_FILE).unlink(missing_ok=True)
     if weights:
-        write_whole(folder / "weights.json", json_bytes(weights))
-    settings = {
+        write_whole(folder / WEIGHTS_FILE, json_bytes(weights))
+    write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
+
+
+def _check_target(folder: Path) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ChecklistError(f"{folder}: expected a folder, not a file")
+    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
+    is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
+    if not is_suite:
+        raise ChecklistError(f"{folder}: holds something else than a suite; expected a new folder, or a suite")
+
+
+def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
+    prompts = {name: f"prompts/{name}.txt" if getattr(suite.prompts, name) else None for name in PROMPTS}
+    return {
         "format": FORMAT,
         "name": suite.name,
         "language": suite.language,
@@ -95,154 +255,26 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
         "words": suite.words,
         "prompts": prompts,
         "missing": suite.missing,
+        **({"notes": list(suite.notes)} if suite.notes else {}),
     }
-    write_whole(folder / "suite.json", json_bytes(settings))
 
 
-def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
-    """Weights with the sum 100."""
-    total = math.fsum(weights)
-    return tuple(weight / total * 100 for weight in weights)
+def _write_prompts(prompts: Prompts, folder: Path) -> None:
+    for name in PROMPTS:
+        template: Template | None = getattr(prompts, name)
+        path = folder / "prompts" / f"{name}.txt"
+        if template is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, template.text.encode())
 
 
-def _folder(source: str | Path) -> Path:
-    folder = Path(source)
-    if folder.is_dir():
-        return folder
-    packaged = sorted(path.name for path in PACKAGED.iterdir() if path.is_dir()) if PACKAGED.is_dir() else []
-    if str(source) in packaged:
-        return PACKAGED / str(source)
-    raise ChecklistError(
-        f"{source}: no checklist suite: expected a folder with suite.json, or one of {', '.join(packaged)}"
-    )
-
-
-def _read_checklists(folder: Path) -> tuple[dict[tuple[str, str], Checklist], list[str]]:
-    path, weights_path = folder / "checklists.json", folder / "weights.json"
-    questions = checked(
-        read_json(path, error=ChecklistError),
-        lambda areas: entries(areas, lambda area: entries(area, _questions)),
-        str(path),
-        error=ChecklistError,
-    )
-    weights: Mapping[str, Mapping[str, tuple[float, ...]]] = {}
-    if weights_path.exists():
-        weights = checked(
-            read_json(weights_path, error=ChecklistError),
-            lambda areas: entries(areas, lambda area: entries(area, _weights)),
-            str(weights_path),
-            error=ChecklistError,
-        )
-    notes = _check_weights(weights, questions, weights_path)
-    found = {}
-    for area, categories in questions.items():
-        for category, asked in categories.items():
-            given = weights.get(area, {}).get(category)
-            equal = (100 / len(asked),) * len(asked)
-            weights_of = equal if given is None else _kept_or_normalised(given)
-            found[area, category] = Checklist(area, category, asked, weights_of, given is not None)
-    return found, notes
-
-
-def _kept_or_normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
-    return weights if math.fsum(weights) == 100 else normalised(weights)
-
-
-def _check_weights(weights: Mapping[str, Any], questions: Mapping[str, Any], path: Path) -> list[str]:
-    notes = []
-    for area, categories in weights.items():
-        for category, given in categories.items():
-            asked = questions.get(area, {}).get(category)
-            if asked is None:
-                raise ChecklistError(f"{path}: ['{area}']['{category}']: there is no such checklist")
-            if len(given) != len(asked):
-                raise ChecklistError(
-                    f"{path}: ['{area}']['{category}']: {len(given)} weights for {len(asked)} questions; "
-                    "expected one for each"
-                )
-            if abs(math.fsum(given) - 100) > 1e-6:
-                notes.append(
-                    f"the weights of {area}/{category} had the sum {math.fsum(given):g}, and were divided by it"
-                )
-    return notes
-
-
-def _questions(value: Any) -> tuple[str, ...]:
-    found = items(value, text)
-    if not found:
-        raise unexpected("at least one question", value)
-    return found
-
-
-def _weights(value: Any) -> tuple[float, ...]:
-    def positive(entry: Any) -> float:
-        weight = number(entry)
-        if not weight > 0:
-            raise unexpected("a weight above 0", entry)
-        return weight
-
-    return items(value, positive)
-
-
-def _levels(value: Any) -> tuple[float, ...]:
-    levels = items(value, number)
-    if not levels or levels[0] < 0 or levels[-1] > 1 or any(a >= b for a, b in pairwise(levels)):
-        raise unexpected("numbers from 0 to 1, ascending", value)
-    return levels
-
-
-def _rescaling(value: Any) -> Rescaling:
-    return Rescaling(member(value, "centre", number, 75.0), member(value, "factor", number, 4.0))
-
-
-def _one_of(value: Any, known: Any) -> Any:
-    if value not in known:
-        raise unexpected(f"one of {', '.join(known)}", value)
-    return value
-
-
-def _file_name(value: Any) -> str | None:
-    return None if value is None else text(value)
-
-
-def _prompts(folder: Path, names: Mapping[str, str | None]) -> Prompts:
-    def read(name: str, needed: tuple[str, ...] = ()) -> Template | None:
-        file = names.get(name)
-        return None if file is None else Template.read(folder / file, placeholders=PLACES, needed=needed)
-
-    user = read("user", ("response",))
-    if user is None:
-        raise Fault("prompts: expected the name of a file at 'user'")
-    return Prompts(user, read("system"), *(read(name) for name in _FURTHER_PROMPTS))
-
-
-def _tasks(folder: Path, suite: ChecklistSuite) -> list[Task]:
-    path = data_file(folder, "tasks")
-    if path is None:
-        raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed")
-    found: dict[tuple[str, str | None], Task] = {}
-    for where, value in numbered_objects(path):
-        task = checked(value, _task, where, error=ChecklistError)
-        if (task.area, task.category) not in suite.checklists:
-            known = [category for area, category in suite.checklists if area == task.area]
-            raise ChecklistError(f"{where}: {task.area}: {unknown_name('category', task.category, known)}")
-        if task.key in found:
-            raise ChecklistError(f"{where}: the task {task.id} appears twice; expected each once")
-        found[task.key] = task
-    return list(found.values())
-
-
-def _task(value: Any) -> Task:
-    def optional_text(entry: Any) -> str | None:
-        return None if entry is None else text(entry)
-
-    return Task(
-        id=member(value, "id", text),
-        area=member(value, "area", text),
-        category=member(value, "category", text),
-        instruction=member(value, "instruction", optional_text, None),
-        length=member(value, "length", optional_text, None),
-        wanted_words=member(value, "wanted_words", lambda entry: None if entry is None else count(entry), None),
-        reference=member(value, "reference", optional_text, None),
-        sha256=member(value, "sha256", optional_text, None),
-    )
+def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
+    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
+        former.unlink()
+    path = folder / "tasks.jsonl"
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        for task in suite.tasks:
+            values = {name: getattr(task, name) for name in Task.__slots__}
+            needed = ("id", "area", "category", "instruction")
+            packed.write(json_line({name: one for name, one in values.items() if name in needed or one is not None}))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from . import checklists_metrics, checklists_report, checklists_table
+from . import checklists_files, checklists_generate, checklists_metrics, checklists_report, checklists_table
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
 # In the order of a user's way: files, answers, judging, tables, what they mean.
+checklists.command("import-suite")(checklists_files.import_suite)
+checklists.command()(checklists_files.show)
+checklists.command("import")(checklists_files.import_results)
+checklists.command("from-suite")(checklists_files.from_suite)
+checklists.command()(checklists_generate.generate)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
 checklists.command()(checklists_report.report)

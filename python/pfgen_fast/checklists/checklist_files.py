@@ -1,0 +1,184 @@
+"""Reads the checklists of a suite and their weights: checklists.json and weights.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import ChecklistError
+from ..evaluators.naming import unknown_name
+from ..files.foreign_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
+from ..files.foreign_text import in_one_line
+from .line_files import whole_text
+from .suite import Checklist
+
+T = TypeVar("T")
+
+CHECKLISTS_FILE = "checklists.json"
+WEIGHTS_FILE = "weights.json"
+COMMON = "common"
+"""The name of an area for lists of questions that categories have in common, unless the suite has an area of it."""
+
+Categories = dict[tuple[str, str], T]
+"""By area and category."""
+
+_MAX_QUESTIONS = 1000
+_SAID_SUM = 1e-6
+_EXACT_SUM = 1e-12
+"""Weights whose sum is 100 up to rounding are left as they are, so that reading what was written changes nothing."""
+
+
+def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
+    """The checklists of a suite, and what is to be said of their weights.
+
+    Args:
+        folder: The suite.
+        areas: The areas that it may have; by default any.
+
+    Raises:
+        ChecklistError: A file breaks the rules.
+    """
+    questions = _read_questions(folder / CHECKLISTS_FILE, areas)
+    path = folder / WEIGHTS_FILE
+    weights = read_weights(path, questions) if path.exists() else {}
+    found = {key: checklist_of(key, asked, weights.get(key)) for key, asked in questions.items()}
+    return found, notes_on(weights)
+
+
+def checklist_of(
+    key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
+) -> Checklist:
+    """The checklist of a category; equal weights if there are none.
+
+    Example:
+        >>> checklist_of(("essays", "travel"), ("Is it true?", "Is it long?"), (1.0, 3.0)).weights
+        (25.0, 75.0)
+    """
+    if weights is None:
+        return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
+    return Checklist(*key, questions, normalised(weights))
+
+
+def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
+    """Weights with the sum 100."""
+    total = math.fsum(weights)
+    if abs(total - 100) <= _EXACT_SUM:
+        return weights
+    return tuple(weight / total * 100 for weight in weights)
+
+
+def notes_on(weights: Categories[tuple[float, ...]]) -> list[str]:
+    """Says of which categories the weights were divided by their sum."""
+    others = {key: math.fsum(given) for key, given in weights.items()}
+    others = {key: total for key, total in others.items() if abs(total - 100) > _SAID_SUM}
+    listed = ", ".join(f"{shown_key(key)} ({total:g})" for key, total in list(others.items())[:3])
+    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    return [f"weights whose sum was not 100 were divided by it: {listed}{more}"] if others else []
+
+
+def shown_key(key: tuple[str, str]) -> str:
+    """A category with its area, for messages."""
+    return "/".join(in_one_line(part, 60) for part in key)
+
+
+def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
+    """The weights of a file of weights, as they are there.
+
+    Raises:
+        ChecklistError: The file breaks the rules, or does not fit the questions.
+    """
+    found = checked(read_json(path, error=ChecklistError), _by_category(_weights), str(path), error=ChecklistError)
+    check_weights(found, questions, str(path))
+    return found
+
+
+def check_weights(
+    weights: Mapping[tuple[str, str], tuple[float, ...]],
+    questions: Mapping[tuple[str, str], tuple[str, ...]],
+    where: str,
+) -> None:
+    """Raises ChecklistError unless there is one weight for each question of known categories."""
+    for key, given in weights.items():
+        if key not in questions:
+            known = map(shown_key, questions)
+            raise ChecklistError(f"{where}: {unknown_name('category', shown_key(key), known)}")
+        if len(given) != len(questions[key]):
+            raise ChecklistError(
+                f"{where}, {shown_key(key)}: expected {len(questions[key])} weights, one for each question, "
+                f"not {len(given)}"
+            )
+
+
+def weight_of(value: Any) -> float:
+    """A check of a weight."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_NUMBER:
+        raise unexpected("a weight above 0", value)
+    return float(value)
+
+
+def questions_of(value: Any) -> tuple[str, ...]:
+    """A check of a list of questions."""
+    found = items(value, _question)
+    if not found:
+        raise Fault("expected at least one question, not an empty list")
+    if len(found) > _MAX_QUESTIONS:
+        raise Fault(f"expected at most {_MAX_QUESTIONS} questions, not {len(found)}")
+    return found
+
+
+def _question(value: Any) -> str:
+    found = whole_text(value)
+    if not found.strip():
+        raise unexpected("a question", value)
+    return found
+
+
+def _weights(value: Any) -> tuple[float, ...]:
+    return items(value, weight_of)
+
+
+def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:
+    def of_areas(value: Any) -> Categories[T]:
+        areas = entries(value, lambda area: entries(area, check))
+        return {(area, category): found for area, inner in areas.items() for category, found in inner.items()}
+
+    return of_areas
+
+
+def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tuple[str, ...]]:
+    content = read_json(path, error=ChecklistError)
+
+    def check(value: Any) -> Categories[tuple[str, ...]]:
+        own, common = value, {}
+        if isinstance(value, dict) and COMMON in value and COMMON not in (areas or ()):
+            common = member(value, COMMON, lambda lists: entries(lists, questions_of))
+            own = {area: inner for area, inner in value.items() if area != COMMON}
+        return _by_category(lambda listed: _with_common(listed, common))(own)
+
+    found = checked(content, check, str(path), error=ChecklistError)
+    for area, category in found:
+        if areas is not None and area not in areas:
+            raise ChecklistError(f"{path}: {shown_key((area, category))}: {unknown_name('area', area, areas)}")
+    if not found:
+        raise ChecklistError(f"{path}: no checklists; expected an object of areas, categories and questions")
+    return found
+
+
+def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The questions of a category: a list, or its own put into a common list."""
+    if not isinstance(value, dict):
+        return questions_of(value)
+    name = member(value, "common", whole_text)
+    if name not in common:
+        raise Fault(unknown_name("common list", name, common)).inside(".common")
+    shared = common[name]
+    nothing: tuple[str, ...] = ()
+    own = member(value, "own", lambda listed: items(listed, _question), nothing)
+    at = member(value, "at", count, len(shared))
+    if at > len(shared):
+        raise Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}").inside(
+            ".at"
+        )
+    return (*shared[:at], *own, *shared[at:])

@@ -1,0 +1,128 @@
+"""Reads prompts of judges: a suite's own, or the packaged ones in its language.
+
+A prompt is a Python format string: `{response}` is a place, and doubled braces are single ones. Places are filled in a
+single pass, so braces in an answer mean nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path, PurePosixPath
+from string import Formatter
+from typing import Any
+
+from ..errors import ChecklistError, TrialsError
+from ..evaluators.naming import unknown_name
+from ..files.foreign_json import Fault, entries, text
+from ..files.foreign_text import in_one_line
+from ..files.reading import read_stored
+from ..judging.template import Template
+from .suite import Prompts
+
+PLACES = ("instruction", "response", "checklists", "num_checklist")
+"""The places of prompts: the task, the answer, the questions as JSON, and their number."""
+
+PROMPTS = tuple(field.name for field in fields(Prompts))
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "user": ("response", "checklists"),
+    "overall_user": ("response",),
+    "overall_with_checklist_user": ("response", "checklists"),
+}
+_PACKAGED = Path(__file__).with_name("prompts")
+_MAX_BYTES = 1 << 20
+
+
+def read_prompt(path: Path, name: str) -> Template:
+    """Reads a prompt from its file.
+
+    Args:
+        path: The file.
+        name: Which prompt it is, one of `PROMPTS`; user messages need `{response}`.
+
+    Raises:
+        ChecklistError: The file cannot be read, is no format string, lacks a place that is needed, or has an unknown
+            one.
+    """
+    try:
+        content = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ChecklistError(f"{path}: not UTF-8 (byte {error.start}: {error.reason})") from None
+    except TrialsError as error:
+        raise ChecklistError(str(error)) from None
+    return prompt_of(content, name, str(path))
+
+
+def prompt_of(content: str, name: str, where: str) -> Template:
+    """A prompt from its text; see `read_prompt`.
+
+    Example:
+        >>> prompt_of("Answer: {response}", "overall_user", "mine.txt").uses("response")
+        True
+        >>> prompt_of("Answer: {answer}", "overall_user", "mine.txt")
+        Traceback (most recent call last):
+        pfgen_fast.errors.ChecklistError: mine.txt: unknown place 'answer'; expected one of instruction, response, \
+checklists, num_checklist
+    """
+    found = _places(content, where)
+    for place in found:
+        if place not in PLACES:
+            raise ChecklistError(f"{where}: {unknown_name('place', place, PLACES)}")
+    for place in _NEEDED.get(name, ()):
+        if place not in found:
+            raise ChecklistError(f"{where}: expected the place {{{place}}} in the prompt")
+    return Template(content, PLACES)
+
+
+def _places(content: str, where: str) -> list[str]:
+    found = []
+    try:
+        for _, place, form, conversion in Formatter().parse(content):
+            if place is not None:
+                if form or conversion:
+                    raise ValueError(f"the place {in_one_line(place, 40)} has a format")
+                found.append(place)
+    except ValueError as error:
+        raise ChecklistError(
+            f"{where}: no format string: {error}; expected a brace that is no place to be doubled"
+        ) from None
+    return found
+
+
+@cache
+def packaged_prompts(language: str) -> Prompts:
+    """The packaged prompts in Japanese or, for any other language, English."""
+    folder = _PACKAGED / ("ja" if language.partition("-")[0].lower() == "ja" else "en")
+    return Prompts(**{name: read_prompt(folder / f"{name}.txt", name) for name in PROMPTS})
+
+
+def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
+    """The prompts of a suite: those that it names a file for, none where it names null, and the packaged ones else.
+
+    Raises:
+        ChecklistError: A file breaks the rules.
+    """
+    packaged = packaged_prompts(language)
+    given = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
+    return Prompts(**{name: given.get(name, getattr(packaged, name)) for name in PROMPTS})
+
+
+def prompt_names(value: Any) -> dict[str, str | None]:
+    """A check of the prompts in suite.json: by name the file, which lies in the suite's folder, or null for none."""
+    found = entries(value, _file_name)
+    for name in found:
+        if name not in PROMPTS:
+            raise Fault(unknown_name("prompt", name, PROMPTS))
+    if "user" in found and found["user"] is None:
+        raise Fault("expected the name of a file, not null").inside(".user")
+    return found
+
+
+def _file_name(value: Any) -> str | None:
+    if value is None:
+        return None
+    path = PurePosixPath(text(value))
+    if not value or path.is_absolute() or ".." in path.parts or "\\" in value or "\0" in value:
+        raise Fault(f"expected a file in the folder of the suite, not '{in_one_line(value, 60)}'")
+    return str(value)

@@ -1,0 +1,205 @@
+"""`pfgen-fast checklists generate`: a model answers the tasks of a checklist suite."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .app import Exit, Json, Quiet, counted, fail, note, print_json, print_line, shown, warn
+from .asking import watch_over
+
+if TYPE_CHECKING:
+    from ..checklists.generating import Generated, Setting
+    from ..checklists.suite import Task
+
+
+class PromptChoice(str, enum.Enum):
+    """The kind of prompts."""
+
+    qa = "qa"
+    completion = "completion"
+
+
+def generate(
+    suite: Annotated[
+        str, typer.Option("--suite", "-s", help="Folder of a checklist suite, or the name of a packaged one.")
+    ],
+    model: Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder of runs, below which the run's folder is.", metavar="RUNS")
+    ],
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            "-e",
+            help="openai (any server that speaks its protocol), gemini, transformers, vllm (local weights).",
+        ),
+    ] = "openai",
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the run's folder. Default: that of the model, with _ for /.")
+    ] = None,
+    length: Annotated[
+        list[str] | None,
+        typer.Option("--length", help="The tasks with this length instead of those of the table. May be repeated."),
+    ] = None,
+    area: Annotated[list[str] | None, typer.Option("--area", help="Only this area. May be repeated.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only so many tasks, of all areas, for a quick try.")
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="How often each task is answered.")] = 1,
+    mode: Annotated[
+        PromptChoice, typer.Option(help="Prompts: one user message, or a text to continue (base models).")
+    ] = PromptChoice.qa,
+    temperature: options.Temperature = 0.8,
+    top_p: options.TopP = None,
+    top_k: options.TopK = None,
+    max_tokens: options.MaxTokens = 16_384,
+    seed: Annotated[str, typer.Option("--seed", help="Any text; determines the sampling seeds.")] = "",
+    stop: options.Stop = None,
+    tries: Annotated[int, typer.Option("--tries", min=1, help="How often a task without an answer is asked.")] = 3,
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            help="openai, gemini: address of the server, including /v1. Default: $OPENAI_BASE_URL, or OpenAI; Google."
+        ),
+    ] = None,
+    key_env: Annotated[
+        str | None,
+        typer.Option(
+            help="openai, gemini: environment variable with the key. Default: OPENAI_API_KEY; GEMINI_API_KEY.",
+            metavar="NAME",
+        ),
+    ] = None,
+    concurrency: Annotated[int | None, typer.Option(help="openai, gemini: concurrent requests. Default: 16.")] = None,
+    timeout: Annotated[
+        float, typer.Option(help="openai, gemini: seconds until the whole reply must be there; long answers take long.")
+    ] = 1200.0,
+    retries: Annotated[
+        int | None, typer.Option(help="openai, gemini: how often a request is retried. Default: 5.")
+    ] = None,
+    max_tokens_name: options.MaxTokensName = None,
+    enable_thinking: options.EnableThinking = None,
+    path: Annotated[
+        str | None,
+        typer.Option(help="transformers, vllm: folder of the model, if --model is only a name.", metavar="FOLDER"),
+    ] = None,
+    trust_remote_code: Annotated[
+        bool,
+        typer.Option("--trust-remote-code", help="transformers, vllm: run the program code that comes with a model."),
+    ] = False,
+    chat_template: Annotated[
+        str | None,
+        typer.Option(help="transformers, vllm: file with a chat template, instead of the model's own.", metavar="FILE"),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="transformers: such as cpu or cuda:0. Default: a GPU, if available.")
+    ] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="transformers, vllm: such as bfloat16. Default: as the weights are stored.")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")] = None,
+    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")] = None,
+    max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")] = None,
+    quantization: Annotated[
+        str | None, typer.Option(help="vllm: such as fp8. Default: as the model's files say.", metavar="METHOD")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Lets a model answer the tasks of a suite; the answers become a run, for a judge to judge.
+
+    Answers that are there are not asked for again: the command may be stopped at any moment, and running it again
+    continues. The settings of the published answers are the defaults: temperature 0.8, at most 16,384 tokens.
+
+    Examples
+
+      pfgen-fast checklists generate --suite essays-en --model org/model --base-url http://localhost:8000/v1 -o runs
+
+      pfgen-fast checklists generate --suite hello --model gpt-4o-2024-08-06 --length 2k --length 4k -o runs
+
+      pfgen-fast checklists generate --suite essays-ja --engine transformers --model checkpoints/step-100 -o runs
+    """
+    from ..checklists.answer_writer import run_name
+    from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
+    from ..checklists.suite import ChecklistSuite
+    from ..generation.engines import Sampling
+
+    of_engine = {
+        "base_url": base_url,
+        "key_env": key_env,
+        "concurrency": concurrency,
+        "timeout": timeout if engine in ("openai", "openai-api", "gemini") else None,
+        "retries": retries,
+        "max_tokens_name": max_tokens_name,
+        "enable_thinking": enable_thinking,
+        "path": path,
+        "trust_remote_code": trust_remote_code or None,
+        "chat_template": chat_template,
+        "device": device,
+        "dtype": dtype,
+        "batch_size": batch_size,
+        "tensor_parallel": tensor_parallel,
+        "max_model_len": max_model_len,
+        "quantization": quantization,
+    }
+    sampling = Sampling(max_tokens, temperature, top_p, top_k, tuple(stop or ()))
+    setting = Setting(model, sampling, mode.value, seed)
+    loaded = ChecklistSuite.load(suite)
+    tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)
+    folder = output / (run_name(model) if name is None else run_name(name))
+    if dry_run:
+        print_line(_cost(tasks, setting, trials))
+        return
+    opened = open_answering(engine, setting, **{key: value for key, value in of_engine.items() if value is not None})
+    work = partial(generate_answers, loaded, opened, setting, folder, tasks=tasks, trials=trials, tries=tries)
+    _finish(_watched(work, quiet=quiet or as_json), quiet=quiet, as_json=as_json)
+
+
+def _watched(work: Callable[..., Generated], *, quiet: bool) -> Generated:
+    watch = watch_over("answers", quiet=quiet)
+    try:
+        with watch:
+            return work(on_progress=watch.count, events=watch.events)
+    except KeyboardInterrupt:
+        there = f"{watch.done} of {watch.planned} answers"
+        fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
+
+
+def _cost(tasks: list[Task], setting: Setting, trials: int) -> str:
+    from ..judging.budget import estimated_tokens
+
+    n_prompt_tokens = trials * sum(estimated_tokens(task.instruction or "") for task in tasks)
+    n_answers = trials * len(tasks)
+    most = n_answers * setting.sampling.max_tokens
+    return f"{counted(n_answers, 'answer')}: prompts of about {n_prompt_tokens:,} tokens, answers of {most:,} at most"
+
+
+def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
+    if made.problem:
+        warn(f"{made.problem}; run the same command again to ask for them")
+    if as_json:
+        missing = [dict(zip(("id", "length", "trial"), key, strict=True)) for key in made.missing]
+        print_json(
+            {
+                "run": str(made.folder),
+                "n_answers": made.n_answers,
+                "n_new": made.n_new,
+                "n_cut": made.n_cut,
+                "missing": missing,
+                "events": made.events.to_dict(),
+            }
+        )
+    elif not quiet:
+        print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(str(made.folder))}")
+        if made.n_cut:
+            note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens), and not by themselves")
+    if made.missing:
+        raise SystemExit(Exit.PARTIAL)

@@ -1,0 +1,291 @@
+"""Answers of a model to the tasks of a suite: what is sent, what is kept, and that kills and faults change nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from makers.fault_server import Gate, Reply, answering, refusing, serving
+from makers.judges import FakeEngine
+from makers.own_checklists import TASKS, own_suite, own_suite_in
+from pfgen_fast import EngineError
+from pfgen_fast.checklists import ChecklistSuite, open_runs
+from pfgen_fast.checklists.answer_writer import run_name
+from pfgen_fast.checklists.generating import (
+    Setting,
+    chosen_tasks,
+    generate_answers,
+    open_answering,
+    requests_of,
+)
+from pfgen_fast.checklists.suite import Task
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.generation.engines import Sampling
+
+MAIN = [task for task in TASKS if task.length is None]
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def told(request) -> Reply:
+    """An answer that depends on prompt and seed; some are cut off."""
+    digest = hashlib.sha1(f"{request.prompt}{request.body['seed']}".encode()).hexdigest()
+    reason = "length" if digest[0] < "8" else "stop"
+    text = f" An answer {digest}\n\nA: with lines.\n"
+    choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": text}}
+    return Reply(json.dumps({"model": "m-2026-01-01", "choices": [choice]}).encode())
+
+
+def asked(folder, suite, server, *, setting=None, **options):
+    setting = setting or Setting("org/m")
+    engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=1)
+    return generate_answers(suite, engine, setting, folder, **options)
+
+
+def files_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_run_has_the_answers_as_they_came(tmp_path):
+    suite = own_suite()
+    with serving(told) as server:
+        made = asked(tmp_path / "m", suite, server)
+    assert sorted(files_of(tmp_path / "m")) == ["answers.jsonl", "config.json"]
+    (run,) = open_runs([tmp_path])
+    answers = run.answers(suite)
+    assert list(answers) == [(task.id, None, 1) for task in MAIN]
+    assert all(answer.response.startswith(" An answer") and "A: with" in answer.response for answer in answers.values())
+    assert (made.n_answers, made.n_new, made.missing, made.problem) == (5, 5, (), None)
+    assert {answer.finish_reason for answer in answers.values()} <= {"stop", "length"}
+    assert made.n_cut == sum(answer.finish_reason == "length" for answer in answers.values())
+    assert (run.key, run.name) == ("m", "org/m")
+    assert run.config["max_tokens"] == 16384
+    assert run.config["temperature"] == 0.8
+
+
+def test_a_task_is_sent_as_one_user_message_with_the_published_settings(tmp_path):
+    with serving(told) as server:
+        asked(tmp_path, own_suite(), server)
+    bodies = [request.body for request in server.requests]
+    assert {len(body["messages"]) for body in bodies} == {1}
+    assert {body["messages"][0]["content"] for body in bodies} == {task.instruction for task in MAIN}
+    assert {(body["temperature"], body["max_tokens"], "top_p" in body, "stop" in body) for body in bodies} == {
+        (0.8, 16384, False, False)
+    }
+    assert len({body["seed"] for body in bodies}) == 5
+
+
+def test_a_text_to_continue_is_sent_to_base_models(tmp_path):
+    setting = Setting("m", Sampling(50, 0.5, 0.9, stop=("\n\n",)), "completion")
+
+    def behave(request):
+        return answering("Dear neighbour,")
+
+    with serving(behave) as server:
+        asked(tmp_path, own_suite(), server, setting=setting)
+    assert server.paths == {"/v1/completions"}
+    assert {request.body["prompt"] for request in server.requests} == {f"{task.instruction}\n\n" for task in MAIN}
+    assert json.loads((tmp_path / "config.json").read_text())["stop"] == ["\n\n"]
+
+
+def test_seeds_depend_on_task_trial_and_the_seed_of_the_setting():
+    def seeds(seed):
+        return {one.key: one.seed for one in requests_of(TASKS, Setting("m", seed=seed), trials=2)}
+
+    assert len(seeds("")) == 12
+    assert len(set(seeds("").values()) | set(seeds("a").values())) == 24
+    assert seeds("a") == seeds("a")
+
+
+def test_lengths_areas_and_a_limit_choose_tasks():
+    suite = own_suite()
+    assert [task.id for task in chosen_tasks(suite)] == [task.id for task in MAIN]
+    assert [task.key for task in chosen_tasks(suite, lengths=["90"])] == [("report_1", "90")]
+    assert [task.id for task in chosen_tasks(suite, areas=["reports"])] == ["report_1", "report_2"]
+    assert [task.id for task in chosen_tasks(suite, limit=3)] == ["letter_1", "letter_2", "report_1"]
+    for options, said in (
+        ({"lengths": ["9"]}, "unknown length '9'; expected one of 90"),
+        ({"areas": ["letter"]}, "unknown area 'letter'; expected one of letters, reports"),
+        ({"lengths": ["90"], "areas": ["letters"]}, "has no such tasks"),
+    ):
+        with pytest.raises(ChecklistError, match=said):
+            chosen_tasks(suite, **options)
+
+
+def test_tasks_without_a_whole_instruction_are_refused_with_the_first_three_named():
+    tasks = (*TASKS, *(Task(f"cut_{n}", "letters", "thanks", "Write…", sha256="0" * 64) for n in range(4)))
+    with pytest.raises(ChecklistError, match=r"4 of 9 tasks lack .*\(cut_0, cut_1, cut_2, \.\.\.\)"):
+        chosen_tasks(own_suite(tasks))
+
+
+def test_existing_answers_are_not_asked_for_again_and_lengths_come_into_the_same_run(tmp_path):
+    suite = own_suite()
+    with serving(told) as server:
+        asked(tmp_path, suite, server, tasks=chosen_tasks(suite, limit=2))
+        first = len(server.requests)
+        made = asked(tmp_path, suite, server)
+        asked(tmp_path, suite, server, tasks=chosen_tasks(suite, lengths=["90"]))
+        asked(tmp_path, suite, server, trials=2)
+    assert (first, made.n_new, made.n_answers, len(server.requests)) == (2, 3, 5, 11)
+    lines = map(json.loads, (tmp_path / "answers.jsonl").read_text().splitlines())
+    keys = [(line["id"], line["length"], line.get("trial", 1)) for line in lines]
+    assert keys == [
+        (task.id, task.length, trial) for task in TASKS for trial in (1, 2) if not (task.length and trial == 2)
+    ]
+
+
+def test_a_packed_file_of_answers_stays_packed(tmp_path):
+    import lzma
+
+    suite = own_suite()
+    with serving(told) as server:
+        asked(tmp_path, suite, server, tasks=chosen_tasks(suite, limit=2))
+        path = tmp_path / "answers.jsonl"
+        (tmp_path / "answers.jsonl.xz").write_bytes(lzma.compress(path.read_bytes()))
+        path.unlink()
+        asked(tmp_path, suite, server)
+    assert sorted(files_of(tmp_path)) == ["answers.jsonl.xz", "config.json"]
+    (run,) = open_runs([tmp_path])
+    assert len(run.answers(suite)) == 5
+
+
+def test_other_parameters_need_another_folder(tmp_path):
+    with serving(told) as server:
+        asked(tmp_path, own_suite(), server)
+        with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same ones"):
+            asked(tmp_path, own_suite(), server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
+        assert len(server.requests) == 5
+
+
+def test_an_empty_answer_is_asked_for_again_with_another_seed_and_then_missing(tmp_path):
+    def behave(request):
+        return answering(" \n") if "teacher" in request.prompt else told(request)
+
+    with serving(behave) as server:
+        made = asked(tmp_path, own_suite(), server)
+        assert made.missing == (("letter_2", None, 1),)
+        assert "1 answers are missing: letter_2" in made.problem
+        seeds = [request.body["seed"] for request in server.requests if "teacher" in request.prompt]
+        assert len(set(seeds)) == 3
+    with serving(told) as server:
+        made = asked(tmp_path, own_suite(), server)
+    assert (made.n_new, made.problem, len(server.requests)) == (1, None, 1)
+
+
+def test_answers_before_a_fault_of_the_server_are_kept(tmp_path):
+    def behave(request):
+        return told(request) if request.number < 2 else refusing(401, "no such key")
+
+    setting = Setting("org/m")
+    with serving(behave) as server:
+        engine = open_answering("openai", setting, base_url=server.base_url, backoff=0.001, retries=0, concurrency=1)
+        with pytest.raises(EngineError, match="a key is needed"):
+            generate_answers(own_suite(), engine, setting, tmp_path / "m")
+    assert sorted(files_of(tmp_path / "m")) == ["answers.jsonl", "config.json"]
+    (run,) = open_runs([tmp_path])
+    assert len(run.answers(own_suite())) == 2
+
+
+def test_nothing_is_left_behind_where_no_answer_came(tmp_path):
+    with serving(lambda request: refusing(401, "no")) as server, pytest.raises(EngineError):
+        asked(tmp_path / "m", own_suite(), server)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_stopped_call(tmp_path):
+    entry = {"id": "letter_1", "length": None, "trial": 1, "response": "Old.", "instruction_sha256": "0" * 64}
+    others = [{"id": 5}, {"id": "letter_1", "length": None, "trial": 0, "response": "x"}, {"id": "x", "response": "x"}]
+    lines = [json.dumps(one) for one in (entry, *others)]
+    (tmp_path / ".unfinished.jsonl").write_text("\n".join([*lines, '{"id": "letter_1", "torn']))
+    with serving(told) as server:
+        asked(tmp_path, own_suite(), server)
+    assert len(server.requests) == 5
+    assert sorted(files_of(tmp_path)) == ["answers.jsonl", "config.json"]
+
+
+def test_an_engine_of_ngram_suites_and_a_name_without_a_folder_are_refused():
+    with pytest.raises(
+        ChecklistError, match="the engine ngram answers the questions of n-gram suites; expected one of"
+    ):
+        open_answering("ngram", Setting("m"))
+    for name in ("", "..", "a\0b", "x" * 300):
+        with pytest.raises(ChecklistError, match="a name that a folder can have"):
+            run_name(name)
+
+
+def test_an_engine_that_says_nothing_of_its_answers_serves_too(tmp_path):
+    engine = FakeEngine(lambda request: f"Answer {request.seed}")
+    made = generate_answers(own_suite(), engine, Setting("m"), tmp_path)
+    assert (made.n_answers, made.n_cut, engine.n_closed) == (5, 0, 1)
+    assert "finish_reason" not in (tmp_path / "answers.jsonl").read_text()
+
+
+# The command
+
+
+def command(*arguments, cwd):
+    words = [sys.executable, "-m", "pfgen_fast", "checklists", "generate", *map(str, arguments)]
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=60)
+
+
+def test_the_command_writes_a_run_and_says_what_it_did(tmp_path):
+    own_suite_in(tmp_path / "suite")
+    with serving(told) as server:
+        usual = ("--suite", "suite", "--model", "org/m", "--base-url", server.base_url, "-o", "runs")
+        dry = command(*usual, "--dry-run", cwd=tmp_path)
+        assert (dry.returncode, dry.stdout) == (
+            0,
+            "5 answers: prompts of about 52 tokens, answers of 81,920 at most\n",
+        )
+        assert not server.requests
+        done = command(*usual, cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "5 new answers, 5 in all: runs/org_m\n")
+        again = command(*usual, "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["n_new"] == 0
+    assert len(server.requests) == 5
+    assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
+
+
+def test_the_command_ends_with_3_where_answers_are_missing(tmp_path):
+    own_suite_in(tmp_path / "suite")
+    with serving(lambda request: answering("") if "Oslo" in request.prompt else told(request)) as server:
+        done = command(
+            "--suite", "suite", "--model", "m", "--base-url", server.base_url, "-o", "runs", "--tries", 1, cwd=tmp_path
+        )
+    assert done.returncode == 3
+    assert "error: runs/m: 1 answers are missing: report_1" in done.stderr
+
+
+def test_a_run_is_the_same_after_any_kills(tmp_path):
+    own_suite_in(tmp_path / "suite")
+    suite = ChecklistSuite.load(tmp_path / "suite")
+    with serving(told) as server:
+        asked(tmp_path / "whole", suite, server, trials=4)
+    for n_answers in (0, 1, 7, 5, 6):
+        gate = Gate(n_answers)
+
+        def behave(request, gate=gate):
+            gate.wait()
+            return told(request)
+
+        with serving(behave) as server:
+            options = ("--suite", "suite", "-m", "org/m", "--base-url", server.base_url, "-o", "runs", "-n", "4")
+            words = [sys.executable, "-m", "pfgen_fast", "checklists", "generate", *options, "--concurrency", "1"]
+            work = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            assert gate.reached.wait(60)
+            work.send_signal(signal.SIGKILL)
+            work.wait()
+            gate.open()
+        assert work.returncode == -signal.SIGKILL
+    with serving(told) as server:
+        asked(tmp_path / "runs/org_m", suite, server, trials=4)
+    assert files_of(tmp_path / "runs/org_m") == files_of(tmp_path / "whole")
