@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 from ...checklists.scores import Scores, State
@@ -16,6 +17,8 @@ STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", No
 """By how much they are worth; the last is that of a model which was not asked for tasks of that length."""
 
 _N_TITLE = 160
+_N_READ = 2000
+_MIN_COMMON = 20
 
 
 def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
             "id": [task.id for task in tasks],
             "length": [task.length for task in tasks],
             "category": [categories.index((task.area, task.category)) for task in tasks],
-            "title": [in_one_line(task.instruction or "", _N_TITLE) for task in tasks],
+            "title": titles(tasks),
             "scores": [[_score(model, task) for model in models] for task in tasks],
             "states": ["".join(_state(model, task) for model in models) for task in tasks],
             "marked": [[_marked(model, task, marks) for model in models] for task in tasks],
@@ -67,6 +70,22 @@ def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
         for task in scores.suite.tasks
         if task.length is None or any(task.key in model.by_task for model in models)
     ]
+
+
+def titles(tasks: Sequence[Task]) -> list[str]:
+    """For each task the beginning of its instruction, without what all of its category and length begin with."""
+    texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
+    groups: dict[tuple[str, str, str | None], list[int]] = {}
+    for number, task in enumerate(tasks):
+        groups.setdefault((task.area, task.category, task.length), []).append(number)
+    found = [""] * len(tasks)
+    for numbers in groups.values():
+        common = commonprefix([texts[number] for number in numbers]) if len(numbers) > 1 else ""
+        begin = common.rfind(" ") + 1  # whole words only
+        for number in numbers:
+            rest = texts[number][begin if begin >= _MIN_COMMON else 0 :]
+            found[number] = in_one_line(rest, _N_TITLE)
+    return found
 
 
 def _score(model: ModelEvidence, task: Task) -> float | None:

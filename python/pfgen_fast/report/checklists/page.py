@@ -20,7 +20,7 @@ from ..page_folders import PageKind, write_page_folder
 from ..templating import library, own_code, page_json, source, template
 from .evidence import ModelEvidence
 from .overview import overview_of, shown_tasks
-from .rows import N_TINTS, category_rows, gap_rows, length_rows, mark_rows, model_rows, span_of
+from .rows import N_TINTS, category_rows, gap_rows, length_rows, mark_rows, marks_in_order, model_rows, span_of
 from .task_lines import Extent, task_line
 
 MAX_BYTES = 30_000_000
@@ -58,7 +58,7 @@ class Page:
             raise ChecklistError("a report needs at least one run")
         self._scores, self._models = scores, models
         self._tasks = shown_tasks(scores, models)
-        self._marks = list(dict.fromkeys(mark for model in models for mark in model.marks))
+        self._marks = marks_in_order(mark for model in models for mark in model.marks)
         self._overview = overview_of(scores, models, self._marks)
         self._downloads = packed(dict(downloads))
 

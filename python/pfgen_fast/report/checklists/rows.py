@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...checklists.error_counts import MODES
 from ...checklists.scores import Average, LengthPart, ModelScores, Part, Scores
 from .evidence import ModelEvidence
 
@@ -80,6 +81,12 @@ def length_rows(scores: Scores) -> list[tuple[str, list[tuple[ModelScores, Lengt
         if parts:
             found.append((length, parts))
     return found
+
+
+def marks_in_order(marks: Iterable[str]) -> list[str]:
+    """Each mark once: the error modes in the order of tables, then the signals."""
+    found = set(marks)
+    return [*(mode for mode in MODES if mode in found), *sorted(found.difference(MODES))]
 
 
 def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tuple[ModelScores, int, list[int]]]:
