@@ -267,10 +267,17 @@ def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, 
 
 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
-    verdicts = [row.scores for row in rows if row.scores is not None]
-    if len(verdicts) == 1:
-        return verdicts[0]
-    return tuple(math.fsum(of_question) / len(verdicts) for of_question in zip(*verdicts, strict=True))
+    if len(rows) == 1:
+        return rows[0].scores or ()
+    by_rating: dict[tuple[Variant, int], tuple[float, ...]] = {}
+    for row in rows:
+        scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
+        if scores != row.scores:
+            raise ChecklistError(
+                f"{in_one_line(row.id)}: two judgements that differ, of answers or checklists of which nobody knows "
+                "which is the right one; expected one (or answers.jsonl beside them)"
+            )
+    return tuple(math.fsum(of_question) / len(by_rating) for of_question in zip(*by_rating.values(), strict=True))
 
 
 def _published_words(rows: Sequence[Judgement]) -> int | None:
