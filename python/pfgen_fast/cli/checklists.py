@@ -8,6 +8,7 @@ from . import (
     checklists_generate,
     checklists_judge,
     checklists_metrics,
+    checklists_report,
     checklists_table,
     checklists_weights,
 )
@@ -23,6 +24,7 @@ checklists.command()(checklists_generate.generate)
 checklists.command()(checklists_judge.judge)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
+checklists.command()(checklists_report.report)
 checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)
 checklists.command()(checklists_weights.fit)
