@@ -52,7 +52,7 @@ def chance(*seeds: object) -> random.Random:
 def answer(model: str, task: str, seed: object) -> str:
     """What the model writes: sentences with words of the task, in paragraphs."""
     language = "ja" if re.search("[\u3041-\u30ff]", task) else "en"
-    topics = re.findall("[\u4e00-\u9fff\u30a1-\u30fc]{2,6}" if language == "ja" else "[A-Za-z]{5,}", task) or ["this"]
+    topics = re.findall("[\u4e00-\u9fff\u30a1-\u30fc]{1,6}" if language == "ja" else "[A-Za-z]{5,}", task) or ["this"]
     nature = chance(model)  # of the model
     thoroughness, tedium = nature.uniform(0.2, 1.1), nature.choice((0.0, 0.05, 0.4))
     wanted = re.search(r"(\d[\d,]*)\s*(?:or more )?(?:words|字|文字)", task)

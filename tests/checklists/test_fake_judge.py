@@ -1,4 +1,4 @@
-"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always in the same way."""
+"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always alike."""
 
 from __future__ import annotations
 
@@ -73,7 +73,10 @@ def test_longer_answers_get_better_verdicts_and_loops_worse_ones():
 
 
 def test_a_model_writes_in_the_language_of_the_task_and_as_long_as_its_name_wants():
-    english, japanese = fake.answer("m", "Write about winter.", 1), fake.answer("m", "冬の山について書いてください。", 1)
+    english, japanese = (
+        fake.answer("m", "Write about winter.", 1),
+        fake.answer("m", "冬の山について書いてください。", 1),
+    )
     assert "winter" in english
     assert "山" in japanese or "冬" in japanese
     assert fake.answer("m", "Write about winter.", 2) != english
