@@ -60,8 +60,8 @@ def nothing_is_loaded(monkeypatch):
     model = SimpleNamespace(get_tokenizer=lambda: tokenizer)
     stand_in = SimpleNamespace(LLM=lambda **arguments: model, SamplingParams=None)
     monkeypatch.setitem(sys.modules, "vllm", stand_in)
-    monkeypatch.setattr(transformers, "_checked_device", lambda device: "cpu")
-    monkeypatch.setattr(transformers, "_loaded", lambda *arguments: (tokenizer, model))
+    monkeypatch.setattr(transformers, "checked_device", lambda device: "cpu")
+    monkeypatch.setattr(transformers, "loaded_model", lambda *arguments: (tokenizer, model))
     for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, "key")
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .runs import Run as Run
     from .runs import open_runs as open_runs
     from .scores import Scores as Scores
+    from .scoring import score_runs as score_runs
     from .suite import ChecklistSuite as ChecklistSuite
 
 __getattr__ = names_on_demand(
@@ -20,5 +21,6 @@ __getattr__ = names_on_demand(
         "Run": "runs",
         "Scores": "scores",
         "open_runs": "runs",
+        "score_runs": "scoring",
     },
 )

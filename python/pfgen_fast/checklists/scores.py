@@ -9,8 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..statistics.paired import Pairs
 from .judgements import AnswerKey, Method
 from .suite import ChecklistSuite, Missing, Task
+
+Weighting = Literal["suite", "equal"]
+"""Whether the suite's weights count, or all questions alike."""
 
 State = Literal["judged", "missing", "unjudged", "stale"]
 """Of an answer: `missing` has no judgement, `unjudged` had replies that could not be used, and the judgement of a
@@ -24,7 +28,8 @@ class AnswerScore:
     Attributes:
         key: The answer.
         task: Its task.
-        verdicts: The verdict on each question; the mean where there are several ratings.
+        verdicts: The verdict on each question, or the overall rating of 0 to 10 of the methods that ask for one; the
+            mean where there are several ratings.
         score: Their weighted sum, 0 to 100.
         plain: Their mean times 100.
         words: The number of words; None if unknown.
@@ -44,14 +49,15 @@ class Part:
 
     Attributes:
         n: The number of judged answers.
-        missing: The IDs of the tasks without a judgement.
-        unjudged: The IDs of the tasks whose judge gave no usable reply.
-        stale: The IDs of the tasks whose judgement is of another answer or checklist.
-        score: The mean score of the judged answers.
+        missing: The answers without a judgement: the ID of the task, and the number of the trial if there are several.
+        unjudged: The answers whose judge gave no usable reply.
+        stale: The answers whose judgement is of another text or another checklist.
+        score: The mean score of the judged answers; with `missing` counted as zero, that of these and the missing.
         rescaled: The score, rescaled.
         rescaled_plain: The same with equal weights.
         rescaled_missing_as_zero: The same as `rescaled`, with a zero for each missing answer.
-        words: The mean number of words.
+        rescaled_missing_skipped: The same as `rescaled`, without the missing answers.
+        words: The mean number of words; None if that of any judged answer is unknown.
         low: Lower end of the 95 % interval of `rescaled`.
         high: Upper end of it.
     """
@@ -64,6 +70,7 @@ class Part:
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
     words: float | None = None
     low: float | None = None
     high: float | None = None
@@ -92,6 +99,7 @@ class Average:
         rescaled: The mean rescaled score.
         rescaled_plain: The same with equal weights.
         rescaled_missing_as_zero: The same with a zero for each missing answer.
+        rescaled_missing_skipped: The same without the missing answers.
         rescaled_over_answers: The mean over all judged answers, which count alike.
         words: The mean of the areas' mean numbers of words.
         low: Lower end of the 95 % interval of `rescaled`.
@@ -101,6 +109,7 @@ class Average:
     rescaled: float | None = None
     rescaled_plain: float | None = None
     rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
     rescaled_over_answers: float | None = None
     words: float | None = None
     low: float | None = None
@@ -141,7 +150,11 @@ class Scores:
         models: The models, best average first; those without an average at the end, by name.
         method: How the judge was asked.
         missing: What an answer without a judgement counts in `score` and `rescaled`.
-        groups: First and last index of each longest stretch of models that cannot be told apart.
+        weights: Whether the suite's weights count.
+        groups: First and last index of each longest stretch of models that cannot be told apart. Those without an
+            average are in none.
+        pairs: All pairs of the models that have an average, in their order; None with fewer than two.
+        draws: The number of bootstrap draws behind the intervals; 0 if there are none.
         notes: What a reader must know, one sentence each.
     """
 
@@ -149,5 +162,36 @@ class Scores:
     models: tuple[ModelScores, ...]
     method: Method = "checklist"
     missing: Missing = "skip"
+    weights: Weighting = "suite"
     groups: tuple[tuple[int, int], ...] = ()
+    pairs: Pairs | None = field(default=None, repr=False, compare=False)
+    draws: int = 0
     notes: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> tuple[float | None, ...]:
+        """The place of each model, from 1; equal averages share the mean of their places."""
+        averages = [model.average.rescaled for model in self.models]
+        return tuple(
+            None if average is None else averages.index(average) + (averages.count(average) + 1) / 2
+            for average in averages
+        )
+
+    @property
+    def n_unjudged(self) -> int:
+        """How many answers are left out because their judge gave no usable reply."""
+        return self._n("unjudged")
+
+    @property
+    def n_stale(self) -> int:
+        """How many judgements are left out because they are of another text or another checklist."""
+        return self._n("stale")
+
+    @property
+    def n_missing(self) -> int:
+        """How many answers have no judgement."""
+        return self._n("missing")
+
+    def _n(self, what: State) -> int:
+        parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))
+        return sum(len(getattr(part, what)) for part in parts)

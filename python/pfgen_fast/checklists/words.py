@@ -71,6 +71,16 @@ def counter_name(counter: Counter) -> str:
     return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
 
 
+def counter_there(counter: Counter) -> Counter:
+    """The counter, or `regex` in the place of `nltk` where that or its data are missing."""
+    return "regex" if counter == "nltk" and not has_nltk() else counter
+
+
+def without(counter: Counter, used: Counter) -> str:
+    """A note that another counter was used than that of the suite."""
+    return f"the word counter {counter} of the suite is not there: words are counted by {used}"
+
+
 def has_nltk() -> bool:
     """Whether NLTK and its data of sentences are there."""
     try:

@@ -27,10 +27,10 @@ def shortened(text: str, width: int | None) -> str:
         >>> shortened("result/openai/gpt-4o-2024-08-06/5e1e9f4", 25)
         'result…2024-08-06/5e1e9f4'
     """
-    if width is None or _width(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, _LEAST)):
         return text
     end = _last(text, (width - 1) * 3 // 4)
-    return f"{_first(text, width - 1 - _width(end))}…{end}"
+    return f"{_first(text, width - 1 - width_of(end))}…{end}"
 
 
 def cut(text: str, width: int | None) -> str:
@@ -40,7 +40,7 @@ def cut(text: str, width: int | None) -> str:
         >>> cut("Why does ice float?", 12)
         'Why does ic…'
     """
-    if width is None or _width(text) <= (width := max(width, _LEAST)):
+    if width is None or width_of(text) <= (width := max(width, _LEAST)):
         return text
     return f"{_first(text, width - 1)}…"
 
@@ -55,7 +55,7 @@ def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> l
     first, *parts = text.split(after)
     lines = [first]
     for part in parts:
-        if width is None or _width(f"{lines[-1]}{after}{part}{after}") <= width:
+        if width is None or width_of(f"{lines[-1]}{after}{part}{after}") <= width:
             lines[-1] += after + part
         else:
             lines[-1] += after
@@ -63,8 +63,13 @@ def folded(text: str, width: int | None, *, after: str, indent: str = "  ") -> l
     return lines
 
 
-def _width(text: str) -> int:
-    """The columns of a text; characters of East Asia take two."""
+def width_of(text: str) -> int:
+    """The columns of a text; characters of East Asia take two.
+
+    Example:
+        >>> width_of("ice"), width_of("氷")
+        (3, 2)
+    """
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -74,13 +79,13 @@ def _width(text: str) -> int:
 
 def _first(text: str, width: int) -> str:
     n = 0
-    while n < len(text) and _width(text[: n + 1]) <= width:
+    while n < len(text) and width_of(text[: n + 1]) <= width:
         n += 1
     return text[:n]
 
 
 def _last(text: str, width: int) -> str:
     n = 0
-    while n < len(text) and _width(text[-n - 1 :]) <= width:
+    while n < len(text) and width_of(text[-n - 1 :]) <= width:
         n += 1
     return text[len(text) - n :]

@@ -75,8 +75,12 @@ def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Seque
     }
     n_groups = len(numbers)
     counts = np.zeros((n_draws, n_groups), dtype=np.int32)
-    for draw, drawn in zip(counts, _below(n_groups, n_draws, n_groups, seed), strict=True):
-        draw[:] = np.bincount(drawn, minlength=n_groups)
+    drawn = _below(n_groups, n_draws, n_groups, seed)
+    at_once = max(1, _AT_ONCE // max(1, n_groups))
+    for begin in range(0, n_draws, at_once):
+        block = drawn[begin : begin + at_once]
+        places = block + n_groups * np.arange(len(block))[:, np.newaxis]
+        counts[begin : begin + at_once] = np.bincount(places.ravel(), minlength=block.size).reshape(block.shape)
     return counts if groups is None else counts[:, [numbers[group] for group in groups]]
 
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 CONFIDENCE = 0.95
 
 _N_STEPS = 4096
+_MAX_TERMS = 10_000
+_LAST_TERM = 1e-15
 
 
 def half_width(samples: Sequence[NDArray[np.float64]]) -> float | None:
@@ -88,3 +90,43 @@ def p_values_of(t: NDArray[np.float64], degrees: int) -> NDArray[np.float64]:
     else:
         within = sine * total
     return np.clip(1 - within, 0.0, 1.0)
+
+
+def p_value_of(t: float, degrees: float) -> float:
+    """The two-sided p-value of a value of t, for any positive degrees of freedom, exact to about 1e-10 of itself.
+
+    The incomplete beta function as a continued fraction (Numerical Recipes, 6.4; Lentz).
+
+    Example:
+        >>> round(p_value_of(2.0096, 49), 4), p_value_of(0.0, 2.5)
+        (0.05, 1.0)
+    """
+    a, b = degrees / 2, 0.5
+    x, y = degrees / (degrees + t * t), t * t / (degrees + t * t)
+    if x == 0 or y == 0:  # t cannot be told from infinity or 0
+        return x
+    log_x = math.log1p(-y) if y < 0.5 else math.log(x)
+    log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * log_x + b * math.log(y)
+    if x < (a + 1) / (a + b + 2):
+        return math.exp(log_front) * _continued_fraction(a, b, x) / a
+    return 1 - math.exp(log_front) * _continued_fraction(b, a, y) / b
+
+
+def _continued_fraction(a: float, b: float, x: float) -> float:
+    c, d = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1))
+    found = d
+    for m in range(1, _MAX_TERMS):
+        for numerator in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / _away_from_zero(1 + numerator * d)
+            c = _away_from_zero(1 + numerator / c)
+            found *= d * c
+        if abs(d * c - 1) < _LAST_TERM:
+            break
+    return found
+
+
+def _away_from_zero(value: float) -> float:
+    return value if abs(value) > 1e-300 else 1e-300

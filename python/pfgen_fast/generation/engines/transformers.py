@@ -77,8 +77,8 @@ class TransformersEngine:
             **self._template.parameters,
         }
         self._sampling, self._batch_size = sampling, batch_size
-        self._device = _checked_device(device)
-        self._tokenizer, self._model = _loaded(path or model, dtype, self._device, trust_remote_code)
+        self._device = checked_device(device)
+        self._tokenizer, self._model = loaded_model(path or model, dtype, self._device, trust_remote_code)
         self._template.check(self._tokenizer, model)
         self._stopped = threading.Event()
 
@@ -275,9 +275,18 @@ def _template_in(file: Path) -> str:
         raise EngineError(f"{shown}: expected a chat template in UTF-8: {error}") from None
 
 
-def _checked_device(device: str | None) -> str:
+def checked_device(device: str | None, needed_for: str = "the engine transformers") -> str:
+    """The device to run a model on; the first GPU by default, if there is one.
+
+    Args:
+        device: Its name, such as `cpu` or `cuda:0`.
+        needed_for: What the packages are needed for, as an error begins.
+
+    Raises:
+        EngineError: A package or the device is not available.
+    """
     torch, _ = (  # a missing package is reported before the weights are searched
-        optional(module, extra="transformers", needed_for="the engine transformers", error=EngineError)
+        optional(module, extra="transformers", needed_for=needed_for, error=EngineError)
         for module in ("torch", "transformers")
     )
     if device is None:
@@ -290,8 +299,12 @@ def _checked_device(device: str | None) -> str:
     return device
 
 
-def _loaded(model: str, dtype: str, device: str, trust_remote_code: bool) -> tuple[Any, Any]:
-    """Loads the tokenizer and the model, configured for our sampling rules."""
+def loaded_model(model: str, dtype: str, device: str, trust_remote_code: bool = False) -> tuple[Any, Any]:
+    """Loads a causal model's tokenizer and the model, configured for our sampling rules.
+
+    Raises:
+        EngineError: The model is not there or cannot be loaded.
+    """
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
     shown = in_one_line(model, 200)

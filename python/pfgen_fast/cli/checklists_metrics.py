@@ -1,0 +1,407 @@
+"""`pfgen-fast checklists metrics` and `errors`: what can be said of long answers without a judge."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from ..errors import ChecklistError
+from ..files.foreign_text import in_one_line
+from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
+from .layout import rest, shortened
+
+if TYPE_CHECKING:
+    from ..checklists.error_counts import ErrorCounts, ModelErrors
+    from ..checklists.judgements import AnswerKey
+    from ..checklists.measures import MeanMetrics, ModelMetrics
+    from ..checklists.runs import Run
+    from ..checklists.suite import Task
+
+T = TypeVar("T")
+
+_NONE = "–"
+_HEADS = {"repetition": "repeats", "rejection": "rejects", "cut_off": "cut off"}
+"""Heads of columns that are shorter than the names of the errors, for terminals of 80 columns."""
+
+_LONGEST_EXAMPLE = 200
+_KEY_TYPES: Mapping[str, type] = {
+    "model": str,
+    "id": str,
+    "length": str,
+    "trial": int,
+    "area": str,
+    "category": str,
+    "words": int,
+}
+
+
+class ProfileChoice(str, enum.Enum):
+    """Whose rules find errors."""
+
+    ours = "ours"
+    published = "published"
+
+
+Runs = Annotated[
+    list[Path],
+    typer.Argument(help="Folders of runs with answers.jsonl, or folders of such folders.", metavar="RUN..."),
+]
+SuiteOption = Annotated[
+    str,
+    typer.Option(
+        "--suite",
+        "-s",
+        help="Checklist suite: a folder with suite.json, or a packaged one by its name.",
+        metavar="SUITE",
+    ),
+]
+Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
+PerAnswer = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write a row for each answer: .csv, .jsonl (also .gz, .xz, .zst) or .parquet.",
+        metavar="FILE",
+    ),
+]
+
+
+def metrics(
+    runs: Runs,
+    suite: SuiteOption,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            help="repetition, distinct, bleu, rouge_l, meteor or ppl; may be repeated. Default: whatever the suite and "
+            "the installed packages allow.",
+            metavar="NAME",
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="Order of the n-grams of Repetition and Distinct.")] = 4,
+    tokens: Annotated[
+        str | None,
+        typer.Option(
+            "--tokens",
+            help="What tokens are: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the suite's "
+            "words.",
+            metavar="NAME|FILE",
+        ),
+    ] = None,
+    wordnet: Annotated[
+        Path | None,
+        typer.Option("--wordnet", help="meteor: the folder of NLTK's WordNet, for synonyms.", metavar="FOLDER"),
+    ] = None,
+    perplexity: Annotated[
+        str | None,
+        typer.Option(
+            "--perplexity",
+            help="Compute perplexity with this causal model: a folder, or a name on the Hugging Face Hub such as "
+            "openai-community/gpt2-large, which the published figures have.",
+            metavar="MODEL",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option("--device", help="Where the model of --perplexity runs, such as cpu or cuda:0.")
+    ] = None,
+    areas: Areas = False,
+    output: PerAnswer = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Computes classic metrics of long answers: how much they repeat, and how near to a reference they are.
+
+    Repetition-n is the share of an answer's different n-grams that stand in it more than once; Distinct-n is the
+    number of different n-grams over that of all. BLEU (unsmoothed), ROUGE-L and METEOR compare with the reference of a
+    task, if the suite has any. Perplexity says how predictable an answer is for a language model. Means are over the
+    answers that have a value. The table has all but Distinct and perplexity in percent; JSON and files have shares.
+
+    Examples
+
+      pfgen-fast checklists metrics runs --suite SUITE
+
+      pfgen-fast checklists metrics runs/model --suite SUITE --tokens nltk --areas
+
+      pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
+    """
+    from ..checklists.measures import measure, model_metrics, open_measures
+    from ..checklists.suite import ChecklistSuite
+
+    _check_output(output)
+    opened = ChecklistSuite.load(suite)
+    with_model = None
+    if perplexity is not None:
+        from ..checklists.perplexity import Perplexity
+
+        with_model = Perplexity(perplexity, device=device)
+    measures = open_measures(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
+
+    def measured(run: Run) -> ModelMetrics:
+        with counting(f"answers of {in_one_line(run.key, 30)}", quiet=quiet or as_json) as count:
+            return model_metrics(run.key, measure(run, measures, count), measures)
+
+    found, has_failed = _of_each(runs, measured)
+    if output is not None:
+        types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
+        rows = (
+            (*_key_cells(model.model, one.key, one.task, one.words), *one.values.values())
+            for model in found
+            for one in model.answers
+        )
+        _write(output, types, rows)
+    if as_json:
+        print_json(
+            {"signature": measures.signature, "notes": measures.notes, "rows": [model.to_dict() for model in found]}
+        )
+    elif not quiet:
+        _print_metrics(found, measures.names, with_areas=areas)
+        _print_end(measures.notes, measures.signature)
+    if has_failed:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def errors(
+    runs: Runs,
+    suite: SuiteOption,
+    profile: Annotated[
+        ProfileChoice,
+        typer.Option(
+            help="published: the rules that the published figures follow from (any sentence three times; an answer begins "
+            "with 'Given the')."
+        ),
+    ] = ProfileChoice.ours,
+    phrases: Annotated[
+        Path | None,
+        typer.Option(
+            "--phrases",
+            help="TOML file with phrases of rejection by language, in place of the packaged ones: [en] phrases = [..].",
+            metavar="FILE",
+        ),
+    ] = None,
+    examples: Annotated[
+        int, typer.Option("--examples", min=0, help="Show so many answers of each model with each error.", metavar="N")
+    ] = 0,
+    areas: Areas = False,
+    output: PerAnswer = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Finds what goes wrong in long answers: repetition, rejection, wrong length, answers cut off or filtered.
+
+    repetition: a sentence of at least 20 characters stands three times or more. rejection: the answer begins with a
+    phrase such as "I'm sorry, but". cut off: it ended at the limit of tokens or, where that is not known, without
+    closing punctuation. filtered: it equals the answer of the same model to another task. signals decide nothing: much
+    repetition, few different words, few letters, or names of the judge's reply (checklist_id, evaluation_score) in the
+    answer. Lengths are compared with the wanted ones, and with what answers say of their own length. Runs with
+    judgements only are counted as far as these tell the number of words.
+
+    Examples
+
+      pfgen-fast checklists errors runs --suite SUITE
+
+      pfgen-fast checklists errors runs/model --suite SUITE --areas --examples 3
+
+      pfgen-fast checklists errors runs --suite SUITE --profile published --json
+    """
+    from ..checklists.error_counts import model_errors
+    from ..checklists.errors_found import ErrorRules, errors_of
+    from ..checklists.rejections import phrases_for
+    from ..checklists.suite import ChecklistSuite
+
+    _check_output(output)
+    opened = ChecklistSuite.load(suite)
+    rules = ErrorRules(opened, profile.value, None if phrases is None else phrases_for(opened.language, phrases))
+    found, has_failed = _of_each(runs, lambda run: model_errors(run.key, errors_of(run, rules), rules))
+    if output is not None:
+        _write_errors(output, found)
+    if as_json:
+        rows = [{**model.to_dict(), **({"examples": model.examples(examples)} if examples else {})} for model in found]
+        print_json({"profile": profile.value, "signature": rules.signature, "notes": rules.notes, "rows": rows})
+    elif not quiet:
+        _print_errors(found, with_areas=areas)
+        _print_lengths(found, with_areas=areas)
+        for model in found if examples else ():
+            _print_examples(model, examples)
+        _print_end(rules.notes, rules.signature)
+    if has_failed:
+        raise SystemExit(Exit.PARTIAL)
+
+
+def _check_output(output: Path | None) -> None:
+    if output is not None:
+        from ..checklists.value_tables import check_value_table
+
+        check_value_table(output)
+
+
+def _of_each(paths: Sequence[Path], of: Callable[[Run], T]) -> tuple[list[T], bool]:
+    """What a function finds of each run, and whether there are runs that it could not read, which are named."""
+    from ..checklists.runs import open_runs
+
+    found, has_failed = [], False
+    for run in open_runs(paths):
+        try:
+            found.append(of(run))
+        except ChecklistError as error:
+            warn(str(error))
+            has_failed = True
+    return found, has_failed
+
+
+def _key_cells(model: str, key: AnswerKey, task: Task, words: int | None) -> tuple[Any, ...]:
+    return model, *key, task.area, task.category, words
+
+
+def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> None:
+    from ..checklists.value_tables import write_value_table
+
+    write_value_table(output, types, rows)
+
+
+def _write_errors(output: Path, found: Sequence[ModelErrors]) -> None:
+    types: dict[str, type] = {
+        **_KEY_TYPES,
+        "wanted_words": int,
+        "repeated": int,
+        "longest_run": int,
+        "repetition": bool,
+        "rejection": str,
+        "cut_off": str,
+        "filtered": bool,
+        "empty": bool,
+        "claimed": int,
+        "counted": int,
+        "signals": str,
+    }
+    rows = (
+        (
+            *_key_cells(model.model, one.key, one.task, one.words),
+            one.task.wanted_words,
+            one.repeated,
+            one.longest_run,
+            one.is_repetition,
+            one.rejection,
+            one.cut_off,
+            one.is_filtered,
+            one.is_empty,
+            one.claim and one.claim.claimed,
+            one.claim and one.claim.counted,
+            ", ".join(one.signals),
+        )
+        for model in found
+        for one in model.answers
+    )
+    _write(output, types, rows)
+
+
+def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
+    """The parts of a model that have a line in a table, with their names."""
+    if model.total.n or not model.lengths:
+        yield model.model, model.total
+    if with_areas:
+        for area, part in model.areas.items():
+            yield f"{model.model}, {area}", part
+    for length, part in model.lengths.items():
+        yield f"{model.model}, {length}", part
+
+
+def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> None:
+    has_bleu = any(name.startswith("bleu") for name in names)
+    # The name of METEOR says whether synonyms match, which is told once, below the table.
+    heads = ["answers", "words", *(name.partition(" ")[0] for name in names), *(["corpus BLEU"] if has_bleu else [])]
+
+    def cells(part: MeanMetrics) -> list[str]:
+        values = [_metric_text(name, part.metrics[name].mean) for name in names]
+        corpus = [_metric_text("bleu", part.corpus_bleu)] if has_bleu else []
+        return [f"{part.n:,}", _fixed(part.words, 0), *values, *corpus]
+
+    rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    _print_table(heads, rows)
+    for name in names:
+        if " " in name:
+            note(f"{name.partition(' ')[0]} is {name}: words match if they or their stems are equal")
+
+
+def _metric_text(name: str, value: float | None) -> str:
+    if name.startswith("distinct"):
+        return _fixed(value, 3)
+    return _fixed(value if value is None or name == "ppl" else 100 * value, 2)
+
+
+def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
+    from ..checklists.error_counts import MODES
+
+    def cells(part: ErrorCounts) -> list[str]:
+        return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _text(part.longest_run)]
+
+    heads = ["answers", *(_HEADS.get(mode, mode) for mode in MODES), "run"]
+    rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    print_line(("in % of the answers; run: the largest number of equal sentences in a row", "dim"))
+    _print_table(heads, rows)
+
+
+def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
+    """Prints how wanted lengths are met, and what answers say of their own, where there is anything of it."""
+
+    def cells(part: ErrorCounts) -> list[str]:
+        length = part.length
+        claims = [f"{part.n_claims:,}", f"{part.n_wrong_claims:,}"]
+        if length is None:
+            return [_NONE] * 4 + claims
+        share = 100 * length.share_long_enough
+        figures = length.mean_words, length.mean_absolute_length_error, length.mean_shortfall, share
+        return [*(_fixed(figure, 1) for figure in figures), *claims]
+
+    rows = [
+        (name, cells(part))
+        for model in found
+        for name, part in _parts(model, with_areas=with_areas)
+        if part.length is not None or part.n_claims
+    ]
+    if rows:
+        print_line("")
+        print_line(
+            ("lengths: means in words, long enough in %; how many answers claim a length, how many wrongly", "dim")
+        )
+        _print_table(["words", "error", "shortfall", "long enough", "claims", "wrong"], rows)
+
+
+def _print_examples(model: ModelErrors, most: int) -> None:
+    listed = model.examples(most)
+    if listed:
+        print_line("")
+        print_line((shown(model.model), "bold"))
+    for example in listed:
+        length = f", {example['length']}" if example["length"] else ""
+        trial = f", trial {example['trial']}" if example["trial"] != 1 else ""
+        place = in_one_line(f"{example['id']}{length}{trial}", 100)
+        print_line(f"  {example['mode'].replace('_', ' ')}: {place}: {in_one_line(example['seen'], _LONGEST_EXAMPLE)}")
+
+
+def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Prints numbers in columns, with the name of each row at its end, shortened to fit the terminal."""
+    widths = [max(map(len, column)) for column in zip(heads, *(cells for _, cells in rows), strict=True)]
+    taken = sum(widths) + 2 * len(widths)
+    print_line(("  ".join(head.rjust(width) for head, width in zip(heads, widths, strict=True)) + "  model", "bold"))
+    for name, cells in rows:
+        line = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        print_line(f"{line}  {shortened(shown(name), rest(taken))}")
+
+
+def _print_end(notes: Sequence[str], signature: str) -> None:
+    for sentence in notes:
+        note(sentence)
+    print_line((f"signature: {shown(signature)}", "dim"))
+
+
+def _fixed(value: float | None, n_digits: int) -> str:
+    return _NONE if value is None else f"{value:,.{n_digits}f}"
+
+
+def _text(value: int | None) -> str:
+    return _NONE if value is None else f"{value:,}"

@@ -1,0 +1,249 @@
+"""`pfgen-fast checklists table` and `score`: the scores of runs, from the judgements that are there."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
+from .checklists_printing import print_table
+from .layout import columns, folded
+
+if TYPE_CHECKING:
+    from ..checklists.scores import Scores
+
+_WIDE = 120
+"""A terminal of so many columns has room for the areas beside the average."""
+_MOST_SENTENCES = 12
+
+
+class MissingChoice(str, enum.Enum):
+    """What an answer without a judgement counts."""
+
+    skip = "skip"
+    zero = "zero"
+
+
+class MethodChoice(str, enum.Enum):
+    """How the judge was asked."""
+
+    checklist = "checklist"
+    llm_eval = "llm-eval"
+    llm_eval_c = "llm-eval-c"
+
+
+class WeightsChoice(str, enum.Enum):
+    """Whether the suite's weights count."""
+
+    suite = "suite"
+    equal = "equal"
+
+
+class WordsChoice(str, enum.Enum):
+    """Where numbers of words are from."""
+
+    published = "published"
+    count = "count"
+
+
+Runs = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Folders of runs, folders with many runs, or files of judgements.", metavar="RUN...", show_default=False
+    ),
+]
+SuiteOption = Annotated[
+    str,
+    typer.Option("--suite", "-s", help="Folder of the checklist suite, or the name of a packaged one.", metavar="SUITE"),
+]
+MissingOption = Annotated[
+    MissingChoice | None,
+    typer.Option(
+        help="An answer without a judgement is left out (and marked), or counts as zero. Default: as the suite says.",
+        show_default=False,
+    ),
+]
+MethodOption = Annotated[MethodChoice, typer.Option(help="How the judge was asked.")]
+WeightsOption = Annotated[
+    WeightsChoice, typer.Option(help="The suite's weights, or all questions alike (known as AVG-C).")
+]
+JudgeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--judge", help="Name of the judge, or a version of it; only needed where there are several.", metavar="NAME"
+    ),
+]
+MixedOption = Annotated[
+    bool, typer.Option("--mixed", help="Let replies of several versions of the judge, or to several prompts, count.")
+]
+WordsOption = Annotated[
+    WordsChoice,
+    typer.Option(help="Numbers of words as published with the judgements where they are, or counted from all answers."),
+]
+DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Bootstrap draws for the intervals; 0 for none.")]
+CsvOption = Annotated[
+    Path | None, typer.Option("--csv", help="Also write everything to this file, with full digits.", metavar="FILE")
+]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+
+
+def table(
+    runs: Runs,
+    suite: SuiteOption,
+    missing: MissingOption = None,
+    method: MethodOption = MethodChoice.checklist,
+    weights: WeightsOption = WeightsChoice.suite,
+    judge: JudgeOption = None,
+    mixed: MixedOption = False,
+    words: WordsOption = WordsChoice.published,
+    draws: DrawsOption = 10_000,
+    categories: Annotated[bool, typer.Option("--categories", help="Also show the score on each category.")] = False,
+    lengths: Annotated[
+        bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and how far answers are off.")
+    ] = False,
+    csv: CsvOption = None,
+    markdown: Markdown = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Scores models and ranks them: average, interval, areas, words, and who cannot be told apart.
+
+    A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
+    * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
+    what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
+    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply.
+
+    Examples
+
+      pfgen-fast checklists table runs --suite hellobench
+
+      pfgen-fast checklists table runs --suite hellobench --missing zero --lengths
+
+      pfgen-fast checklists table runs --suite hellobench --json > scores.json
+
+      pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
+    """
+    from ..checklists.readable_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
+    from ..checklists.tables import to_dict
+
+    scores, faults = _scores(runs, suite, missing, method, weights, judge, mixed, words, draws)
+    _write_csv(scores, csv)
+    if as_json:
+        print_json(to_dict(scores))
+    elif markdown:
+        typer.echo(to_markdown(scores, with_categories=categories, with_lengths=lengths), nl=False)
+    else:
+        width = columns()
+        is_wide = width is None or width >= _WIDE
+        shown_tables = [ranking(scores, with_areas=is_wide), *([] if is_wide else [by_area(scores)])]
+        shown_tables += [words_by_area(scores), *([by_category(scores)] if categories else [])]
+        shown_tables += [by_length(scores)] if lengths and any(model.lengths for model in scores.models) else []
+        for one in shown_tables:
+            print_table(one)
+    _say(scores, faults, is_quiet=quiet or as_json or markdown)
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="Folder of the run, or its file of judgements.", metavar="RUN")],
+    suite: SuiteOption,
+    missing: MissingOption = None,
+    method: MethodOption = MethodChoice.checklist,
+    weights: WeightsOption = WeightsChoice.suite,
+    judge: JudgeOption = None,
+    mixed: MixedOption = False,
+    words: WordsOption = WordsChoice.published,
+    draws: DrawsOption = 10_000,
+    csv: CsvOption = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Scores one run: its areas and categories, and the mean verdict on each question.
+
+    Examples
+
+      pfgen-fast checklists score runs/gpt-4o --suite hellobench
+
+      pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
+    """
+    from ..checklists.readable_tables import by_category, by_length, by_question, ranking, words_by_area
+    from ..checklists.tables import to_dict
+
+    scores, faults = _scores([run], suite, missing, method, weights, judge, mixed, words, draws)
+    _write_csv(scores, csv)
+    if as_json:
+        print_json(to_dict(scores, with_questions=True))
+    else:
+        shown_tables = [ranking(scores), words_by_area(scores), by_category(scores)]
+        shown_tables += [by_length(scores)] if any(model.lengths for model in scores.models) else []
+        shown_tables += [by_question(scores, model) for model in scores.models]
+        for one in shown_tables:
+            if one.rows:
+                print_table(one)
+    _say(scores, faults, is_quiet=quiet or as_json)
+
+
+def _scores(
+    runs: Sequence[Path],
+    suite: str,
+    missing: MissingChoice | None,
+    method: MethodChoice,
+    weights: WeightsChoice,
+    judge: str | None,
+    mixed: bool,
+    words: WordsChoice,
+    draws: int,
+) -> tuple[Scores, list[str]]:
+    from ..checklists import ChecklistSuite, open_runs, score_runs
+
+    faults: list[str] = []
+    scores = score_runs(
+        ChecklistSuite.load(suite),
+        open_runs(runs),
+        missing=None if missing is None else missing.value,
+        method=method.value,
+        weights=weights.value,
+        judge=judge,
+        mixed=mixed,
+        words=words.value,
+        draws=draws,
+        on_fault=faults.append,
+    )
+    return scores, faults
+
+
+def _write_csv(scores: Scores, path: Path | None) -> None:
+    if path is not None:
+        from ..checklists.tables import to_csv
+        from ..files.foreign_text import utf8
+        from ..files.writing import write_whole
+
+        write_whole(path, utf8(to_csv(scores)))
+
+
+def _say(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> None:
+    """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
+    from ..checklists.readable_tables import missing_sentences
+
+    if not is_quiet:
+        sentences = missing_sentences(scores)
+        for sentence in sentences[:_MOST_SENTENCES]:
+            print_line(shown(sentence))
+        if len(sentences) > _MOST_SENTENCES:
+            print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
+        for signature in dict.fromkeys(model.signature for model in scores.models):
+            for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
+                print_line((line, "dim"))
+    for sentence in scores.notes:
+        note(sentence)
+    for fault in faults:
+        warn(fault)
+    if scores.n_stale:
+        note(f"{counted(scores.n_stale, 'answer')} left out: answer or checklist have changed since they were judged")
+    if scores.n_unjudged:
+        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply")
+    if faults or scores.n_unjudged:
+        raise SystemExit(Exit.PARTIAL)

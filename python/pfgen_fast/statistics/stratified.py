@@ -1,0 +1,224 @@
+"""Means of strata that count alike, such as areas of a suite: bootstrap over items, and paired differences.
+
+Items are drawn within their stratum, the same draws for all members, so that differences of members are paired. Sums
+over draws are of whole numbers and exact: no figure depends on the order in which a machine adds them up. Needs only
+NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .p_values import Correction, corrected
+from .paired import MIN_QUESTIONS, PairedDifference, Pairs
+from .ranking import groups_of
+from .resampling import bootstrap_counts
+from .student import p_value_of, quantile
+
+Floats = NDArray[np.float64]
+
+_ROUNDING = 1e-9
+"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
+_AT_ONCE = 1000
+"""Draws that are made together: whoever takes more draws gets the first ones again."""
+_GRID_BITS = 32
+"""Values are put on a grid of 2^-32, or a coarser one where their sums would not fit into 53 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """The values of all members on the items of one stratum, each of which may have several or none.
+
+    Attributes:
+        totals: The sum of the values of each member (row) on each item (column).
+        counts: How many values that are.
+    """
+
+    totals: Floats
+    counts: Floats
+
+    @classmethod
+    def of(cls, values: Any) -> Stratum:
+        """A stratum with one value for each member (row) and item (column); NaN where there is none.
+
+        Example:
+            >>> Stratum.of([[1.0, float("nan")]]).counts.tolist()
+            [[1.0, 0.0]]
+        """
+        rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+        is_there = ~np.isnan(rows)
+        return cls(np.where(is_there, rows, 0.0), is_there.astype(np.float64))
+
+    @property
+    def values(self) -> Floats:
+        """The mean value of each member on each item; NaN where there is none."""
+        with np.errstate(invalid="ignore"):
+            found: Floats = self.totals / self.counts
+        return found
+
+
+def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:
+    """The mean of each member in each bootstrap draw, for each stratum: a row for each draw, a column for each member.
+
+    A mean is NaN where a draw has no value of a member.
+
+    Args:
+        strata: The strata; each has draws of its own.
+        n_draws: The number of draws.
+        seed: The seed of the draws.
+
+    Example:
+        >>> (means,) = drawn_means([Stratum.of([[0.0, 1.0, 2.0]])], 4)
+        >>> means.shape, bool(((means >= 0) & (means <= 2)).all())
+        ((4, 1), True)
+    """
+    return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
+
+
+def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
+    n_members, n_items = stratum.totals.shape
+    largest = float(np.abs(stratum.totals).max(initial=0.0)) * max(1, n_items)
+    bits = min(_GRID_BITS, 53 - math.frexp(largest)[1])
+    on_grid = np.rint(np.ldexp(stratum.totals.T, bits))
+    # A member with as many values on each item has as many in each draw.
+    has_all = (stratum.counts == stratum.counts[:, :1]).all(axis=1)
+    n_values = np.repeat(n_items * stratum.counts[:, 0][np.newaxis], min(n_draws, _AT_ONCE), axis=0)
+    found = np.empty((n_draws, n_members))
+    for begin in range(0, n_draws, _AT_ONCE):
+        n_now = min(_AT_ONCE, n_draws - begin)
+        drawn = bootstrap_counts(n_items, n_now, seed=seed + begin).astype(np.float64)
+        if not has_all.all():
+            n_values[:n_now, ~has_all] = drawn @ stratum.counts[~has_all].T
+        with np.errstate(invalid="ignore"):
+            found[begin : begin + n_now] = np.ldexp(drawn @ on_grid, -bits) / n_values[:n_now]
+    return found
+
+
+def mean_of_strata(means: Sequence[Floats]) -> Floats:
+    """The mean over strata, which count alike; NaN where that of any stratum is.
+
+    Example:
+        >>> mean_of_strata([np.array([1.0, 2.0]), np.array([3.0, np.nan])]).tolist()
+        [2.0, nan]
+    """
+    total = np.zeros_like(means[0])
+    for of_stratum in means:
+        total = total + of_stratum
+    return total / len(means)
+
+
+def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
+    """The difference A - B of two members' means of strata, over the items that both have.
+
+    The test is Student's for a mean of means of paired differences, with the degrees of freedom of Welch and
+    Satterthwaite. One stratum is the paired t-test.
+
+    Args:
+        a: For each stratum, the value of each item of member A; NaN where there is none.
+        b: The same of member B.
+
+    Returns:
+        The difference; without interval and p-value where a stratum has fewer than two common items. Where the
+        differences of each stratum are the same, there is no interval, and the p-value is that of the sign test,
+        2 / 2**n, and 1 where the mean is zero.
+
+    Raises:
+        ValueError: A stratum has no common item.
+
+    Example:
+        >>> found = paired_difference([[2.0, 4.0, 3.0], [1.0, 1.0]], [[1.0, 2.0, 3.0], [1.5, 0.5]])
+        >>> found.mean, found.n, round(found.p_value, 3)
+        (0.5, 5, 0.285)
+    """
+    pairs = [_common(of_a, of_b) for of_a, of_b in zip(a, b, strict=True)]
+    means = [pair.mean for pair in pairs]
+    difference, n = math.fsum(means) / len(means), sum(pair.n for pair in pairs)
+    if any(pair.n < 2 for pair in pairs):
+        return PairedDifference(difference, None, None, None, n)
+    if not any(pair.error for pair in pairs):
+        is_zero = abs(difference) <= _ROUNDING * max(pair.largest for pair in pairs)
+        return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
+    variance = math.fsum(pair.error for pair in pairs)
+    degrees = variance**2 / math.fsum(pair.error**2 / (pair.n - 1) for pair in pairs)
+    error = math.sqrt(variance) / len(means)
+    half = quantile(degrees) * error
+    p_value = p_value_of(difference / error, degrees)
+    return PairedDifference(difference, difference - half, difference + half, p_value, n)
+
+
+class _Common(NamedTuple):
+    """The differences on the items of a stratum that both members have.
+
+    Attributes:
+        mean: Their mean.
+        error: The variance of the mean; 0 where all are the same but for rounding, or there is one only.
+        n: Their number.
+        largest: The largest absolute value that they are between.
+    """
+
+    mean: float
+    error: float
+    n: int
+    largest: float
+
+
+def _common(a: Any, b: Any) -> _Common:
+    both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    n = both.shape[1]
+    if not n:
+        raise ValueError("a difference needs an item of each stratum that both have")
+    differences: list[float] = (both[0] - both[1]).tolist()
+    largest = float(np.abs(both).max())
+    mean = math.fsum(differences) / n
+    if n < 2 or max(differences) - min(differences) <= _ROUNDING * largest:
+        return _Common(mean, 0.0, n, largest)
+    return _Common(mean, math.fsum((value - mean) ** 2 for value in differences) / (n - 1) / n, n, largest)
+
+
+def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
+    """Compares every pair of members by `paired_difference`, and finds the groups that cannot be told apart.
+
+    All pairs with at least `MIN_QUESTIONS` common items are one family: they are corrected together, and the groups
+    follow from the corrected pairs.
+
+    Args:
+        strata: For each stratum, the value of each member (row) on each item (column); NaN where there is none. Groups
+            are stretches of rows, so give the members as they are ranked.
+        alpha: The level of significance.
+        correction: `"bh"` bounds the share of false alarms, `"holm"` the chance of any.
+
+    Example:
+        >>> noise = np.random.default_rng(0).normal(size=(3, 20))
+        >>> all_pairs([np.array([[5.0], [0.1], [0.0]]) + noise]).groups
+        ((0, 0), (1, 2))
+    """
+    matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
+    size = len(matrices[0])
+    differences, p = (np.full((size, size), np.nan) for _ in range(2))
+    n = np.zeros((size, size), dtype=np.int_)
+    for row in range(size):
+        n[row, row] = sum(int((~np.isnan(matrix[row])).sum()) for matrix in matrices)
+        for column in range(row + 1, size):
+            a, b = ([matrix[member] for matrix in matrices] for member in (row, column))
+            try:
+                found = paired_difference(a, b)
+            except ValueError:
+                continue
+            differences[row, column], differences[column, row] = found.mean, -found.mean
+            n[row, column] = n[column, row] = found.n
+            if found.p_value is not None:
+                p[row, column] = p[column, row] = found.p_value
+    has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
+    after = np.full(p.shape, np.nan)
+    if has_verdict.any():
+        after[has_verdict] = corrected(p[has_verdict], correction)
+        after = np.fmin(after, after.T)
+    differs = after <= alpha
+    return Pairs(differences, n, p, after, differs, groups_of(differs))
