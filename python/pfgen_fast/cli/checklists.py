@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import checklists_files, checklists_generate, checklists_metrics, checklists_table
+from . import checklists_files, checklists_generate, checklists_judge, checklists_metrics, checklists_table
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
@@ -12,6 +12,7 @@ checklists.command()(checklists_files.show)
 checklists.command("import")(checklists_files.import_results)
 checklists.command("from-suite")(checklists_files.from_suite)
 checklists.command()(checklists_generate.generate)
+checklists.command()(checklists_judge.judge)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
 checklists.command()(checklists_metrics.metrics)
