@@ -126,7 +126,7 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [one.of_judge(name, judge, suite) for one in read]
-    variants = Counter(_variant(row) for side in sides for row in side.fresh if row.scores is not None)
+    variants = Counter(_variant(row) for side in sides for row in side.fresh if _was_asked(row))
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{variant} ({n:,})" for variant, n in sorted(variants.items(), key=lambda entry: -entry[1]))
         raise ChecklistError(
@@ -185,7 +185,7 @@ class _Side:
             key: Verdicts(tasks[key[:2]], _mean_verdicts(rows), self._words(rows, suite, words))
             for key, rows in by_key.items()
         }
-        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows)
+        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows if _was_asked(row))
         return Judged(self.run, judge, tuple(variants), verdicts, states, self._counters(by_key, suite, words))
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
@@ -243,6 +243,11 @@ def _named(judge: str) -> str:
 def _counter(suite: ChecklistSuite) -> WordCounter:
     """The suite's counter, or the one that needs nothing where that is not installed; signatures say which."""
     return "regex" if suite.words == "nltk" and not has_nltk() else suite.words
+
+
+def _was_asked(row: Judgement) -> bool:
+    """Whether a judge gave these verdicts; an empty answer may have got zeros without asking."""
+    return row.scores is not None and row.tries > 0
 
 
 def _variant(row: Judgement) -> Variant:
