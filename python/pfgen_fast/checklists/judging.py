@@ -196,8 +196,11 @@ class Judging:
         for row in self._former.get(one.run.key, []):
             place = now.get(row.key)
             if place is not None and _is_of(row, one):
+                shows_questions = row.method != "llm-eval"
                 checklist = one.wording.suite.checklist(place.task)
-                if (row.response_sha256, row.checklist_sha256) != (place.answer.sha256, checklist.sha256):
+                if row.response_sha256 != place.answer.sha256 or (
+                    shows_questions and row.checklist_sha256 != checklist.sha256
+                ):
                     names.append(row.id)
         return list(dict.fromkeys(names))
 
