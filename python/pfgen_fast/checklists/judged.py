@@ -126,7 +126,7 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [one.of_judge(name, judge, suite) for one in read]
-    variants = Counter(_variant(row) for side in sides for row in side.fresh if row.scores is not None)
+    variants = Counter(_variant(row) for side in sides for row in side.fresh if _was_asked(row))
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{variant} ({n:,})" for variant, n in sorted(variants.items(), key=lambda entry: -entry[1]))
         raise ChecklistError(
@@ -153,9 +153,9 @@ class _Read:
         rows = [row for row in self.rows if row.judge == name]
         if judge is not None and judge != name:
             rows = [row for row in rows if row.version == judge]
-        is_stale = [_is_stale(row, suite, self.answers) for row in rows]
-        fresh = [row for row, stale in zip(rows, is_stale, strict=True) if not stale]
-        stale = [row.key for row, stale in zip(rows, is_stale, strict=True) if stale]
+        are_stale = [is_stale(row, suite, self.answers) for row in rows]
+        fresh = [row for row, stale in zip(rows, are_stale, strict=True) if not stale]
+        stale = [row.key for row, stale in zip(rows, are_stale, strict=True) if stale]
         return _Side(self.run, fresh, stale, self.answers)
 
 
@@ -185,7 +185,7 @@ class _Side:
             key: Verdicts(tasks[key[:2]], _mean_verdicts(rows), self._words(rows, suite, words))
             for key, rows in by_key.items()
         }
-        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows)
+        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows if _was_asked(row))
         return Judged(self.run, judge, tuple(variants), verdicts, states, self._counters(by_key, suite, words))
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
@@ -245,12 +245,23 @@ def _counter(suite: ChecklistSuite) -> WordCounter:
     return "regex" if suite.words == "nltk" and not has_nltk() else suite.words
 
 
+def _was_asked(row: Judgement) -> bool:
+    """Whether a judge gave these verdicts; an empty answer may have got zeros without asking."""
+    return row.scores is not None and row.tries > 0
+
+
 def _variant(row: Judgement) -> Variant:
     return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
 
 
-def _is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text or another checklist than what is there now."""
+def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
+    """Whether a judgement is of another text or another checklist than what is there now.
+
+    Args:
+        row: The judgement.
+        suite: The suite.
+        answers: The answers of the run; without any, the texts are not compared.
+    """
     if answers:
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:

@@ -145,7 +145,7 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
         is_zero = abs(difference) <= _ROUNDING * max(pair.largest for pair in pairs)
         return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
     variance = math.fsum(pair.error for pair in pairs)
-    degrees = variance**2 / math.fsum(pair.error**2 / (pair.n - 1) for pair in pairs)
+    degrees = 1 / math.fsum((pair.error / variance) ** 2 / (pair.n - 1) for pair in pairs)
     error = math.sqrt(variance) / len(means)
     half = quantile(degrees) * error
     p_value = p_value_of(difference / error, degrees)

@@ -1,0 +1,207 @@
+"""Sides: what one judge said, in one version of itself, of the answers of some models; and what two sides share.
+
+A path may hold the judgements of several judges or of several versions of one: each is a side of its own. Sides are
+compared over the answers that both judged, with the same text and the same checklist.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..errors import ChecklistError
+from ..evaluators.naming import unknown_name
+from .judgements import AnswerKey, Judgement, Method
+from .runs import Run, open_runs
+from .suite import ChecklistSuite
+
+SENTINELS = "sentinels"
+"""The folder of a run with the judgements of answers that were asked anew, a file for each time."""
+
+Ratings = tuple[Judgement, ...]
+"""The ratings of one answer by one judge, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What one judge said of the answers of some models.
+
+    Attributes:
+        name: What tells it from the other sides.
+        judge: The judge, as it was asked for.
+        version: What the server said it was; None if unknown, or if there are several.
+        models: By the key of a model's run and by answer, the ratings that could be used.
+        n_unjudged: How many judgements have no verdicts, because no reply could be used.
+        n_stale: How many are of another checklist than the suite has now.
+    """
+
+    name: str
+    judge: str
+    version: str | None
+    models: Mapping[str, Mapping[AnswerKey, Ratings]] = field(repr=False)
+    n_unjudged: int = 0
+    n_stale: int = 0
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers it judged."""
+        return sum(map(len, self.models.values()))
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each kind of judgements that do not count."""
+        counts = (self.n_unjudged, "unjudged"), (self.n_stale, "stale, for the checklist has changed since")
+        return [f"{self.name}: {n:,} answers are {what}" for n, what in counts if n]
+
+
+def open_sides(
+    paths: Sequence[Path],
+    suite: ChecklistSuite,
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    method: Method = "checklist",
+) -> list[Side]:
+    """The sides in paths, in their order; those of one path by judge and version as they come.
+
+    Args:
+        paths: Folders of runs, folders of such folders, or files of judgements.
+        suite: The suite that all judgements belong to.
+        judge: The judge, or the version of one, whose judgements count; by default all, each as a side.
+        mixed: Whether all versions of a judge are one side.
+        method: The method whose judgements count.
+
+    Raises:
+        ChecklistError: A path holds no judgements, or not of this judge.
+    """
+    found: list[Side] = []
+    for path in paths:
+        sides = _sides_of_path(path, suite, judge, method, mixed=mixed)
+        if not sides:
+            raise ChecklistError(f"{path}: holds no judgements by the method {method}")
+        found += sides
+    return _named_apart(found, paths)
+
+
+def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None) -> list[Side]:
+    """The answers that were asked anew: a side for each time, in their order, of all runs together.
+
+    Raises:
+        ChecklistError: No run has any.
+    """
+    runs = open_runs(paths)
+    files = {
+        run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
+        for run in runs
+    }
+    times = sorted({file.stem for listed in files.values() for file in listed})
+    sides = []
+    for time in times:
+        again = [
+            Run(key, file.parent, None, file) for key, listed in files.items() for file in listed if file.stem == time
+        ]
+        sides += _sides_of(f"sentinels {time}", again, suite, judge, "checklist", mixed=True)
+    if not sides:
+        raise ChecklistError(
+            f"{', '.join(map(str, paths))}: no run has sentinels; expected those of 'checklists judge --sentinel N'"
+        )
+    return sides
+
+
+def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
+    """The two sides that a command compares.
+
+    Raises:
+        ChecklistError: There are fewer or more.
+    """
+    if len(sides) == 2:
+        return sides[0], sides[1]
+    listed = "; ".join(side.name for side in sides)
+    raise ChecklistError(
+        f"{command} compares two sides, not {len(sides)}: {listed}; expected --judge for one of several judges, or "
+        "--mixed for all versions of a judge as one"
+    )
+
+
+def _sides_of_path(path: Path, suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool) -> list[Side]:
+    return _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed)
+
+
+def _sides_of(
+    name: str, runs: Iterable[Run], suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool
+) -> list[Side]:
+    """The sides of some runs, by judge and version in the order in which they come."""
+    gathered: dict[tuple[str, str | None], dict[str, dict[AnswerKey, list[Judgement]]]] = {}
+    unjudged: Counter[tuple[str, str | None]] = Counter()
+    stale: Counter[tuple[str, str | None]] = Counter()
+    known: dict[str, None] = {}
+    for run in runs:
+        for one in run.judgements(suite, with_reasons=False):
+            known |= dict.fromkeys(filter(None, (one.judge, one.version)))
+            if one.method != method or judge not in (None, one.judge, one.version):
+                continue
+            key = one.judge, None if mixed else one.version
+            models = gathered.setdefault(key, {})
+            if one.scores is None:
+                unjudged[key] += 1
+                continue
+            if _is_stale(one, suite):
+                stale[key] += 1
+                continue
+            models.setdefault(run.key, {}).setdefault(one.key, []).append(one)
+    if judge is not None and known and judge not in known:
+        raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
+    return [
+        Side(
+            name,
+            *key,
+            {model: dict(_in_order(answers)) for model, answers in models.items()},
+            unjudged[key],
+            stale[key],
+        )
+        for key, models in gathered.items()
+        if models
+    ]
+
+
+def _is_stale(one: Judgement, suite: ChecklistSuite) -> bool:
+    if one.checklist_sha256 is None or one.method == "llm-eval":  # which shows no question
+        return False
+    return one.checklist_sha256 != suite.checklist(suite.by_key[one.id, one.length]).sha256
+
+
+def _in_order(answers: Mapping[AnswerKey, list[Judgement]]) -> Iterator[tuple[AnswerKey, Ratings]]:
+    for key, ratings in answers.items():
+        yield key, tuple(sorted(ratings, key=lambda one: one.rating))
+
+
+def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:
+    """The sides with names that tell them apart: the ends of their paths, and judge and version where needed."""
+    short = _short_names([str(path) for path in paths])
+    of_path = Counter(side.name for side in sides)
+    found = []
+    for side in sides:
+        name = short[side.name]
+        if of_path[side.name] > 1 or len(short) == 1:
+            name = " ".join(filter(None, (name, side.judge, side.version)))
+        found.append(replace(side, name=name))
+    return found
+
+
+def _short_names(paths: Sequence[str]) -> dict[str, str]:
+    """The shortest ends of paths that tell them apart.
+
+    Example:
+        >>> _short_names(["a/old/x", "a/new/x"])
+        {'a/old/x': 'old/x', 'a/new/x': 'new/x'}
+    """
+    distinct = list(dict.fromkeys(paths))
+    parts = {path: Path(path).parts for path in distinct}
+    longest = max(map(len, parts.values()), default=1)
+    for length in range(1, longest + 1):
+        ends = {path: "/".join(part[-length:]) for path, part in parts.items()}
+        if len(set(ends.values())) == len(distinct):
+            return ends
+    return {path: path for path in distinct}
