@@ -29,7 +29,7 @@ from .pairing import Ints, Pairing, pair, part_of
 from .redrawn import draws_within
 from .sides import Side
 from .suite import ChecklistSuite
-from .two_tables import Estimate, TwoTables, estimate, two_tables
+from .two_tables import Estimate, TwoTables, estimate, place_cell, two_tables
 
 USUAL_DRAWS = 1000
 
@@ -174,7 +174,7 @@ def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
     before, after = tables.places.tolist()
     rows: list[tuple[Cell, ...]] = []
     for i in sorted(range(len(tables.models)), key=lambda i: (before[i], tables.models[i])):
-        at = (_place(place) for place in (before[i], after[i], before[i] - after[i]))
+        at = (place_cell(place) for place in (before[i], after[i], before[i] - after[i]))
         rows.append((tables.models[i], first[i], second[i], second[i] - first[i], *at))
     columns = ("model", names[0], names[1], "difference", f"place, {names[0]}", f"place, {names[1]}", "places gained")
     return Table("models", "Rescaled averages of models over the same answers", columns, tuple(rows), 2)
@@ -185,10 +185,6 @@ def model_picture(tables: TwoTables, names: tuple[str, str]) -> Picture:
     first, second = tables.values
     points = Points(first, second, *names, labels=tables.models, has_diagonal=True)
     return Picture("models", "Rescaled averages of models by both sides", Scatter((points,)))
-
-
-def _place(place: float) -> int | float:
-    return int(place) if place == int(place) else place
 
 
 def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
