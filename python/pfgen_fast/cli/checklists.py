@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     checklists_agreement,
+    checklists_correlation,
     checklists_files,
     checklists_generate,
     checklists_metrics,
@@ -25,3 +26,4 @@ checklists.command()(checklists_metrics.errors)
 checklists.command()(checklists_agreement.agree)
 checklists.command()(checklists_agreement.drift)
 checklists.command()(checklists_agreement.noise)
+checklists.command()(checklists_correlation.correlate)
