@@ -1,4 +1,4 @@
-"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always in the same way."""
+"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always alike."""
 
 from __future__ import annotations
 
@@ -80,9 +80,11 @@ def test_a_model_writes_in_the_language_of_the_task_and_as_long_as_its_name_want
     assert "winter" in english
     assert "山" in japanese or "冬" in japanese
     assert fake.answer("m", "Write about winter.", 2) != english
-    lengths = {len(fake.answer(f"m{n}", "Write no less than 900 words about winter.", 1).split()) for n in range(9)}
-    assert len(lengths) > 5
-    assert max(lengths) > 600
+    wanted = "Write no less than 900 words about winter."
+    texts = {name: fake.answer(f"fake/{name}", wanted, 1) for name in ("long", "short", "dull", "other")}
+    assert len(texts["short"].split()) < 450 < 900 <= len(texts["long"].split())
+    repeated = {name: fake.measured(text)[1] for name, text in texts.items()}
+    assert repeated["dull"] > 2 * repeated["long"]
 
 
 def test_the_server_says_its_version_and_where_it_cut_an_answer():

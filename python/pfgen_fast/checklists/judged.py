@@ -153,9 +153,9 @@ class _Read:
         rows = [row for row in self.rows if row.judge == name]
         if judge is not None and judge != name:
             rows = [row for row in rows if row.version == judge]
-        is_stale = [_is_stale(row, suite, self.answers) for row in rows]
-        fresh = [row for row, stale in zip(rows, is_stale, strict=True) if not stale]
-        stale = [row.key for row, stale in zip(rows, is_stale, strict=True) if stale]
+        are_stale = [is_stale(row, suite, self.answers) for row in rows]
+        fresh = [row for row, stale in zip(rows, are_stale, strict=True) if not stale]
+        stale = [row.key for row, stale in zip(rows, are_stale, strict=True) if stale]
         return _Side(self.run, fresh, stale, self.answers)
 
 
@@ -249,8 +249,14 @@ def _variant(row: Judgement) -> Variant:
     return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
 
 
-def _is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text or another checklist than what is there now."""
+def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
+    """Whether a judgement is of another text or another checklist than what is there now.
+
+    Args:
+        row: The judgement.
+        suite: The suite.
+        answers: The answers of the run; without any, the texts are not compared.
+    """
     if answers:
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:
@@ -261,10 +267,17 @@ def _is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey,
 
 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
-    verdicts = [row.scores for row in rows if row.scores is not None]
-    if len(verdicts) == 1:
-        return verdicts[0]
-    return tuple(math.fsum(of_question) / len(verdicts) for of_question in zip(*verdicts, strict=True))
+    if len(rows) == 1:
+        return rows[0].scores or ()
+    by_rating: dict[tuple[Variant, int], tuple[float, ...]] = {}
+    for row in rows:
+        scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
+        if scores != row.scores:
+            raise ChecklistError(
+                f"{in_one_line(row.id)}: two judgements that differ, of answers or checklists of which nobody knows "
+                "which is the right one; expected one (or answers.jsonl beside them)"
+            )
+    return tuple(math.fsum(of_question) / len(by_rating) for of_question in zip(*by_rating.values(), strict=True))
 
 
 def _published_words(rows: Sequence[Judgement]) -> int | None:

@@ -1,8 +1,12 @@
-"""Reads and writes files of judgements. The compact form of published judgements is the same with fewer keys."""
+"""Reads and writes files of judgements: JSON lines, compressed or not, and Parquet.
+
+The compact form of published judgements is the same with fewer keys. Equal judgements count once; two that differ, of
+the same answer by the same judge, are an error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,87 +14,188 @@ from typing import Any
 from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.foreign_json import Fault, checked, count, items, member, number, text, unexpected
+from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.writing import writing_whole
-from .judgements import Judgement
-from .line_files import numbered_objects
+from .judgement_parquet import read_parquet, write_parquet
+from .judgements import METHODS, Judgement, Method
+from .line_files import OnFault, number_from_one, numbered_objects, whole_text
 from .suite import ChecklistSuite
 
 _NAMES = tuple(field.name for field in fields(Judgement))
+_ALWAYS = ("id", "length", "response_sha256", "scores")
+_BEST_RATING = 10.0
 
 
-def read_judgements(path: Path, suite: ChecklistSuite, *, with_reasons: bool = True) -> list[Judgement]:
-    """The judgements of a file, in its order; equal ones once."""
-    found: dict[tuple[object, ...], Judgement] = {}
-    for where, value in numbered_objects(path):
-        judgement = checked(value, _judgement, where, error=ChecklistError)
-        task = suite.task(judgement.id, judgement.length, where)
-        n_questions = len(suite.checklist(task).questions)
-        if judgement.method == "checklist" and judgement.scores is not None:
-            if len(judgement.scores) != n_questions:
-                raise ChecklistError(f"{where}: {len(judgement.scores)} verdicts; expected {n_questions}")
-            for question, score in enumerate(judgement.scores):
-                if score not in suite.levels:
-                    raise ChecklistError(
-                        f"{where}, question {question}: the verdict {score:g} is no level of the suite"
-                    )
-        key = (judgement.key, judgement.judge, judgement.version, judgement.method, judgement.rating)
-        if key in found and found[key].scores != judgement.scores:
-            raise ChecklistError(f"{where}: another judgement of {judgement.id} by the same judge came before")
-        found.setdefault(key, judgement)
+def read_judgements(
+    path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
+) -> list[Judgement]:
+    """The judgements of a file, in its order.
+
+    Args:
+        path: The file: JSON lines, which may be compressed, or Parquet.
+        suite: The suite.
+        with_reasons: Whether the judge's reasons are read, which are most of the file.
+        on_fault: Is told of lines that cannot be read, which are then left out.
+
+    Raises:
+        ChecklistError: A line breaks the rules, a task is unknown, a verdict is no level, or two judgements differ.
+    """
+    if path.suffix == ".parquet":
+        rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
+    else:
+        rows = _lines(path, with_reasons, on_fault)
+    check = _Check(suite)
+    found: dict[Hashable, Judgement] = {}
+    for where, judgement in rows:
+        check(judgement, where)
+        former = found.setdefault(_identity(judgement), judgement)
+        if former.scores != judgement.scores:
+            raise ChecklistError(
+                f"{where}: another judgement of {in_one_line(judgement.id)} by the same judge came before, with other "
+                "verdicts; expected one"
+            )
     return list(found.values())
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
-    """Writes a file of judgements atomically; what is not known is left out."""
-    usual = Judgement("", "", None)
+    """Writes a file of judgements atomically, in the form that its ending says; lines leave out what is not known.
+
+    Raises:
+        PfgenError: The file cannot be written.
+    """
+    if path.suffix == ".parquet":
+        with writing_whole(path) as file:
+            write_parquet(file, list(judgements))
+        return
     with writing_whole(path) as file, compressing(file, path) as packed:
         for judgement in judgements:
-            values = {name: getattr(judgement, name) for name in _NAMES}
-            needed = ("id", "length", "response_sha256", "scores")
-            packed.write(json_line({k: v for k, v in values.items() if k in needed or v != getattr(usual, k)}))
+            packed.write(json_line(_entry(judgement)))
 
 
-def _judgement(value: Any) -> Judgement:
-    def optional_text(entry: Any) -> str | None:
-        return None if entry is None else text(entry)
+def _entry(judgement: Judgement) -> dict[str, Any]:
+    values = ((name, getattr(judgement, name)) for name in _NAMES)
+    return {name: value for name, value in values if name in _ALWAYS or value != _USUAL[name]}
 
-    def scores(entry: Any) -> tuple[float, ...] | None:
-        return None if entry is None else items(entry, _score)
 
-    return Judgement(
-        id=member(value, "id", text),
-        response_sha256=member(value, "response_sha256", text),
-        scores=member(value, "scores", scores),
-        length=member(value, "length", optional_text, None),
-        trial=member(value, "trial", count, 1),
-        judge=member(value, "judge", text, ""),
-        version=member(value, "version", optional_text, None),
-        method=member(value, "method", _method, "checklist"),
-        rating=member(value, "rating", count, 1),
-        reasons=member(value, "reasons", lambda entry: items(entry, optional_text), ()),
-        prompt_sha256=member(value, "prompt_sha256", optional_text, None),
-        checklist_sha256=member(value, "checklist_sha256", optional_text, None),
-        tries=member(value, "tries", count, 1),
-        fault=member(value, "fault", optional_text, None),
-        cut=member(value, "cut", bool, False),
-        words=member(value, "words", lambda entry: None if entry is None else count(entry), None),
-        most_repeated_sentence=member(
-            value, "most_repeated_sentence", lambda entry: None if entry is None else count(entry), None
-        ),
-        profile=member(value, "profile", optional_text, None),
-        temperature=member(value, "temperature", lambda entry: None if entry is None else number(entry), None),
+_USUAL = {name: getattr(Judgement("", "", None), name) for name in _NAMES}
+
+
+def _identity(judgement: Judgement) -> Hashable:
+    """What two judgements of the same answer by the same judge have in common."""
+    return (
+        *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),
+        *(judgement.judge, judgement.version, judgement.method, judgement.rating),
+        *(judgement.prompt_sha256, judgement.profile, judgement.temperature),
     )
 
 
-def _score(value: Any) -> float:
-    score = number(value)
-    if score != score:
+class _Check:
+    """Holds judgements to a suite."""
+
+    def __init__(self, suite: ChecklistSuite) -> None:
+        self._suite = suite
+        self._levels = frozenset(suite.levels)
+        self._n_questions = {task.key: len(suite.checklist(task).questions) for task in suite.tasks}
+
+    def __call__(self, judgement: Judgement, where: str) -> None:
+        n_questions = self._n_questions.get((judgement.id, judgement.length))
+        if n_questions is None:
+            self._suite.task(judgement.id, judgement.length, where)  # which says what is wrong
+            return
+        scores = judgement.scores
+        n_expected = n_questions if judgement.method == "checklist" else 1
+        for listed, what in ((scores, "verdicts"), (judgement.reasons, "reasons")):
+            if listed and len(listed) != n_expected:
+                raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
+        if scores is None:
+            return
+        if not scores:
+            raise ChecklistError(f"{where}: no verdicts; expected {n_expected}, or null for an answer without them")
+        if judgement.method != "checklist":
+            if not 0 <= scores[0] <= _BEST_RATING:
+                raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")
+        elif not self._levels.issuperset(scores):
+            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in self._levels)
+            levels = ", ".join(f"{level:g}" for level in self._suite.levels)
+            raise ChecklistError(
+                f"{where}, question {question}: the verdict {verdict!r} is no level of the suite; expected one of "
+                f"{levels}"
+            )
+
+
+def _lines(path: Path, with_reasons: bool, on_fault: OnFault | None) -> Iterator[tuple[str, Judgement]]:
+    read = _with_reasons if with_reasons else _judgement
+    for where, value in numbered_objects(path, on_fault=on_fault):
+        try:
+            judgement = checked(value, read, where, error=ChecklistError)
+        except ChecklistError as fault:
+            if on_fault is None:
+                raise
+            on_fault(str(fault))
+        else:
+            yield where, judgement
+
+
+def _with_reasons(value: Any) -> Judgement:
+    return _judgement(value, member(value, "reasons", lambda entry: items(entry, _text_or_none), ()))
+
+
+def _judgement(value: Any, reasons: tuple[str | None, ...] = ()) -> Judgement:
+    return Judgement(
+        id=member(value, "id", whole_text),
+        response_sha256=member(value, "response_sha256", text),
+        scores=member(value, "scores", _scores),
+        length=member(value, "length", _text_or_none, None),
+        trial=member(value, "trial", number_from_one, 1),
+        judge=member(value, "judge", text, ""),
+        version=member(value, "version", _text_or_none, None),
+        method=member(value, "method", _method, "checklist"),
+        rating=member(value, "rating", number_from_one, 1),
+        reasons=reasons,
+        prompt_sha256=member(value, "prompt_sha256", _text_or_none, None),
+        checklist_sha256=member(value, "checklist_sha256", _text_or_none, None),
+        tries=member(value, "tries", count, 1),
+        fault=member(value, "fault", _text_or_none, None),
+        cut=member(value, "cut", _truth, False),
+        words=member(value, "words", _count_or_none, None),
+        most_repeated_sentence=member(value, "most_repeated_sentence", _count_or_none, None),
+        profile=member(value, "profile", _text_or_none, None),
+        temperature=member(value, "temperature", _number_or_none, None),
+    )
+
+
+def _scores(value: Any) -> tuple[float, ...] | None:
+    return None if value is None else items(value, _verdict)
+
+
+def _verdict(value: Any) -> float:
+    found = number(value)
+    if found != found:
         raise Fault("expected a number")
-    return score
+    return found
 
 
-def _method(value: Any) -> Any:
-    if value not in ("checklist", "llm-eval", "llm-eval-c"):
-        raise unexpected("checklist, llm-eval or llm-eval-c", value)
-    return value
+def _method(value: Any) -> Method:
+    for method in METHODS:
+        if value == method:
+            return method
+    raise unexpected("checklist, llm-eval or llm-eval-c", value)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else text(value)
+
+
+def _count_or_none(value: Any) -> int | None:
+    return None if value is None else count(value)
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else _verdict(value)
+
+
+def _truth(value: Any) -> bool:
+    if value is not True and value is not False:
+        raise unexpected("true or false", value)
+    return bool(value)

@@ -7,10 +7,12 @@ the hash of its text, and to a checklist by the hash of its questions; otherwise
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Method = Literal["checklist", "llm-eval", "llm-eval-c"]
 """How a judge was asked: each question, or for one overall rating of 0 to 10, without or with the questions shown."""
+
+METHODS: tuple[Method, ...] = get_args(Method)
 
 AnswerKey = tuple[str, str | None, int]
 """The ID and the length of a task, and the number of the trial."""

@@ -114,14 +114,14 @@ class Place:
         """The request that is open."""
         return self._request(len(self._parsed))
 
-    def known_requests(self) -> Iterator[JudgeRequest]:
-        """All requests that may have been sent for this rating."""
+    def known_keys(self) -> Iterator[str]:
+        """The keys of all requests that may have been sent for this rating."""
         if not self._is_given:
-            yield from map(self._request, range(max(self._run.options.n_tries, len(self._parsed))))
+            yield from map(self._key, range(max(self._run.options.n_tries, len(self._parsed))))
 
-    def first_request(self) -> JudgeRequest:
-        """The request of the first try."""
-        return self._request(0)
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+        return self._request(number - 1)
 
     def judgement(self) -> Judgement | None:
         """The judgement that follows from the replies; None as long as a request is open."""

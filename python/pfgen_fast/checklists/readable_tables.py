@@ -1,4 +1,4 @@
-"""Tables of scores for people: two decimals, none for words, rounded from full digits. A terminal and Markdown share them.
+"""Tables of scores for people: two decimals, none for words, rounded from full digits; for terminals and Markdown.
 
 A figure of a part with missing answers is marked, and what it is by the other rule stands beside it.
 """
@@ -128,25 +128,47 @@ def by_length(scores: Scores) -> ReadableTable:
     return ReadableTable("By wanted length", heads, rows, n_names=2)
 
 
+def parts_of(scores: Scores, model: ModelScores) -> ReadableTable:
+    """The score of one model on each area, and its average."""
+    heads = ("area", "answers", "score", "rescaled", "95 % interval", "equal weights", "missing", "words")
+    rows = tuple(
+        (
+            in_one_line(area, _LONGEST_NAME),
+            f"{part.n:,}",
+            _figure(part.score),
+            _cell(part),
+            _interval(part),
+            _figure(part.rescaled_plain),
+            f"{len(part.missing):,}" if part.missing else "",
+            _figure(part.words, 0),
+        )
+        for area, part in model.areas.items()
+    )
+    average = model.average
+    n_missing = sum(len(part.missing) for part in model.areas.values())
+    last = (
+        *("average", f"{sum(part.n for part in model.areas.values()):,}", ""),
+        *(_marked(average.rescaled, n_missing), _interval(average), _figure(average.rescaled_plain)),
+        *(f"{n_missing:,}" if n_missing else "", _figure(average.words, 0)),
+    )
+    return ReadableTable(_name(model), heads, (*rows, last))
+
+
 def by_question(scores: Scores, model: ModelScores) -> ReadableTable:
-    """The mean verdict of one model on each question."""
+    """The mean verdict of one model on each question of each category; questions are numbered from 0."""
     names = category_names(scores.suite)
-    means = question_means(model)
+    means = {key: found for key, found in question_means(model).items() if scores.method == "checklist"}
+    most = max(map(len, means.values()), default=0)
     rows = tuple(
         (
             in_one_line(names[key], _LONGEST_NAME),
-            str(number),
-            f"{mean:.3f}",
-            f"{weight:.2f}",
-            in_one_line(question, 100),
+            *(f"{mean:.3f}" for mean in means[key]),
+            *[""] * (most - len(means[key])),
         )
         for key in names
-        if key in means and len(means[key]) == len(scores.suite.checklists[key].questions)
-        for number, (mean, weight, question) in enumerate(
-            zip(means[key], scores.suite.checklists[key].weights, scores.suite.checklists[key].questions, strict=True)
-        )
+        if key in means
     )
-    return ReadableTable("By question", ("category", "number", "mean", "weight", "question"), rows)
+    return ReadableTable("Mean verdict on each question", ("category", *map(str, range(most))), rows)
 
 
 def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: bool = False) -> str:
@@ -171,7 +193,7 @@ def missing_sentences(scores: Scores) -> list[str]:
             if part.missing:
                 n = part.n + len(part.missing)
                 found.append(
-                    f"{MARK} {where}: {len(part.missing):,} of {n:,} answers have no judgement; without them "
+                    f"{MARK} {where}: no judgement of {len(part.missing):,} of {n:,} answers; left out "
                     f"{_figure(part.rescaled_missing_skipped)}, as zeros {_figure(part.rescaled_missing_as_zero)}"
                 )
             if part.unjudged:

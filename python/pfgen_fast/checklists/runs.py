@@ -97,8 +97,15 @@ class Run:
 
         return {} if self.answers_path is None else read_answers(self.answers_path, suite, on_fault=on_fault)
 
-    def judgements(self, suite: ChecklistSuite, *, with_reasons: bool = True) -> list[Judgement]:
+    def judgements(
+        self, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
+    ) -> list[Judgement]:
         """The judgements in the order of the file; empty if there are none.
+
+        Args:
+            suite: The suite.
+            with_reasons: Whether the judge's reasons are read.
+            on_fault: Is told of lines that cannot be read, which are then left out.
 
         Raises:
             ChecklistError: A line breaks the rules, a task is unknown, a verdict is no level, or an answer has two
@@ -108,7 +115,7 @@ class Run:
 
         if self.judgements_path is None:
             return []
-        return read_judgements(self.judgements_path, suite, with_reasons=with_reasons)
+        return read_judgements(self.judgements_path, suite, with_reasons=with_reasons, on_fault=on_fault)
 
 
 def open_runs(paths: Iterable[Path]) -> list[Run]:

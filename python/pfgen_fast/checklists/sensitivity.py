@@ -6,6 +6,7 @@ Without people's marks nobody knows how sure the weights are; random weights aro
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ChecklistError
-from ..statistics.correlation import Floats, kendall
-from ..statistics.ranking import ranks
+from ..statistics.correlation import Floats
+from ..statistics.ranking import draws_kendall, ranks
 from .fitting import CategoryKey
 from .scores import Scores
 from .table_stability import N_COMPARED, Stability, stability
@@ -41,7 +42,8 @@ class Variation:
     @property
     def kendall(self) -> float | None:
         """Kendall's tau-b with the usual averages; None for fewer than two different averages."""
-        return kendall(self.usual.round(N_COMPARED), self.averages.round(N_COMPARED))
+        (found,) = draws_kendall(self.usual.round(N_COMPARED), self.averages[np.newaxis].round(N_COMPARED)).tolist()
+        return None if math.isnan(found) else found
 
     @property
     def shifts(self) -> Floats:
@@ -138,7 +140,7 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
         tuple(_category_shift(sums, key, weights, equal) for key in sums.sums),
         stability(sums, weights, drawn) if draws else None,
         concentration,
-        tuple(_notes(sums)),
+        (*scores.notes, *_notes(sums)),
     )
 
 
@@ -188,7 +190,7 @@ def _category_shift(
     difference = (sums.of_category(key, equal)[0] - sums.of_category(key, weights)[0])[n > 0] / n[n > 0]
     shifts = sums.suite.rescaling.factor * difference
     largest = float(shifts[np.argmax(np.abs(shifts))]) if len(shifts) else 0.0
-    mean = float(shifts.mean()) if len(shifts) else 0.0
+    mean = math.fsum(shifts.tolist()) / len(shifts) if len(shifts) else 0.0
     return CategoryShift(key, min(weights[key]), max(weights[key]), mean, largest)
 
 

@@ -10,9 +10,10 @@ from .table_stability import Stability
 def stability_table(found: Stability) -> Table:
     """The models with their averages, and how sure their order is."""
     keeps: list[float | None] = [*found.keeps_order.tolist(), None]
-    figures = zip(found.models, found.usual.tolist(), found.low.tolist(), found.high.tolist(), keeps, strict=True)
-    rows: list[tuple[Cell, ...]] = [(place, *row) for place, row in enumerate(figures, start=1)]
-    columns = ("place", "model", "average", "low", "high", "draws above the next")
+    places = range(1, len(found.models) + 1)
+    columns_of = (found.models, places, found.usual.tolist(), found.low.tolist(), found.high.tolist(), keeps)
+    rows: list[tuple[Cell, ...]] = list(zip(*columns_of, strict=True))
+    columns = ("model", "place", "average", "low", "high", "draws above the next")
     return Table("draws", "Averages over draws of the weights: 95 % of the draws", columns, tuple(rows), n_digits=3)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,7 +60,7 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
     drawn = sums.averages({**repeated, **{key: draws[key] for key in usual if key in draws}})[:, order]
     compared = drawn.round(N_COMPARED)
     taus = draws_kendall(at_usual.round(N_COMPARED), compared)
-    is_known = bool((~np.isnan(taus)).any())
+    known = taus[~np.isnan(taus)].tolist()
     low, high = interval(drawn)
     return Stability(
         models=tuple(sums.models[place] for place in order),
@@ -67,8 +68,8 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
         low=low,
         high=high,
         keeps_order=(compared[:, :-1] > compared[:, 1:]).mean(axis=0),
-        kendall=float(np.nanmean(taus)) if is_known else None,
-        kendall_low=float(interval(taus)[0]) if is_known else None,
+        kendall=math.fsum(known) / len(known) if known else None,
+        kendall_low=float(interval(taus)[0]) if known else None,
         n_draws=n_draws,
     )
 

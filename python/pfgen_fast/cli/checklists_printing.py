@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .app import print_line
-from .layout import columns, cut, shortened, width_of
+from .layout import columns, shortened, width_of
 
 if TYPE_CHECKING:
     from ..checklists.readable_tables import ReadableTable
 
+MARK = "*"
+"""Stands behind a figure with a footnote."""
+
 _GAP = 2
 _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
-_FREE_WIDTH = 100
-"""How wide a last column of text may be where nothing is cut."""
 
 
 def print_table(table: ReadableTable) -> None:
@@ -39,7 +40,8 @@ def lines_of(table: ReadableTable, width: int | None) -> list[str]:
         a             1.00  2.00
     """
     shown = _with_fitting_texts(table, width)
-    names, *_ = split = [list(range(table.n_names))]
+    names = list(range(table.n_names))
+    split = [list(names)]
     taken = sum(_width(shown, column) + _GAP for column in names)
     used = taken
     for column in range(table.n_names, len(table.heads)):
@@ -58,7 +60,7 @@ _Columns = Sequence[tuple[Sequence[str], Sequence[str]]]
 
 
 def _with_fitting_texts(table: ReadableTable, width: int | None) -> _Columns:
-    cells = [[row[column] for row in table.rows] for column in range(len(table.heads))]
+    cells = [_with_room_for_marks([row[column] for row in table.rows]) for column in range(len(table.heads))]
     if width is not None:
         for column in range(table.n_names):
             most = int(width * _SHARE_OF_NAMES / table.n_names)
@@ -67,6 +69,13 @@ def _with_fitting_texts(table: ReadableTable, width: int | None) -> _Columns:
         (_folded(head, max([_NARROWEST_HEAD, *map(width_of, of_column)])), of_column)
         for head, of_column in zip(table.heads, cells, strict=True)
     ]
+
+
+def _with_room_for_marks(cells: list[str]) -> list[str]:
+    """The cells with a blank behind those without a mark, if any has one: so the digits stand below one another."""
+    if not any(cell.endswith(MARK) for cell in cells):
+        return cells
+    return [cell if cell.endswith(MARK) else f"{cell} " for cell in cells]
 
 
 def _folded(head: str, width: int) -> list[str]:

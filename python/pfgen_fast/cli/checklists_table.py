@@ -47,7 +47,7 @@ class WordsChoice(str, enum.Enum):
     """Where numbers of words are from."""
 
     published = "published"
-    count = "count"
+    counted = "count"
 
 
 Runs = Annotated[
@@ -171,7 +171,7 @@ def score(
 
       pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
     """
-    from ..checklists.readable_tables import by_category, by_length, by_question, ranking, words_by_area
+    from ..checklists.readable_tables import by_category, by_length, by_question, parts_of
     from ..checklists.tables import to_dict
 
     scores, faults = _scores([run], suite, missing, method, weights, judge, mixed, words, draws)
@@ -179,7 +179,7 @@ def score(
     if as_json:
         print_json(to_dict(scores, with_questions=True))
     else:
-        shown_tables = [ranking(scores), words_by_area(scores), by_category(scores)]
+        shown_tables = [*(parts_of(scores, model) for model in scores.models), by_category(scores)]
         shown_tables += [by_length(scores)] if any(model.lengths for model in scores.models) else []
         shown_tables += [by_question(scores, model) for model in scores.models]
         for one in shown_tables:

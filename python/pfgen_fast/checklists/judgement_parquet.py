@@ -1,0 +1,134 @@
+"""Judgements as a Parquet table, read column by column: no row is an object before it is a judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import ChecklistError, TrialsError
+from ..files.reading import reading
+from ..tables.parquet import MISFITS, pyarrow
+from .judgements import METHODS, Judgement
+
+_TEXTS = ("id", "response_sha256", "length", "judge", "version", "method", "prompt_sha256", "checklist_sha256", "fault")
+_COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
+_FROM_ONE = ("trial", "rating")
+_DEFAULTS = {field.name: field.default for field in fields(Judgement)}
+_MAX_COUNT = 10**15
+
+
+def write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
+    """Writes judgements as a table; what is not known is null."""
+    pa = pyarrow()
+    types = _types(pa)
+    schema = pa.schema([(field.name, types[field.name]) for field in fields(Judgement)])
+    columns = [pa.array([getattr(one, name) for one in judgements], type=types[name]) for name in schema.names]
+    pa.parquet.write_table(pa.Table.from_arrays(columns, schema=schema), file)
+
+
+def read_parquet(path: Path, *, with_reasons: bool) -> Iterator[tuple[str, Judgement]]:
+    """The judgements of a table, each with its place for error messages.
+
+    Raises:
+        ChecklistError: The file cannot be read, or a column or a value is not as expected.
+    """
+    pa = pyarrow()
+    try:
+        with reading(path) as file, pa.parquet.ParquetFile(file) as table:
+            names = _columns(table.schema_arrow.names, path)
+            if not with_reasons and "reasons" in names:
+                names.remove("reasons")
+            n_rows = 0
+            for batch in table.iter_batches(columns=names):
+                yield from _judgements(batch, path, n_rows)
+                n_rows += batch.num_rows
+    except (TrialsError, pa.ArrowException, *MISFITS) as error:
+        if isinstance(error, ChecklistError):
+            raise
+        reason = str(error) if isinstance(error, TrialsError) else f"{path}: damaged or no table of judgements: {error}"
+        raise ChecklistError(reason) from None
+
+
+def _columns(names: Sequence[str], path: Path) -> list[str]:
+    needed = [name for name, default in _DEFAULTS.items() if default is MISSING]
+    without = [name for name in needed if name not in names]
+    if without:
+        raise ChecklistError(f"{path}: the column {without[0]!r} is missing; expected {', '.join(needed)}")
+    return [name for name in _DEFAULTS if name in names]
+
+
+def _judgements(batch: Any, path: Path, n_before: int) -> Iterator[tuple[str, Judgement]]:
+    pa = pyarrow()
+    types = _types(pa)
+    columns: dict[str, list[Any]] = {}
+    for name in batch.schema.names:
+        try:
+            columns[name] = _values(batch.column(name).cast(types[name]), name)
+        except (pa.ArrowException, *MISFITS) as error:
+            raise ChecklistError(f"{path}, column {name!r}: {error}") from None
+    for number, values in enumerate(zip(*columns.values(), strict=True), start=n_before + 1):
+        where = f"{path}, row {number}"
+        judgement = Judgement(**dict(zip(columns, values, strict=True)))
+        _check(judgement, where)
+        yield where, judgement
+
+
+def _check(judgement: Judgement, where: str) -> None:
+    """Checks what the type of a column does not."""
+    for name in ("id", "response_sha256"):
+        if getattr(judgement, name) is None:
+            raise ChecklistError(f"{where}: {name}: expected a string, not null")
+    if judgement.method not in METHODS:
+        raise ChecklistError(f"{where}: method: expected {', '.join(METHODS)}, not {judgement.method!r}")
+    for name in _COUNTS:
+        value = getattr(judgement, name)
+        least = 1 if name in _FROM_ONE else 0
+        if value is not None and not least <= value <= _MAX_COUNT:
+            raise ChecklistError(f"{where}: {name}: expected a whole number from {least}, not {value}")
+
+
+def _types(pa: Any) -> dict[str, Any]:
+    """The type of each column."""
+    return {
+        **dict.fromkeys((*_TEXTS, "profile"), pa.string()),
+        **dict.fromkeys(_COUNTS, pa.int64()),
+        "scores": pa.list_(pa.float64()),
+        "reasons": pa.list_(pa.string()),
+        "cut": pa.bool_(),
+        "temperature": pa.float64(),
+    }
+
+
+def _values(column: Any, name: str) -> list[Any]:
+    """The values of a column of a batch; null is the default where None is no value."""
+    if name == "scores":
+        return _lists(column)
+    if name == "reasons":
+        return [tuple(reasons or ()) for reasons in column.to_pylist()]
+    values = _texts(column) if name in _TEXTS or name == "profile" else column.to_pylist()
+    default = _DEFAULTS[name]
+    if default is None or default is MISSING or not column.null_count:
+        return values
+    return [default if value is None else value for value in values]
+
+
+def _texts(column: Any) -> list[str | None]:
+    """Strings, of which few may differ; only these become Python objects."""
+    encoded = column.dictionary_encode()
+    words = [*encoded.dictionary.to_pylist(), None]  # None is at the place -1
+    return [words[place] for place in encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).tolist()]
+
+
+def _lists(column: Any) -> list[tuple[float, ...] | None]:
+    """Lists of numbers, unpacked together; null is None, and a null inside is NaN."""
+    numbers = column.flatten().to_numpy(zero_copy_only=False).tolist()
+    lengths = column.value_lengths().to_pylist()
+    found: list[tuple[float, ...] | None] = []
+    begin = 0
+    for length in lengths:
+        end = begin + (length or 0)
+        found.append(None if length is None else tuple(numbers[begin:end]))
+        begin = end
+    return found
