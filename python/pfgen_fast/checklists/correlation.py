@@ -219,7 +219,9 @@ def _answer(
     known = {name: parts["all"] for name, parts in of_answers.items() if parts["all"].value.value is not None}
     if not known:
         return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
-    best = max(known, key=lambda name: known[name].value.value or 0.0)
+    # Equal weights hardly change a checklist score: what is worth saying is what else goes with it.
+    telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
+    best = max(telling, key=lambda name: known[name].value.value or 0.0)
     words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
     over_models = of_models.get(best)
     if over_models is not None and over_models.value.value is not None:
@@ -246,7 +248,8 @@ def _words(found: Correlated) -> str:
 def _coverage(found: Correlated) -> list[str]:
     n = len(found.places)
     return [
-        f"{len(of_method) - n:,} of {len(of_method):,} values by {name} are left out: not every method has these answers"
+        f"{len(of_method) - n:,} of {len(of_method):,} values by {name} are left out: not every method has these "
+        "answers"
         for name in found.names
         if len(of_method := found.values.methods[name]) > n
     ]

@@ -34,6 +34,7 @@ PEOPLE = "people"
 NGRAM_SCORES = ("fluency", "truthfulness", "helpfulness")
 
 _OVERALL: tuple[Method, ...] = ("llm-eval", "llm-eval-c")
+_DIGITS = 9
 _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
 
 
@@ -68,9 +69,10 @@ class Values:
         return sorted(places, key=lambda place: (place[0], order[place[1][:2]], place[1][2]))
 
     def column(self, name: str, places: Sequence[Place]) -> Floats:
-        """The values of a method on these answers."""
+        """The values of a method on these answers; what only the order of a sum tells apart is the same."""
         of_method = self.methods[name]
-        return np.array([of_method[place] for place in places], dtype=np.float64)
+        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(_DIGITS)
+        return found
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,9 @@ class RatingsOfJudge:
         template: The template that it was asked with.
         n_ratings: How often it rated each answer.
         seed: The seed of its sampling.
+        language: The language that it was told to expect.
+        temperature: Its temperature; None for the usual one.
+        max_tokens: The most tokens of its replies.
     """
 
     cache: Path
@@ -90,6 +95,9 @@ class RatingsOfJudge:
     template: str | Path = "default"
     n_ratings: int = 1
     seed: str = ""
+    language: str = "Japanese"
+    temperature: float | None = None
+    max_tokens: int = 300
 
 
 def checklist_values(
@@ -203,6 +211,9 @@ def judge_values(
     evaluator = JudgeOptions(
         options.model,
         template=options.template,
+        language=options.language,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
         n_ratings=options.n_ratings,
         seed=options.seed,
         server=None,
@@ -224,8 +235,8 @@ def judge_values(
     found = {place: rating for place, rating in zip(places, ratings, strict=True) if not math.isnan(rating)}
     if not found:
         raise ChecklistError(
-            f"{options.cache}: holds no rating of these answers by {options.model}; expected the model, template, "
-            "number of ratings and seed of the call of 'experiment judge' that stored them"
+            f"{options.cache}: holds no rating of these answers by {options.model}; expected the options of the "
+            "call of 'experiment judge' that stored them"
         )
     return found
 

@@ -147,8 +147,8 @@ def check_single(sides: Sequence[Side]) -> Side:
         return sides[0]
     listed = "; ".join(f"{side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
     raise ChecklistError(
-        f"judgements of {len(sides)} judges or versions: {listed}; expected --judge for one of them, or --mixed for all "
-        "versions of a judge as one"
+        f"judgements of {len(sides)} judges or versions: {listed}; expected --judge for one of them, or --mixed for "
+        "all versions of a judge as one"
     )
 
 

@@ -53,7 +53,7 @@ def agree(
 
       pfgen-fast checklists agree runs --suite SUITE --json
     """
-    from ..checklists.agreement import agree as find
+    from ..checklists.agreement_finding import agree as find
     from ..checklists.sides import open_sides
     from ..checklists.suite import ChecklistSuite
 

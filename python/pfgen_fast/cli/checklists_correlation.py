@@ -61,6 +61,9 @@ def correlate(
     n_ratings: Annotated[
         int, typer.Option("--n-ratings", min=1, help="How often --ratings has each answer rated.")
     ] = 1,
+    rater_language: Annotated[
+        str, typer.Option("--rater-language", help="The language that --ratings expected of answers.")
+    ] = "Japanese",
     rater_seed: Annotated[str, typer.Option("--rater-seed", help="The seed of --ratings.")] = "",
     against: Annotated[
         str | None,
@@ -116,7 +119,7 @@ def correlate(
         if ratings is not None and rater is not None:
             from ..checklists.method_values import RatingsOfJudge, judge_values
 
-            options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed)
+            options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
     everything = Values(read, found, values.verdicts, tuple(notes))
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
