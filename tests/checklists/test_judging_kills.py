@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import random
 import subprocess
 import sys
 
 import pytest
-from makers.checklists_to_judge import answers_of, reply_of, run
+from makers.checklists_to_judge import answers_of, as_judge, reply_of, run
 from makers.fault_server import Reply, refusing, serving
 from makers.killed_work import judge_by_checklists
 from makers.kills import is_hidden, killed_everywhere
 
 FAULTS = ["no list", '[{"checklist_id": 0, "evalu', "", "[]"]
-
-
-def as_judge(text):
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return Reply(json.dumps({"model": "judge-2024-08-06", "system_fingerprint": "fp", "choices": [choice]}).encode())
 
 
 def lying(request):

@@ -9,14 +9,14 @@ import subprocess
 import sys
 
 import pytest
-from makers.checklists_to_judge import N_TASKS, answers_of, prompts, reply_of, run, suite
-from makers.fault_server import Gate, Reply, refusing, serving
+from makers.checklists_to_judge import MODEL, N_TASKS, answers_of, as_judge, honest, prompts, reply_of, run, suite
+from makers.fault_server import Gate, refusing, serving
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.checklists.suite_files import write_suite
 
-MODEL = "judge-2024-08-06"
+VERSION = f"{MODEL} fp_1"
 
 
 @pytest.fixture(autouse=True)
@@ -31,15 +31,6 @@ def runs(tmp_path):
     for name in ("a", "b"):
         run(tmp_path / "runs" / name)
     return tmp_path / "runs"
-
-
-def as_judge(text, model=MODEL):
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-    return Reply(json.dumps({"model": model, "choices": [choice]}).encode())
-
-
-def honest(request):
-    return as_judge(reply_of(request.prompt, request.body["seed"]))
 
 
 @pytest.fixture
@@ -64,7 +55,7 @@ def test_the_answers_of_several_runs_are_judged(judge, runs):
     code, out, err = judge(behave=honest)
     assert code == 0, err
     assert out.splitlines()[0].startswith("24 ratings; 24 requests of about ")
-    assert out.splitlines()[1:] == [f"{name}: 12 of 12 ratings; judged by {MODEL}" for name in ("a", "b")]
+    assert out.splitlines()[1:] == [f"{name}: 12 of 12 ratings; judged by {VERSION}" for name in ("a", "b")]
     assert err.startswith("24 of 24 replies, 24 new") or err == ""
     assert len(rows_of(runs / "a")) == len(rows_of(runs / "b")) == N_TASKS
 
@@ -123,7 +114,7 @@ def test_a_name_without_a_date_gives_a_note(judge):
 def test_unjudged_answers_are_named_and_make_the_exit_code_3(judge, runs):
     code, out, err = judge(behave=lambda r: as_judge("no") if "number 3." in r.prompt else honest(r))
     assert code == 3
-    assert f"a: 11 of 12 ratings; 1 unjudged after all tries: T03 (form); judged by {MODEL}" in out
+    assert f"a: 11 of 12 ratings; 1 unjudged after all tries: T03 (form); judged by {VERSION}" in out
     assert err.splitlines()[-1].startswith("error: some answers have no verdicts")
     assert [row.fault for row in rows_of(runs / "a") if row.scores is None] == ["form"]
 
@@ -215,7 +206,7 @@ def test_a_batch_goes_out_and_comes_in(judge, runs, tmp_path):
     (tmp_path / "out.jsonl").write_text("\n".join([*lines, '{"custom_id": "other"}']))
     code, out, err = judge("--read-batch", tmp_path / "out.jsonl")
     assert code == 3
-    assert out.splitlines() == ["1 new reply", *(f"{name}: 12 of 12 ratings; judged by {MODEL}" for name in "ab")]
+    assert out.splitlines() == ["1 new reply", *(f"{name}: 12 of 12 ratings; judged by {VERSION}" for name in "ab")]
     assert "line 25 (other): is the reply to another request" in err
 
 
@@ -226,7 +217,9 @@ def test_a_sentinel_says_how_much_is_as_before(judge, runs):
     code, out, _ = judge("--sentinel", "4", behave=honest)
     assert code == 0
     assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")
-    assert f"a: sentinel of 4 answers, 4 judged as before: {runs}/a/sentinels/001.jsonl" in out
+    said = "a: sentinel of 4 answers, 4 judged as before"
+    told = f"{said}: {runs}/a/sentinels/001.jsonl (checklists drift --sentinels says what has changed)"
+    assert told in out.splitlines()
     assert len(read_judgements(runs / "b" / "sentinels" / "001.jsonl", suite())) == 4
 
 

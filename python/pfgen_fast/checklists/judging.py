@@ -175,7 +175,8 @@ class Judging:
     def write(self) -> list[Judgement]:
         """Writes the judgements of each run that follow from the replies; returns them.
 
-        Judgements by others, and by the same judge in another way, stay. A file is only written if it changes.
+        Judgements by other judges and by other methods stay; those by the same judge, with whatever prompts and
+        temperature, are replaced. A file is only written if it changes.
         """
         found = []
         for one in self.runs:

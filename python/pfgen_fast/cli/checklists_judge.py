@@ -15,7 +15,7 @@ from .asking import watch_over
 
 if TYPE_CHECKING:
     from ..checklists.judging import Judging
-    from ..checklists.places import JudgeOptions, RunToJudge
+    from ..checklists.places import RunToJudge
     from ..checklists.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.server import Server
@@ -184,7 +184,7 @@ def judge(
         return
     server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
     problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
-    _finish_sentinels(sentinels, how, quiet=quiet)
+    _finish_sentinels(sentinels, quiet=quiet)
     _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 
 
@@ -262,16 +262,15 @@ def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spen
         judging.write()
 
 
-def _finish_sentinels(sentinels: list[Sentinel], how: JudgeOptions, *, quiet: bool) -> None:
+def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
     for one in sentinels:
         name = one.before.run.key
         if not one.write():
             note(f"{name}: the sentinel is not complete; the same command continues it")
         elif not quiet:
             n = len(one.sides()[1])
-            print_line(
-                f"{shown(name)}: sentinel of {n:,} answers, {one.n_equal:,} judged as before: {shown(str(one.path))}"
-            )
+            said = f"{name}: sentinel of {counted(n, 'answer')}, {one.n_equal:,} judged as before"
+            print_line(shown(f"{said}: {one.path} (checklists drift --sentinels says what has changed)"))
 
 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:
