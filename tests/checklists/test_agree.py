@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.agreement import agree, agreed
+from pfgen_fast.checklists.agreement import agreed
+from pfgen_fast.checklists.agreement_finding import agree
 from pfgen_fast.checklists.pairing import pair
 from pfgen_fast.checklists.sides import open_sides, sentinel_sides
 from pfgen_fast.checklists.two_tables import two_tables

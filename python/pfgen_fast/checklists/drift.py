@@ -19,7 +19,8 @@ from ..statistics.correlation import Floats
 from ..statistics.p_values import corrected
 from ..statistics.paired import MIN_QUESTIONS, paired_difference
 from ..statistics.resampling import Counts, resampled_means
-from .agreement import USUAL_DRAWS, Agreed, agreed, level_table, model_table, unequal_names
+from .agreement import USUAL_DRAWS, Agreed, agreed
+from .agreement_finding import level_table, model_table, unequal_names
 from .pairing import Question
 from .redrawn import draws_within
 from .sides import Side

@@ -62,6 +62,7 @@ class Pairing:
         models: The models, in the order of the first side.
         tasks: The tasks, in the order of the suite.
         questions: The questions, in the order of the suite.
+        keys: The task and trial of each answer.
         model_of: The number of each answer's model.
         task_of: The number of each answer's task.
         verdict_answers: The number of the answer of each verdict.
@@ -78,6 +79,7 @@ class Pairing:
     models: tuple[str, ...]
     tasks: tuple[Task, ...]
     questions: tuple[Question, ...]
+    keys: tuple[AnswerKey, ...]
     model_of: Ints
     task_of: Ints
     verdict_answers: Ints
@@ -213,6 +215,7 @@ def _pairing(
         models=tuple(models),
         tasks=tuple(suite.by_key[key] for key in tasks),
         questions=tuple(questions),
+        keys=tuple(one[0].key for _, _, (one, _) in found),
         model_of=np.array([models[model] for model, _, _ in found], dtype=np.int64),
         task_of=np.array([tasks[task.key] for _, task, _ in found], dtype=np.int64),
         verdict_answers=np.array(means.answers, dtype=np.int64),

@@ -16,6 +16,7 @@ from ..evaluators.naming import unknown_name
 from .judgements import AnswerKey, Judgement, Method
 from .runs import Run, open_runs
 from .suite import ChecklistSuite
+from .words import count_words, counter_there
 
 SENTINELS = "sentinels"
 """The folder of a run with the judgements of answers that were asked anew, a file for each time."""
@@ -85,6 +86,17 @@ def open_sides(
     return _named_apart(found, paths)
 
 
+def open_together(
+    paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, mixed: bool = False
+) -> list[Side]:
+    """The sides of all paths together, by judge and version; takes and raises what `open_sides` does."""
+    name = ", ".join(map(str, paths))
+    sides = _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed)
+    if not sides:
+        raise ChecklistError(f"{name}: holds no judgements by the method checklist")
+    return sides
+
+
 def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None) -> list[Side]:
     """The answers that were asked anew: a side for each time, in their order, of all runs together.
 
@@ -123,6 +135,36 @@ def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
         f"{command} compares two sides, not {len(sides)}: {listed}; expected --judge for one of several judges, or "
         "--mixed for all versions of a judge as one"
     )
+
+
+def check_single(sides: Sequence[Side]) -> Side:
+    """The only side of a command that takes one.
+
+    Raises:
+        ChecklistError: There are several.
+    """
+    if len(sides) == 1:
+        return sides[0]
+    listed = "; ".join(f"{side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
+    raise ChecklistError(
+        f"judgements of {len(sides)} judges or versions: {listed}; expected --judge for one of them, or --mixed for "
+        "all versions of a judge as one"
+    )
+
+
+def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> dict[str, dict[AnswerKey, int]]:
+    """By model and answer, the number of words: as published with the judgements, or else counted from the answer."""
+    found: dict[str, dict[AnswerKey, int]] = {}
+    runs = {run.key: run for run in open_runs(paths)}
+    for model, answers in side.models.items():
+        published = {key: ratings[0].words for key, ratings in answers.items()}
+        texts = runs[model].answers(suite) if None in published.values() else {}
+        found[model] = {
+            key: count_words(texts[key].response, counter_there(suite.words)) if n is None else n
+            for key, n in published.items()
+            if n is not None or key in texts
+        }
+    return found
 
 
 def _sides_of_path(path: Path, suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool) -> list[Side]:

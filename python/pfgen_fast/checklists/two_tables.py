@@ -92,11 +92,18 @@ class TwoTables:
         return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
 
 
-def two_tables(pairing: Pairing, n_draws: int, seed: int = 0) -> TwoTables:
-    """The tables of models by two sides."""
+def two_tables(pairing: Pairing, n_draws: int, seed: int = 0, *, scores: Floats | None = None) -> TwoTables:
+    """The tables of models by two sides.
+
+    Args:
+        pairing: What the sides said.
+        n_draws: The number of draws of tasks.
+        seed: The seed of the draws.
+        scores: Other scores of the answers than those of the two sides (rows).
+    """
     found = []
-    for scores in pairing.scores:
-        strata = strata_of(scores, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
+    for of_side in pairing.scores if scores is None else scores:
+        strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
         found.append(averages(strata, main_parts(pairing), n_draws, seed))
     rescale = pairing.suite.rescaling
     values, draws = np.stack([one.values for one in found]), np.stack([one.draws for one in found], axis=1)
@@ -113,6 +120,11 @@ def main_parts(pairing: Pairing) -> tuple[int, ...]:
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
+
+
+def place_cell(place: float) -> int | float:
+    """A place for a table: a whole number unless it is shared."""
+    return int(place) if place == int(place) else float(place)
 
 
 def places(values: Floats) -> Floats:

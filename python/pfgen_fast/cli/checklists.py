@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     checklists_agreement,
+    checklists_correlation,
     checklists_files,
     checklists_generate,
     checklists_judge,
@@ -31,3 +32,5 @@ checklists.command()(checklists_weights.fit)
 checklists.command()(checklists_weights.sensitivity)
 checklists.command()(checklists_agreement.agree)
 checklists.command()(checklists_agreement.drift)
+checklists.command()(checklists_agreement.noise)
+checklists.command()(checklists_correlation.correlate)

@@ -1,4 +1,4 @@
-"""`pfgen-fast checklists agree` and `drift`: what two judges, or one judge at two times, say of the same answers."""
+"""`pfgen-fast checklists agree`, `drift`, `noise`: two judges, one judge at two times, and what is chance."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def agree(
 
       pfgen-fast checklists agree runs --suite SUITE --json
     """
-    from ..checklists.agreement import agree as find
+    from ..checklists.agreement_finding import agree as find
     from ..checklists.sides import open_sides
     from ..checklists.suite import ChecklistSuite
 
@@ -111,3 +111,42 @@ def drift(
     present(finding_of(found, old, new), output, as_json=as_json, quiet=quiet)
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)
+
+
+def noise(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, folders that hold such folders, or files of judgements.", metavar="RUN..."
+        ),
+    ],
+    suite: SuiteOption,
+    judge: JudgeOption = None,
+    mixed: Mixed = False,
+    wanted: Annotated[
+        float, typer.Option("--wanted", min=0.01, help="Half width of an interval to plan for, in points.", metavar="X")
+    ] = 1.0,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How much of a score is chance, and which questions are worth asking?
+
+    Tells how sure scores are, and how many tasks or ratings would make them surer; where answers were rated several
+    times ('judge --ratings K'), the noise of ratings apart from that of tasks. For each question: does it tell models
+    apart, does it repeat another, does it reward length? And how well does the last one alone stand for the score?
+
+    Example
+
+      pfgen-fast checklists noise runs --suite SUITE -o noise
+    """
+    from ..checklists.noise import measured
+    from ..checklists.noise_finding import noise_finding
+    from ..checklists.sides import check_single, counted_words, open_together
+    from ..checklists.suite import ChecklistSuite
+
+    check_output(output)
+    read = ChecklistSuite.load(suite)
+    side = check_single(open_together(paths, read, judge=judge, mixed=mixed))
+    found = measured(side, read, counted_words(paths, side, read))
+    present(noise_finding(found, wanted), output, as_json=as_json, quiet=quiet)
