@@ -22,6 +22,11 @@ MODES = tuple(_MODES)
 """The errors in the order of tables; `signals` are none, but are shown beside them."""
 
 
+def named_errors(one: AnswerErrors) -> tuple[str, ...]:
+    """The names of all errors and signals of an answer."""
+    return (*(mode for mode, is_there in _MODES.items() if mode != "signals" and is_there(one)), *one.signals)
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """In how many answers an error is.

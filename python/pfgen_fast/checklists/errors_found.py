@@ -168,14 +168,20 @@ def errors_of(run: Run, rules: ErrorRules) -> list[AnswerErrors]:
     Raises:
         ChecklistError: A file of the run breaks the rules, or the run has neither answers nor judgements.
     """
-    suite = rules.suite
-    answers = run.answers(suite)
-    known = published_facts(run.judgements(suite, with_reasons=False))
-    if not answers and not known:
+    answers, judgements = run.answers(rules.suite), run.judgements(rules.suite, with_reasons=False)
+    if not answers and not judgements:
         raise ChecklistError(f"{run.folder}: has neither answers nor judgements")
+    return errors_in(answers, judgements, rules)
+
+
+def errors_in(
+    answers: Mapping[AnswerKey, Answer], judgements: Iterable[Judgement], rules: ErrorRules
+) -> list[AnswerErrors]:
+    """What is found in the answers and judgements of a run that have been read; see `errors_of`."""
+    known = published_facts(judgements)
     same = _tasks_by_text(answers.values())
     found = []
-    for task, key in keys_in_order(suite, answers.keys() | known.keys()):
+    for task, key in keys_in_order(rules.suite, answers.keys() | known.keys()):
         answer = answers.get(key)
         fact = known.get(key)
         if answer is None:
@@ -254,8 +260,8 @@ def signals(text: str, listed: list[str]) -> tuple[str, ...]:
         listed: Its words.
 
     Example:
-        >>> signals('[{"checklist_id": 0}]', ["[", "{", '"', "checklist_id", '"', ":", "0", "}", "]"])
-        ('holds checklist_id', 'few letters')
+        >>> signals("The reply has a checklist_id.", ["The", "reply", "has", "a", "checklist_id", "."])
+        ('holds checklist_id',)
     """
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)

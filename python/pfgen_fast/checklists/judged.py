@@ -154,9 +154,9 @@ class _Read:
         rows = [row for row in self.rows if row.judge == name]
         if judge is not None and judge != name:
             rows = [row for row in rows if row.version == judge]
-        is_stale = [_is_stale(row, suite, self.answers) for row in rows]
-        fresh = [row for row, stale in zip(rows, is_stale, strict=True) if not stale]
-        stale = [row.key for row, stale in zip(rows, is_stale, strict=True) if stale]
+        are_stale = [is_stale(row, suite, self.answers) for row in rows]
+        fresh = [row for row, stale in zip(rows, are_stale, strict=True) if not stale]
+        stale = [row.key for row, stale in zip(rows, are_stale, strict=True) if stale]
         return _Side(self.run, fresh, stale, self.answers)
 
 
@@ -252,8 +252,14 @@ def _variant(row: Judgement) -> Variant:
     return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
 
 
-def _is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text or another checklist than what is there now."""
+def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
+    """Whether a judgement is of another text or another checklist than what is there now.
+
+    Args:
+        row: The judgement.
+        suite: The suite.
+        answers: The answers of the run; without any, the texts are not compared.
+    """
     if answers:
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:

@@ -97,12 +97,15 @@ class _Check:
         self._suite = suite
         self._levels = frozenset(suite.levels)
         self._n_questions = suite.n_questions
+        self._hashes = {task.key: suite.checklist(task).sha256 for task in suite.tasks}
 
     def __call__(self, judgement: Judgement, where: str) -> None:
         n_questions = self._n_questions.get((judgement.id, judgement.length))
         if n_questions is None:
             self._suite.task(judgement.id, judgement.length, where)  # which says what is wrong
             return
+        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length]):
+            return  # of a checklist that has changed since: stale, which whoever uses it finds out by the hash
         scores = judgement.scores
         n_expected = n_questions if judgement.method == "checklist" else 1
         if scores is None:

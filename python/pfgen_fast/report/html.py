@@ -8,19 +8,18 @@ runs would exceed that; a folder has files with the data beside the page, and ho
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..errors import PfgenError, TrialsError
-from ..files.reading import open_regular
-from ..files.writing import write_whole, writing_whole
+from ..errors import TrialsError
+from ..files.writing import writing_whole
 from ..suite.suite import Suite
 from .answers import RunAnswers, packed, packed_answers
 from .checked import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 from .overview import FLUENT, UNHELPFUL, overview_of
+from .page_folders import PageKind, write_page_folder
 from .templating import library, own_code, page_json, source, template
 from .tinting import LEVELS
 
@@ -29,17 +28,12 @@ MAX_BYTES = 30_000_000
 
 _OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
 _ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
-_SCRIPTS = ("page.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
+_SCRIPTS = ("page.js", "unpacking.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)
 
-PAGE = "index.html"
-"""The name of the page in a folder."""
-
-_DATA = "data"
-_DATA_MARK = b"// Data of a pfgen-fast report.\n"
-_PAGE_MARK = b'<meta name="generator" content="pfgen-fast report">'
+_KIND = PageKind("pfgen-fast report", "answers")
 
 
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
@@ -79,25 +73,7 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
         TrialsError: There is no run, or a run is not a result of this suite.
     """
     page = _Page(entries, suite, is_folder=True, is_live=is_live)
-    if (folder / PAGE).exists() and _PAGE_MARK not in _begin(folder / PAGE):
-        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
-    files = []
-    for answers in page.answers(N_SHOWN):
-        content = _DATA_MARK + f"register({page_json(answers)});\n".encode()
-        files.append(f"answers-{hashlib.sha256(content).hexdigest()[:16]}.js")
-        write_whole(folder / _DATA / files[-1], content)
-    write_whole(folder / PAGE, "".join(page.pieces(N_SHOWN, [], [f"{_DATA}/{name}" for name in files])).encode())
-    for path in (folder / _DATA).glob("answers-*.js"):
-        if path.name not in files and _begin(path).startswith(_DATA_MARK):
-            path.unlink(missing_ok=True)
-
-
-def _begin(path: Path) -> bytes:
-    try:
-        with open_regular(path) as file:
-            return file.read(4096)
-    except OSError:
-        return b""
+    write_page_folder(folder, _KIND, page.answers(N_SHOWN), lambda files: "".join(page.pieces(N_SHOWN, [], files)))
 
 
 class _Page:

@@ -5,17 +5,6 @@ const N_KEPT_QUESTIONS = 8;
 const N_SEARCHED = 200;  // code points that keyword rules read
 const N_AT_ONCE = 1500;  // code points of an answer that are shown before somebody asks for the rest
 
-function turn() {
-  return new Promise((next) => setTimeout(next));
-}
-
-async function unpackedLine(line) {
-  const text = atob(line);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
-
 let unpackedFigures = null;
 
 /** The figures of each question and run that the overview lacks, as `(await figures()).length[question][run]`. */
@@ -23,33 +12,9 @@ function figures() {
   return unpackedFigures ??= unpackedLine(document.getElementById("figures").textContent);
 }
 
-/** What a file of data beside the page calls. */
-function register(lines) {
-  document.currentScript.lines = lines;
-}
-
-function fileOfLines(address) {
-  return new Promise((done, failed) => {
-    const script = make("script", { src: address });
-    script.addEventListener("load", () => done(script.lines));
-    script.addEventListener("error", () => failed(new Error(`${address} is missing beside the page`)));
-    document.head.append(script);
-    script.remove();
-  });
-}
-
-/** Done when the browser has read the answers, which stand behind this script. */
-const hasAnswers = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
-
-async function linesOf(question) {
-  if (overview.files.length) return fileOfLines(overview.files[question]);
-  await hasAnswers;
-  return document.getElementById(`answers-${question}`).textContent.split("\n");
-}
-
 /** The lines of a question, unpacked one by one. */
 async function* unpackedLines(question) {
-  for (const line of await linesOf(question)) {
+  for (const line of await packedLines(overview.files[question], `answers-${question}`)) {
     yield await unpackedLine(line);
     await turn();
   }

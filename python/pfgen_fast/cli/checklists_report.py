@@ -1,0 +1,86 @@
+"""`pfgen-fast checklists report`: a page with the scores, and with every answer beside its verdicts and reasons."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import checklists_table as options
+from .app import Quiet, counted, counting, shown, stdout
+
+
+def report(
+    runs: options.Runs,
+    suite: options.SuiteOption,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The page to write, such as report.html; or a folder for a page with its data beside it.",
+            metavar="FILE.html|FOLDER",
+        ),
+    ] = Path("checklists"),
+    missing: options.MissingOption = None,
+    method: options.MethodOption = options.MethodChoice.checklist,
+    weights: options.WeightsOption = options.WeightsChoice.suite,
+    judge: options.JudgeOption = None,
+    mixed: options.MixedOption = False,
+    words: options.WordsOption = options.WordsChoice.published,
+    draws: options.DrawsOption = 10_000,
+    quiet: Quiet = False,
+) -> None:
+    """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
+
+    The page needs no network and runs no code but its own, whatever answers and reasons hold. It shows what is missing,
+    unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies.
+    Runs without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts
+    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a folder holds
+    everything, opens from disk too, and replaces nothing but an earlier report. The table is written beside the page as
+    Markdown, CSV and JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    because their lines cannot be read.
+
+    Examples
+
+      pfgen-fast checklists report runs --suite hellobench -o report.html
+
+      pfgen-fast checklists report runs --suite hellobench -o report
+
+      pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
+    """
+    from ..checklists import ChecklistSuite, open_runs, score_runs
+    from ..report.checklists import write_checklists
+    from ..report.templating import library
+
+    library("jinja2")  # before any work
+    faults: list[str] = []
+    opened = open_runs(runs)
+    scores = score_runs(
+        ChecklistSuite.load(suite),
+        opened,
+        missing=None if missing is None else missing.value,
+        method=method.value,
+        weights=weights.value,
+        judge=judge,
+        mixed=mixed,
+        words=words.value,
+        draws=draws,
+        on_fault=faults.append,
+    )
+    with counting("models", quiet=quiet) as count:
+        done = itertools.count()
+        page, *beside = write_checklists(
+            scores,
+            opened,
+            output,
+            judge=judge,
+            on_fault=faults.append,
+            on_model=lambda key: count(next(done), len(scores.models), key),
+        )
+    if not quiet:
+        names = ", ".join(shown(path.name) for path in beside)
+        stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
+    options.say_and_end(scores, list(dict.fromkeys(faults)), is_quiet=True)

@@ -1,0 +1,148 @@
+"""What a page shows of each answer beside its score: the text, what judges said of it, and how they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...checklists.error_counts import named_errors
+from ...checklists.errors_found import ErrorRules, errors_in
+from ...checklists.judged import is_stale
+from ...checklists.judgements import AnswerKey, Judgement
+from ...checklists.line_files import OnFault
+from ...checklists.runs import Answer, Run
+from ...checklists.scores import AnswerScore, ModelScores, Scores, State
+from ...checklists.suite import TaskKey
+from ...errors import ChecklistError
+from .asked import Asked, asked_of
+
+
+@dataclass(frozen=True)
+class AnswerEvidence:
+    """All that is known of one answer of a model.
+
+    Attributes:
+        trial: The number of the answer.
+        state: Whether it is judged, and if not, why.
+        score: Its score, if it is judged.
+        answer: The answer, if the run has it.
+        judgements: The judgements of it, in the order of the file.
+        are_stale: Whether each of them is of another text or another checklist.
+        asked: What judges were asked about it, and what they replied.
+        marks: Its error modes and signals, as far as its text tells.
+    """
+
+    trial: int
+    state: State
+    score: AnswerScore | None = None
+    answer: Answer | None = None
+    judgements: tuple[Judgement, ...] = ()
+    are_stale: tuple[bool, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelEvidence:
+    """All that is known of the answers of a model, by task; those without answer, judgement and score are missing.
+
+    Attributes:
+        scores: The scores of the model.
+        has_answers: Whether its run has answers.
+        by_task: The answers to each task, by trial.
+    """
+
+    scores: ModelScores
+    has_answers: bool
+    by_task: Mapping[TaskKey, Sequence[AnswerEvidence]] = field(repr=False)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks that any answer has."""
+        return tuple(dict.fromkeys(mark for of_task in self.by_task.values() for one in of_task for mark in one.marks))
+
+    @cached_property
+    def lengths(self) -> frozenset[str | None]:
+        """The lengths of the tasks that the model was asked for."""
+        return frozenset(length for _, length in self.by_task)
+
+
+def evidence_of(
+    scores: Scores,
+    runs: Sequence[Run],
+    *,
+    judge: str | None = None,
+    on_fault: OnFault | None = None,
+    on_model: Callable[[str], None] | None = None,
+) -> list[ModelEvidence]:
+    """What is known of the answers of all models, in the order of the scores.
+
+    Args:
+        scores: The scores of the runs.
+        runs: The runs, in any order.
+        judge: The name or the version of the judge whose judgements are shown; those of all judges if None.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line raises.
+        on_model: Called with the key of each model before its run is read.
+
+    Raises:
+        ChecklistError: A model has no run, or a file of its run breaks the rules.
+    """
+    by_key = {run.key: run for run in runs}
+    rules = ErrorRules(scores.suite)
+    found = []
+    for model in scores.models:
+        if model.model not in by_key:
+            raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
+        if on_model is not None:
+            on_model(model.model)
+        run = by_key[model.model]
+        answers = run.answers(scores.suite, on_fault=on_fault)
+        rows = [
+            row
+            for row in run.judgements(scores.suite, on_fault=on_fault)
+            if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
+        ]
+        asked = asked_of(run.replies_path, scores.suite, answers, rows, scores.method)
+        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, asked)))
+    return found
+
+
+def _by_task(
+    model: ModelScores,
+    rules: ErrorRules,
+    answers: Mapping[AnswerKey, Answer],
+    rows: Sequence[Judgement],
+    asked: Mapping[AnswerKey, Sequence[Asked]],
+) -> dict[TaskKey, list[AnswerEvidence]]:
+    judgements: dict[AnswerKey, list[Judgement]] = {}
+    for row in rows:
+        judgements.setdefault(row.key, []).append(row)
+    scored = {answer.key: answer for answer in model.answers}
+    marks = {one.key: named_errors(one) for one in errors_in(answers, rows, rules) if one.has_text}
+    by_task: dict[TaskKey, list[AnswerEvidence]] = {}
+    for key in sorted({*answers, *judgements, *scored}, key=lambda key: (key[0], key[1] or "", key[2])):
+        of_answer = tuple(judgements.get(key, ()))
+        are_stale = tuple(is_stale(row, rules.suite, answers) for row in of_answer)
+        score = scored.get(key)
+        evidence = AnswerEvidence(
+            key[2],
+            _state(score, of_answer, are_stale),
+            score,
+            answers.get(key),
+            of_answer,
+            are_stale,
+            tuple(asked.get(key, ())),
+            marks.get(key, ()),
+        )
+        by_task.setdefault(key[:2], []).append(evidence)
+    return by_task
+
+
+def _state(score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool]) -> State:
+    if score is not None:
+        return "judged"
+    if not judgements:
+        return "missing"
+    return "stale" if all(are_stale) else "unjudged"

@@ -1,0 +1,111 @@
+"""What the page has at once, as JSON: models, categories with the means of their questions, and tasks with scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...checklists.scores import Scores, State
+from ...checklists.suite import Task
+from ...files.foreign_text import in_one_line
+from .evidence import ModelEvidence
+from .questions import question_means
+
+STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
+"""By how much they are worth; the last is that of a model which was not asked for tasks of that length."""
+
+_N_TITLE = 160
+_N_READ = 2000
+_MIN_COMMON = 20
+
+
+def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
+    """The overview.
+
+    Args:
+        scores: The scores.
+        models: What is known of the answers of each model, in the order of the scores.
+        marks: The names of everything that an answer is marked by.
+    """
+    suite = scores.suite
+    categories = list(suite.checklists)
+    tasks = shown_tasks(scores, models)
+    return {
+        "models": [{"key": one.model, "name": one.name} for one in scores.models],
+        "areas": list(suite.areas),
+        "categories": [
+            {"area": area, "name": name, "questions": one.questions, "weights": [round(w, 4) for w in one.weights]}
+            for (area, name), one in suite.checklists.items()
+        ],
+        "lengths": list(suite.lengths),
+        "levels": list(suite.levels),
+        "means": [
+            {
+                "category": categories.index((one.checklist.area, one.checklist.category)),
+                "length": one.length,
+                "means": [None if means is None else [round(mean, 6) for mean in means] for means in one.means],
+                "n": one.n,
+            }
+            for one in question_means(scores)
+        ],
+        "marks": list(marks),
+        "tasks": {
+            "id": [task.id for task in tasks],
+            "length": [task.length for task in tasks],
+            "category": [categories.index((task.area, task.category)) for task in tasks],
+            "title": titles(tasks),
+            "scores": [[_score(model, task) for model in models] for task in tasks],
+            "states": ["".join(_state(model, task) for model in models) for task in tasks],
+            "marked": [[_marked(model, task, marks) for model in models] for task in tasks],
+        },
+    }
+
+
+def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
+    """The tasks of the main table, and those of a length of which any model has an answer or judgement."""
+    return [
+        task for task in scores.suite.tasks if task.length is None or any(task.key in model.by_task for model in models)
+    ]
+
+
+def titles(tasks: Sequence[Task]) -> list[str]:
+    """For each task the beginning of its instruction, without what all of its category and length begin with."""
+    texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
+    groups: dict[tuple[str, str, str | None], list[int]] = {}
+    for number, task in enumerate(tasks):
+        groups.setdefault((task.area, task.category, task.length), []).append(number)
+    found = [""] * len(tasks)
+    for numbers in groups.values():
+        begin = _n_common([texts[number] for number in numbers]) if len(numbers) > 1 else 0
+        for number in numbers:
+            rest = texts[number][begin if begin >= _MIN_COMMON else 0 :]
+            found[number] = in_one_line(rest, _N_TITLE)
+    return found
+
+
+def _n_common(texts: Sequence[str]) -> int:
+    """How many code points of whole words all texts begin with."""
+    first, last = min(texts), max(texts)
+    n_equal = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first.rfind(" ", 0, n_equal) + 1
+
+
+def _score(model: ModelEvidence, task: Task) -> float | None:
+    """The mean score of the trials, to what is shown."""
+    found = [one.score.score for one in model.by_task.get(task.key, ()) if one.score is not None]
+    return round(math.fsum(found) / len(found), 4) if found else None
+
+
+def _state(model: ModelEvidence, task: Task) -> str:
+    """The number in `STATES` of the trial that is worth least."""
+    found: set[State | None] = {one.state for one in model.by_task.get(task.key, ())}
+    if not found:
+        found = {"missing" if task.length is None or task.length in model.lengths else None}
+    return str(max(map(STATES.index, found)))
+
+
+def _marked(model: ModelEvidence, task: Task, marks: Sequence[str]) -> int:
+    """The marks of all trials as bits."""
+    found = {mark for one in model.by_task.get(task.key, ()) for mark in one.marks}
+    return sum(1 << number for number, mark in enumerate(marks) if mark in found)

@@ -1,0 +1,126 @@
+"""The answers of all models to one task, as the page unpacks them: a line of compressed JSON for each task.
+
+What many answers share (the text of a request, the names of a judge) is in the line once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...checklists.judgements import Judgement
+from ...checklists.suite import Task
+from ..answers import packed
+from .asked import Asked, Place
+from .evidence import AnswerEvidence, ModelEvidence
+
+_NUMBERS = {Place.ANSWER: -1, Place.INSTRUCTION: -2}
+"""What stands in a message instead of the number of a shared text."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much of the texts a page holds.
+
+    Attributes:
+        answer: How many code points of an answer or instruction; None for all.
+        reason: How many code points of a reason; None for all.
+        has_requests: Whether it holds the requests to judges and their replies.
+    """
+
+    answer: int | None = None
+    reason: int | None = None
+    has_requests: bool = True
+
+
+def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
+    """The line of a task.
+
+    Args:
+        task: The task.
+        models: What is known of the answers of each model, in the order of the page.
+        extent: How much of the texts it holds.
+    """
+    line = _Line(task, extent)
+    entries = [
+        line.entry(number, evidence)
+        for number, model in enumerate(models)
+        for evidence in model.by_task.get(task.key, ())
+    ]
+    instruction = task.instruction or ""
+    return packed(
+        {
+            "instruction": instruction[: extent.answer],
+            "n_instruction": len(instruction),
+            "is_whole": task.is_whole,
+            "wanted": task.wanted_words,
+            "reference": None if task.reference is None else task.reference[: extent.answer],
+            "entries": entries,
+            "texts": list(line.texts),
+        }
+    )
+
+
+class _Line:
+    """A line while it is made."""
+
+    def __init__(self, task: Task, extent: Extent) -> None:
+        self.texts: dict[str, int] = {}
+        self._task, self._extent = task, extent
+
+    def entry(self, model: int, evidence: AnswerEvidence) -> dict[str, Any]:
+        answer, score = evidence.answer, evidence.score
+        entry: dict[str, Any] = {"model": model, "state": evidence.state}
+        if evidence.trial != 1:
+            entry["trial"] = evidence.trial
+        if answer is not None:
+            entry |= {"answer": answer.response[: self._extent.answer], "length": len(answer.response)}
+            if answer.finish_reason is not None:
+                entry["finish"] = answer.finish_reason
+        if score is not None:
+            entry |= {"score": round(score.score, 4), "words": score.words, "verdicts": _rounded(score.verdicts)}
+        if evidence.marks:
+            entry["marks"] = list(evidence.marks)
+        entry["judgements"] = [
+            self._judgement(*one) for one in zip(evidence.judgements, evidence.are_stale, strict=True)
+        ]
+        if evidence.asked and self._extent.has_requests:
+            entry["asked"] = [self._asked(one) for one in evidence.asked]
+        return entry
+
+    def _judgement(self, judgement: Judgement, is_stale: bool) -> dict[str, Any]:
+        """A judgement without what is usual."""
+        reasons = [None if text is None else text[: self._extent.reason] for text in judgement.reasons]
+        found: dict[str, Any] = {
+            "judge": judgement.judge,
+            "version": judgement.version,
+            "rating": None if judgement.rating == 1 else judgement.rating,
+            "scores": None if judgement.scores is None else _rounded(judgement.scores),
+            "reasons": reasons if any(reasons) else None,
+            "tries": None if judgement.tries == 1 else judgement.tries,
+            "fault": judgement.fault,
+            "cut": judgement.cut or None,
+            "stale": is_stale or None,
+        }
+        return {name: value for name, value in found.items() if value not in (None, "")}
+
+    def _asked(self, asked: Asked) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "model": asked.model,
+            "parameters": dict(asked.parameters),
+            "messages": [[role, list(map(self._number, pieces))] for role, pieces in asked.messages],
+            "reply": asked.reply,
+            "version": asked.version,
+            "finish": asked.finish_reason,
+            "time": asked.time,
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _number(self, piece: str | Place) -> int:
+        """A piece of a message as the number of a shared text, of the answer or of the instruction."""
+        return _NUMBERS[piece] if isinstance(piece, Place) else self.texts.setdefault(piece, len(self.texts))
+
+
+def _rounded(verdicts: Sequence[float]) -> list[float]:
+    return [round(verdict, 4) for verdict in verdicts]

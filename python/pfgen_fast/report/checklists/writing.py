@@ -1,0 +1,72 @@
+"""Writes the report of checklists: a page, and the table beside it as Markdown, CSV and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...checklists.line_files import OnFault
+from ...checklists.readable_tables import to_markdown
+from ...checklists.runs import Run
+from ...checklists.scores import Scores
+from ...checklists.tables import to_csv, to_dict
+from ...files.foreign_text import json_text, utf8
+from ...files.writing import write_whole
+from ..page_folders import PAGE
+from .evidence import evidence_of
+from .page import Page
+
+NAME = "table"
+"""What the names of the files beside the page begin with, in a folder."""
+
+
+def write_checklists(
+    scores: Scores,
+    runs: Sequence[Run],
+    output: Path,
+    *,
+    judge: str | None = None,
+    on_fault: OnFault | None = None,
+    on_model: Callable[[str], None] | None = None,
+) -> list[Path]:
+    """Writes a page with the scores, and with every answer beside its verdicts; the table beside it in three forms.
+
+    A name that ends in .html is a page in one file of at most 30 MB, which leaves out requests and then the ends of
+    long texts if it must, and says so. Any other name is a folder, whose page holds everything.
+
+    Args:
+        scores: The scores of the runs.
+        runs: The runs, in any order; those without answers are shown with their verdicts and reasons alone.
+        output: The path of the page or folder.
+        judge: The judge that the scores are of; None if there is only one.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line raises.
+        on_model: Called with the key of each model before its run is read.
+
+    Returns:
+        The paths of the files that a reader opens, the page first.
+
+    Raises:
+        ChecklistError: A file of a run breaks the rules, or one file cannot hold so many runs.
+        PfgenError: Jinja is not installed, or a file cannot be written.
+    """
+    name = output.stem if is_one_file(output) else NAME
+    beside = {
+        f"{name}.md": to_markdown(scores, with_categories=True, with_lengths=True),
+        f"{name}.csv": to_csv(scores),
+        f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
+    }
+    page = Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
+    folder = output.parent if is_one_file(output) else output
+    if is_one_file(output):
+        page.write_file(output)
+    else:
+        page.write_folder(output)
+    for file, content in beside.items():
+        write_whole(folder / file, utf8(content))
+    return [output if is_one_file(output) else output / PAGE, *(folder / file for file in beside)]
+
+
+def is_one_file(output: Path) -> bool:
+    """Whether the output is a page in one file: a name that ends in .html, unless it is a folder."""
+    return output.suffix.lower() in (".html", ".htm") and not output.is_dir()

@@ -1,0 +1,45 @@
+// Starts the page of checklists: tables that can be sorted, downloads, links to copy, and what the address asks for. The
+// last script.
+
+for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
+
+const TYPES = { md: "text/markdown", csv: "text/csv", json: "application/json" };
+const downloads = document.getElementById("downloads");
+
+unpackedLine(document.getElementById("download-files").textContent).then((files) => {
+  for (const [name, text] of Object.entries(files)) {
+    const ending = name.split(".").at(-1);
+    const button = make("button", { type: "button" }, ending === "md" ? "Markdown" : ending.toUpperCase());
+    button.setAttribute("aria-label", `Download ${name}`);
+    button.addEventListener("click", () => {
+      const address = URL.createObjectURL(new Blob([text], { type: `${TYPES[ending]};charset=utf-8` }));
+      make("a", { href: address, download: name }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    });
+    downloads.append(button);
+  }
+});
+
+for (const button of document.querySelectorAll(".copy-link")) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Copy it from the address bar";
+    }
+    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+  });
+}
+
+// A cell of the heat map leads to the answers of its model and category; keyboards have the names and the filters.
+document.getElementById("heat").addEventListener("click", (event) => {
+  const cell = event.target.closest("td[class]");
+  if (!cell) return;
+  const { key } = overview.models[cell.cellIndex - 1];
+  goFilters({ area: "", category: categoryKeys[cell.parentElement.dataset.category], model: key });
+  document.getElementById("answers").scrollIntoView();
+});
+
+followTheme(() => {})();
+followAddress();

@@ -1,0 +1,269 @@
+// The dialog of the page of checklists: a task with the answers of all models beside their verdicts and reasons.
+
+const dialog = document.getElementById("details");
+const dialogTitle = document.getElementById("details-title");
+const dialogBody = document.getElementById("details-body");
+const N_AT_ONCE = 6000;  // code points of a text that are shown before somebody asks for the rest
+const N_QUESTION = 100;
+
+// ---- Texts
+
+/** A long text in a box of its own; the end of a very long one is shown on demand. */
+function textBox(text, length, label, className = "answer") {
+  const points = text.length > N_AT_ONCE ? [...text] : text;
+  const element = make("div", { className, tabIndex: 0, role: "group", ariaLabel: label });
+  const addEnd = () => {
+    const hidden = length - [...text].length;
+    if (!text) element.append(make("span", { className: "quiet" }, length ? "not shown" : "empty"));
+    if (hidden > 0 && text) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
+  };
+  if (points.length <= N_AT_ONCE) {
+    element.append(text);
+    addEnd();
+    return element;
+  }
+  element.append(points.slice(0, N_AT_ONCE).join(""));
+  const more = make("button", { type: "button", className: "more" }, `Show all ${counted(points.length)} characters`);
+  more.addEventListener("click", () => { more.remove(); element.append(points.slice(N_AT_ONCE).join("")); addEnd(); element.focus(); });
+  element.append(more);
+  return element;
+}
+
+/** A part of the view that is made when it is opened first. */
+function folded(summary, content, { isOpen = false, className = "" } = {}) {
+  const body = make("div", {});
+  const element = make("details", { className }, make("summary", {}, ...summary), body);
+  let isFilled = false;
+  element.fill = () => {
+    if (isFilled) return;
+    isFilled = true;
+    body.append(...content());
+  };
+  element.addEventListener("toggle", () => { if (element.open) element.fill(); });
+  if (isOpen) {
+    element.fill();
+    element.open = true;
+  }
+  return element;
+}
+
+// ---- Verdicts
+
+function verdictChip(verdict) {
+  return make("span", { className: `verdict ${tintClass(verdict)}` }, String(Number(verdict.toFixed(3))));
+}
+
+/** A question with its verdict; a long question is shown whole on demand. */
+function askedQuestion(question, verdict) {
+  if (question.length <= N_QUESTION) return make("p", {}, verdictChip(verdict), " ", make("bdi", {}, question));
+  return make("details", {}, make("summary", {}, verdictChip(verdict), " ", make("bdi", {}, shortened(question, N_QUESTION))), make("div", {}, make("bdi", {}, question)));
+}
+
+/** Each question with its verdict and reason. */
+function verdictList(questions, scores, reasons) {
+  return make("ol", { className: "verdicts", start: 0 }, ...questions.map((question, number) => make("li", {},
+    askedQuestion(question, scores[number]),
+    reasons?.[number] ? make("p", { className: "reason" }, make("bdi", {}, reasons[number])) : "")));
+}
+
+function judgementHead({ judge, version, rating, tries, cut, stale, fault }) {
+  const parts = [];
+  if (rating) parts.push(`rating ${rating}`);
+  if (judge) parts.push(judge);
+  if (version && version !== judge) parts.push(version);
+  if (tries) parts.push(`${tries} tries`);
+  if (cut) parts.push("the judge saw only the beginning of the answer");
+  if (stale) parts.push("stale: of another answer or other questions");
+  if (fault) parts.push(`no usable reply: ${fault}`);
+  return parts.join(" · ");
+}
+
+function judgementElement(judgement, questions) {
+  const head = judgementHead(judgement);
+  const nodes = head ? [make("p", { className: judgement.fault || judgement.stale ? "missing" : "quiet" }, make("bdi", {}, head))] : [];
+  const { scores, reasons } = judgement;
+  if (scores && scores.length === questions.length) nodes.push(verdictList(questions, scores, reasons));
+  else if (scores) nodes.push(make("p", {}, `Rating: ${scores.join(", ")}`), ...(reasons ?? []).filter(Boolean).map((reason) => make("p", { className: "reason" }, make("bdi", {}, reason))));
+  return make("div", { className: "judgement" }, ...nodes);
+}
+
+// ---- Requests
+
+function messageText(pieces, { texts, instruction }, entry) {
+  return pieces.map((piece) => piece === -1 ? entry.answer : piece === -2 ? instruction : texts[piece]).join("");
+}
+
+function askedElement(asked, number, content, entry) {
+  const { model, version, parameters, finish, time, messages, reply } = asked;
+  const facts = [model, version && version !== model ? `answered by ${version}` : "", ...Object.entries(parameters).map(([name, value]) => `${name} ${value}`), finish ? `finished: ${finish}` : "", time ?? ""];
+  return folded([`Request ${number + 1} and its reply`], () => [
+    make("p", { className: "quiet" }, make("bdi", {}, facts.filter(Boolean).join(" · "))),
+    ...messages.flatMap(([role, pieces]) => {
+      const text = messageText(pieces, content, entry);
+      return [make("h3", {}, make("bdi", {}, role)), textBox(text, [...text].length, `Message of ${role}`, "answer sent")];
+    }),
+    make("h3", {}, "reply"), textBox(reply, [...reply].length, "Reply of the judge", "answer sent"),
+  ]);
+}
+
+// ---- An answer
+
+function answerFacts(entry) {
+  const parts = [];
+  if (entry.words !== undefined && entry.words !== null) parts.push(`${counted(entry.words)} words`);
+  if (entry.length !== undefined) parts.push(`${counted(entry.length)} characters`);
+  if (entry.finish && entry.finish !== "stop") parts.push(`finished: ${entry.finish}`);
+  if (entry.marks) parts.push(...entry.marks);
+  return parts.join(" · ");
+}
+
+function answerElement(entry, content, questions, isOpen) {
+  const { name } = overview.models[entry.model];
+  const trial = entry.trial ? ` (trial ${entry.trial})` : "";
+  const score = entry.score === undefined ? make("b", { className: "state" }, entry.state) : make("b", {}, entry.score.toFixed(2));
+  const element = folded([score, " ", make("bdi", {}, name), trial, " ", make("span", { className: "quiet" }, answerFacts(entry))], () => {
+    const text = entry.answer === undefined
+      ? make("p", { className: "quiet" }, "The run holds no text of this answer.")
+      : textBox(entry.answer, entry.length, `Answer of ${name}`);
+    const judgements = entry.judgements.length
+      ? entry.judgements.map((judgement) => judgementElement(judgement, questions))
+      : [make("p", { className: "quiet" }, "There is no judgement.")];
+    const asked = (entry.asked ?? []).map((one, number) => askedElement(one, number, content, entry));
+    return [make("div", { className: "beside-verdicts" }, make("div", {}, text), make("div", { tabIndex: 0, role: "group", ariaLabel: `Verdicts on the answer of ${name}` }, ...judgements)), ...asked];
+  }, { isOpen, className: "answer-of" });
+  element.dataset.model = entry.model;
+  return element;
+}
+
+// ---- The task
+
+/** All verdicts at a glance, a row for each answer. */
+function verdictTable(entries, questions, opened) {
+  const judged = entries.filter(({ verdicts }) => verdicts);
+  if (!judged.length) return [];
+  const isByQuestion = judged[0].verdicts.length === questions.length;
+  const heads = isByQuestion ? questions.map((question, number) => make("th", { scope: "col", className: "number", title: question }, String(number))) : [make("th", { scope: "col", className: "number" }, "Rating")];
+  const rows = judged.map((entry) => {
+    const button = make("button", { type: "button", className: "name-button" }, make("bdi", {}, overview.models[entry.model].name), entry.trial ? ` (${entry.trial})` : "");
+    button.addEventListener("click", () => opened(entry));
+    return make("tr", {}, make("th", { scope: "row" }, button), make("td", { className: "number" }, entry.score.toFixed(2)),
+      make("td", { className: "number" }, entry.words === null ? "–" : counted(entry.words)),
+      ...entry.verdicts.map((verdict) => make("td", { className: isByQuestion ? `number ${tintClass(verdict)}` : "number" }, String(Number(verdict.toFixed(2))))));
+  });
+  const table = make("table", { className: "glance" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Model"), make("th", { scope: "col", className: "number" }, "Score"), make("th", { scope: "col", className: "number" }, "Words"), ...heads)), make("tbody", {}, ...rows));
+  return [make("div", { className: "scroller", role: "region", ariaLabel: "Verdicts of all answers", tabIndex: 0 }, table)];
+}
+
+function entriesInOrder(entries) {
+  const wanted = new Set(shownModels());
+  return entries.filter(({ model }) => wanted.has(model)).sort((a, b) => (b.score ?? -1) - (a.score ?? -1) || a.model - b.model);
+}
+
+function taskTitle() {
+  const { id, length, category } = overview.tasks;
+  const nodes = [make("bdi", {}, id[state.task])];
+  if (length[state.task] !== null) nodes.push(" ", make("bdi", {}, length[state.task]));
+  nodes.push(make("span", { className: "quiet" }, " ", make("bdi", {}, categoryKeys[category[state.task]])));
+  return nodes;
+}
+
+async function taskContent(task) {
+  const content = await answersTo(task);
+  const category = overview.categories[overview.tasks.category[task]];
+  const entries = entriesInOrder(content.entries);
+  const isAlone = entries.length === 1 || state.filters.has("model");
+  const answers = entries.map((entry) => [entry, answerElement(entry, content, category.questions, isAlone)]);
+  const open = (entry) => {
+    const [, element] = answers.find(([one]) => one === entry);
+    element.fill();
+    element.open = true;
+    element.scrollIntoView();
+    element.querySelector("summary").focus({ preventScroll: true });
+  };
+  const wanted = content.wanted === null ? "" : ` Wanted: ${counted(content.wanted)} words.`;
+  const notWhole = content.is_whole ? "" : "The suite holds only a part of the instruction.";
+  const given = new Set(content.entries.map(({ model }) => model));
+  const without = shownModels().filter((model) => !given.has(model) && STATES[overview.tasks.states[task][model]] === "missing");
+  return [
+    folded([make("b", {}, "Instruction"), make("span", { className: "quiet" }, wanted, " ", notWhole)], () => [content.n_instruction
+      ? textBox(content.instruction, content.n_instruction, "Instruction")
+      : make("p", { className: "quiet" }, "The suite has no instruction.")], { isOpen: true }),
+    ...(content.reference === null ? [] : [folded([make("b", {}, "Reference")], () => [textBox(content.reference, [...content.reference].length, "Reference")])]),
+    folded([make("b", {}, "Checklist")], () => [questionList(category)], { isOpen: !isAlone }),
+    ...(isAlone ? [] : verdictTable(entries, category.questions, open)),
+    ...(without.length ? [make("p", { className: "missing" }, "Missing: ", ...without.flatMap((model, number) => [number ? ", " : "", make("bdi", {}, overview.models[model].name)]))] : []),
+    ...answers.map(([, element]) => element),
+  ];
+}
+
+let shownSubject = null;
+
+async function showView() {
+  const subject = state.task === null ? null : JSON.stringify([state.task, state.filters.get("model") ?? ""]);
+  if (subject === shownSubject) return;
+  shownSubject = subject;
+  if (subject === null) {
+    dialog.close();
+    return;
+  }
+  const { task } = state;
+  dialogTitle.replaceChildren(...taskTitle());
+  dialogBody.replaceChildren("Loading …");
+  if (!dialog.open) dialog.showModal();
+  dialogTitle.focus();
+  dialog.scrollTop = 0;
+  let content;
+  try {
+    content = await taskContent(task);
+  } catch (error) {
+    content = [make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`)];
+  }
+  if (subject === shownSubject) dialogBody.replaceChildren(...content);
+}
+
+whenChanged(showView);
+// What is scrolled to stops below the head, however many lines it has.
+new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
+
+/** Closes what is open; a step that Back undoes. */
+function closeView() {
+  if (state.task !== null) go({ task: null });
+}
+
+document.getElementById("close").addEventListener("click", closeView);
+dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
+dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });
+dialog.addEventListener("close", () => {
+  dialogBody.replaceChildren();
+  closeView();  // browsers close it by themselves when Esc is pressed twice
+});
+
+// ---- Steps from task to task, in the order of the list
+
+const stepButtons = [[document.getElementById("previous"), -1], [document.getElementById("next"), 1]];
+
+function neighbour(by) {
+  const tasks = tasksInOrder();
+  const at = tasks.indexOf(state.task);
+  return at < 0 ? undefined : tasks[at + by];
+}
+
+function step(by) {
+  const task = neighbour(by);
+  if (task !== undefined) go({ task }, { replace: true });
+}
+
+for (const [button, by] of stepButtons) button.addEventListener("click", () => { step(by); button.focus(); });
+whenChanged(() => {
+  if (state.task !== null) for (const [button, by] of stepButtons) button.disabled = neighbour(by) === undefined;
+});
+
+const STEPS = { j: 1, k: -1 };
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+  if (STEPS[event.key] && dialog.open) step(STEPS[event.key]);
+  else if (event.key === "/" && !dialog.open) search.focus();
+  else return;
+  event.preventDefault();
+});

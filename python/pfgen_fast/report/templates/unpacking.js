@@ -1,0 +1,38 @@
+// Data that a page holds compressed, or has in files beside it: lines of JSON, which are unpacked when they are wanted.
+// page.js comes first.
+
+function turn() {
+  return new Promise((next) => setTimeout(next));
+}
+
+async function unpackedLine(line) {
+  const text = atob(line);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+/** What a file of data beside the page calls. */
+function register(lines) {
+  document.currentScript.lines = lines;
+}
+
+function fileOfLines(address) {
+  return new Promise((done, failed) => {
+    const script = make("script", { src: address });
+    script.addEventListener("load", () => done(script.lines));
+    script.addEventListener("error", () => failed(new Error(`${address} is missing beside the page`)));
+    document.head.append(script);
+    script.remove();
+  });
+}
+
+/** Done when the browser has read the data, which stand behind this script. */
+const hasData = new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+
+/** The lines of a part of the data: of a file if there is an address, otherwise of the element with this id. */
+async function packedLines(address, id) {
+  if (address) return fileOfLines(address);
+  await hasData;
+  return document.getElementById(id).textContent.split("\n");
+}
