@@ -135,6 +135,8 @@ def test_a_path_with_several_judges_or_versions_has_a_side_for_each(tmp_path):
     assert [one.version for one in open_sides([versions], SUITE)] == ["judge-1", "judge-2"]
     (mixed,) = open_sides([versions], SUITE, mixed=True)
     assert mixed.version is None
+    (whole,) = open_sides([written(tmp_path / "w", FIRST)], SUITE, mixed=True)
+    assert whole.version == "judge-1"
     assert [one.judge for one in open_sides([judges], SUITE, judge="second")] == ["second"]
     with pytest.raises(ChecklistError, match=r"judge 'secnd'|secnd"):
         open_sides([judges], SUITE, judge="secnd")

@@ -54,7 +54,7 @@ def test_the_deviation_of_tasks_is_that_of_their_scores():
     (part,) = (one for one in found.parts if one.name == "stories")
     assert part.between == pytest.approx(float(np.std(scores, ddof=1)))
     assert part.within is None
-    assert part.apart is None
+    assert part.half_width_of_difference is None
     assert part.n_tasks == 12
 
 

@@ -118,7 +118,12 @@ def _answer(found: Agreed, names: tuple[str, str]) -> str:
     tau, change = found.tables.tau, found.tables.largest_change
     if found.tables.is_defined and tau.value is not None and change.value is not None:
         words += f"; their tables of {len(found.pairing.models)} models have tau-b {tau.value:.3f}{_between(tau, 3)}"
-        words += f", and no model changes its place by more than {change.value:g}"
+        by = (
+            f"no model changes its place by more than {change.value:g}"
+            if change.value
+            else "every model keeps its place"
+        )
+        words += f", and {by}"
     return words + "."
 
 

@@ -96,7 +96,7 @@ class _Check:
     def __init__(self, suite: ChecklistSuite) -> None:
         self._suite = suite
         self._levels = frozenset(suite.levels)
-        self._n_questions = {task.key: len(suite.checklist(task).questions) for task in suite.tasks}
+        self._n_questions = suite.n_questions
         self._hashes = {task.key: suite.checklist(task).sha256 for task in suite.tasks}
 
     def __call__(self, judgement: Judgement, where: str) -> None:

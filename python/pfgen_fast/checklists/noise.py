@@ -64,6 +64,11 @@ class PartNoise:
         """Half of the 95 % interval of a mean."""
         return _Z * math.sqrt(self.variance(tasks, ratings))
 
+    @property
+    def half_width_of_difference(self) -> float | None:
+        """Half of the 95 % interval of the difference of two models; None with one model."""
+        return None if self.apart is None else _Z * self.apart / math.sqrt(self.n_tasks)
+
     def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
         """How many tasks make intervals of this half width."""
         return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))

@@ -72,10 +72,11 @@ def _or_ratings(part: PartNoise, wanted: float) -> str:
 
 def _words(found: Noise, explained: float | None, tables: TwoTables) -> str:
     n_models, n_tasks = len(found.pairing.models), len(found.pairing.tasks)
-    words = [f"From the judgements of {found.pairing.n_answers:,} answers of {n_models} models to {n_tasks:,} tasks."]
+    models = "1 model" if n_models == 1 else f"{n_models} models"
+    words = [f"From the judgements of {found.pairing.n_answers:,} answers of {models} to {n_tasks:,} tasks."]
     average = found.average
-    if average is not None and average.apart is not None:
-        half = average.apart / average.between * average.half_width() if average.between else 0.0
+    if average is not None and average.half_width_of_difference is not None:
+        half = average.half_width_of_difference
         words.append(
             f"The difference of two models, on the same tasks, is known to ±{half:.2f} points (the median pair)."
         )
@@ -134,7 +135,7 @@ def _part_table(found: Noise, wanted: float) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             *(part.name, part.n_tasks, part.n_ratings, part.between, part.within, part.half_width()),
-            None if part.apart is None else part.apart / part.between * part.half_width() if part.between else 0.0,
+            part.half_width_of_difference,
             part.tasks_for(wanted),
             None if part.within is None else part.tasks_for(wanted, 1),
             part.ratings_for(wanted),

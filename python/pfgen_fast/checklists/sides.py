@@ -175,37 +175,40 @@ def _sides_of(
     name: str, runs: Iterable[Run], suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool
 ) -> list[Side]:
     """The sides of some runs, by judge and version in the order in which they come."""
-    gathered: dict[tuple[str, str | None], dict[str, dict[AnswerKey, list[Judgement]]]] = {}
-    unjudged: Counter[tuple[str, str | None]] = Counter()
-    stale: Counter[tuple[str, str | None]] = Counter()
+    gathered: dict[tuple[str, str | None], _Gathered] = {}
     known: dict[str, None] = {}
     for run in runs:
         for one in run.judgements(suite, with_reasons=False):
             known |= dict.fromkeys(filter(None, (one.judge, one.version)))
-            if one.method != method or judge not in (None, one.judge, one.version):
-                continue
-            key = one.judge, None if mixed else one.version
-            models = gathered.setdefault(key, {})
-            if one.scores is None:
-                unjudged[key] += 1
-                continue
-            if _is_stale(one, suite):
-                stale[key] += 1
-                continue
-            models.setdefault(run.key, {}).setdefault(one.key, []).append(one)
+            if one.method == method and judge in (None, one.judge, one.version):
+                key = one.judge, None if mixed else one.version
+                gathered.setdefault(key, _Gathered()).add(run.key, one, suite)
     if judge is not None and known and judge not in known:
         raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
-    return [
-        Side(
-            name,
-            *key,
-            {model: dict(_in_order(answers)) for model, answers in models.items()},
-            unjudged[key],
-            stale[key],
-        )
-        for key, models in gathered.items()
-        if models
-    ]
+    return [of_side.side(name, key[0]) for key, of_side in gathered.items() if of_side.models]
+
+
+class _Gathered:
+    """The judgements of one side so far."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
+        self._versions: set[str | None] = set()
+        self._n_unjudged = self._n_stale = 0
+
+    def add(self, model: str, one: Judgement, suite: ChecklistSuite) -> None:
+        self._versions.add(one.version)
+        if one.scores is None:
+            self._n_unjudged += 1
+        elif _is_stale(one, suite):
+            self._n_stale += 1
+        else:
+            self.models.setdefault(model, {}).setdefault(one.key, []).append(one)
+
+    def side(self, name: str, judge: str) -> Side:
+        version = next(iter(self._versions)) if len(self._versions) == 1 else None
+        models = {model: dict(_in_order(answers)) for model, answers in self.models.items()}
+        return Side(name, judge, version, models, self._n_unjudged, self._n_stale)
 
 
 def _is_stale(one: Judgement, suite: ChecklistSuite) -> bool:
