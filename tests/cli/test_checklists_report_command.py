@@ -19,7 +19,9 @@ def suite(tmp_path):
 def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
     some_runs(tmp_path / "runs", suite)
     page = tmp_path / "out" / "essays.html"
-    code, out, err = call("checklists", "report", tmp_path / "runs", "--suite", tmp_path / "suite", "-o", page, "--draws", 50)
+    code, out, err = call(
+        "checklists", "report", tmp_path / "runs", "--suite", tmp_path / "suite", "-o", page, "--draws", 50
+    )
     assert code == 0, err
     assert "3 models: " in out
     assert "beside it essays.md, essays.csv, essays.json" in out
@@ -30,7 +32,9 @@ def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
 def test_a_folder_is_a_page_with_its_data(call, tmp_path, suite):
     judged_run(tmp_path / "m", suite)
     output = tmp_path / "out"
-    code, out, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q")
+    code, out, err = call(
+        "checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q"
+    )
     assert (code, out) == (0, "")
     assert sorted(path.name for path in output.iterdir()) == [
         *("data", "index.html", "table.csv", "table.json", "table.md")
