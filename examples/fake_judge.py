@@ -6,7 +6,7 @@
     pfgen-fast checklists table runs/* --suite essays-en
 
 It speaks as much of the OpenAI protocol as the commands need, and says the same thing whenever it is asked the same.
-The model fills pages with the words of its task; how many, and how often it repeats itself, depends on its name. The
+The model fills pages with the words of its task; call it fake/long, fake/short or fake/dull, which repeats itself. The
 judge counts: a long answer without repeated sentences gets good verdicts. It understands nothing, so its tables mean
 nothing. `--version 2` is a stricter judge under the same name, for `checklists drift`.
 """
@@ -24,6 +24,9 @@ from typing import Any
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 CHARACTERS_PER_TOKEN = 4
+NATURES = {"long": (1.1, 0.0), "short": (0.4, 0.0), "dull": (1.0, 0.4)}
+"""By a word in a model's name: how much it writes of what is wanted, and how often it says a sentence again."""
+
 SENTENCES = {
     "en": (
         "The first thing to say about {0} is how much it depends on {1}.",
@@ -52,9 +55,9 @@ def chance(*seeds: object) -> random.Random:
 def answer(model: str, task: str, seed: object) -> str:
     """What the model writes: sentences with words of the task, in paragraphs."""
     language = "ja" if re.search("[\u3041-\u30ff]", task) else "en"
-    topics = re.findall("[\u4e00-\u9fff\u30a1-\u30fc]{2,6}" if language == "ja" else "[A-Za-z]{5,}", task) or ["this"]
-    nature = chance(model)  # of the model
-    thoroughness, tedium = nature.uniform(0.2, 1.1), nature.choice((0.0, 0.05, 0.4))
+    topics = re.findall("[\u4e00-\u9fff\u30a1-\u30fc]{1,6}" if language == "ja" else "[A-Za-z]{5,}", task) or ["this"]
+    usual = (chance(model).uniform(0.2, 1.1), 0.05)
+    thoroughness, tedium = next((nature for word, nature in NATURES.items() if word in model), usual)
     wanted = re.search(r"(\d[\d,]*)\s*(?:or more )?(?:words|字|文字)", task)
     size = int(wanted[1].replace(",", "")) if wanted else 400 if language == "en" else 1200
     dice, length = chance(model, task, seed), 0

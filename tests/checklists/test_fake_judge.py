@@ -1,4 +1,4 @@
-"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always in the same way."""
+"""examples/fake_judge.py, with which docs/checklists.md begins: it plays a model and a judge, always alike."""
 
 from __future__ import annotations
 
@@ -73,13 +73,18 @@ def test_longer_answers_get_better_verdicts_and_loops_worse_ones():
 
 
 def test_a_model_writes_in_the_language_of_the_task_and_as_long_as_its_name_wants():
-    english, japanese = fake.answer("m", "Write about winter.", 1), fake.answer("m", "冬の山について書いてください。", 1)
+    english, japanese = (
+        fake.answer("m", "Write about winter.", 1),
+        fake.answer("m", "冬の山について書いてください。", 1),
+    )
     assert "winter" in english
     assert "山" in japanese or "冬" in japanese
     assert fake.answer("m", "Write about winter.", 2) != english
-    lengths = {len(fake.answer(f"m{n}", "Write no less than 900 words about winter.", 1).split()) for n in range(9)}
-    assert len(lengths) > 5
-    assert max(lengths) > 600
+    wanted = "Write no less than 900 words about winter."
+    texts = {name: fake.answer(f"fake/{name}", wanted, 1) for name in ("long", "short", "dull", "other")}
+    assert len(texts["short"].split()) < 450 < 900 <= len(texts["long"].split())
+    repeated = {name: fake.measured(text)[1] for name, text in texts.items()}
+    assert repeated["dull"] > 2 * repeated["long"]
 
 
 def test_the_server_says_its_version_and_where_it_cut_an_answer():
@@ -97,3 +102,29 @@ def test_the_server_says_its_version_and_where_it_cut_an_answer():
     assert whole["choices"][0]["finish_reason"] == "stop"
     assert cut["choices"][0]["finish_reason"] == "length"
     assert len(cut["choices"][0]["message"]["content"]) == 20
+
+
+def commands_of_the_first_run():
+    """The first commands of docs/checklists.md and the table that they print, as the page has them."""
+    text = (PATH.parents[1] / "docs" / "checklists.md").read_text(encoding="utf-8")
+    section = text.partition("## In five minutes, without a model\n")[2].partition("\n## ")[0]
+    lines = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+    commands = [line.partition(" #")[0].split()[1:] for line in lines if line.startswith("pfgen-fast")]
+    return commands, [line for line in lines if line[0].isdigit()]
+
+
+def test_the_first_run_of_the_docs_does_what_they_say(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    commands, table = commands_of_the_first_run()
+    assert [words[1] for words in commands] == [*["generate"] * 3, "judge", "table", "report", "score", "errors"]
+    with serving() as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        printed = []
+        for words in commands:
+            code, out, err = call(*words)
+            assert code == 0, err
+            printed.append(out)
+    assert [line.split() for line in printed[4].splitlines() if line[:1].isdigit()] == [line.split() for line in table]
+    assert Path("report.html").stat().st_size > 50_000
+    assert "100.0" in next(line for line in printed[-1].splitlines() if line.endswith("fake_dull"))

@@ -49,7 +49,7 @@ def test_an_unknown_evaluator_comes_with_the_list_the_nearest_first(what, neares
     message = str(caught.value)
     assert message.startswith(f"unknown evaluator '{what}'; expected one of {nearest}, ")
     assert sorted(message.partition(" of ")[2].split(", ")) == sorted(
-        ["ngram", "metrics", "judge", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
+        ["ngram", "metrics", "judge", "checklists:SUITE", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE"]
     )
 
 

@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pfgen_fast.statistics.ranking import groups_of, ranks
+from pfgen_fast.statistics.correlation import coefficient
+from pfgen_fast.statistics.ranking import draws_kendall, groups_of, ranks
 
 
 @settings(deadline=None)  # the first example imports SciPy
@@ -40,3 +41,14 @@ def test_a_group_is_as_long_as_can_be_and_none_in_it_differ(n, bits):
         assert last == n - 1 or differs[first : last + 1, last + 1].any()
     assert {member for first, last in groups for member in range(first, last + 1)} == set(range(n))
     assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(groups))
+
+
+def test_tau_of_draws_is_that_of_each_pair_of_columns():
+    rng = np.random.default_rng(3)
+    usual, draws = rng.integers(0, 6, 12).astype(float), rng.integers(0, 6, (40, 12)).astype(float)
+    expected = [coefficient("Kendall", usual, draw) for draw in draws]
+    np.testing.assert_allclose(draws_kendall(usual, draws), expected)
+
+
+def test_a_constant_draw_has_no_tau():
+    assert np.isnan(draws_kendall(np.array([1.0, 2.0]), np.array([[3.0, 3.0]]))).all()

@@ -7,6 +7,7 @@ need no package; ROUGE-L needs rapidfuzz, METEOR needs nltk. What an answer is t
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -132,7 +133,8 @@ def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
 class Meteor:
     """METEOR as NLTK computes it (alpha 0.9, beta 3, gamma 0.5), for English only.
 
-    Words match if they are equal, or have the same Porter stem, or are synonyms in WordNet, if its files are there.
+    Words match if they are equal, or have the same Porter stem, or if their stems (as NLTK has it) are synonyms in
+    WordNet, if its files are there.
 
     Args:
         wordnet: The folder of NLTK's WordNet (with `lexnames`); None leaves synonyms out.
@@ -160,6 +162,10 @@ class Meteor:
     def version(self) -> str:
         """The version of nltk."""
         return str(_nltk("nltk").__version__)
+
+    def close(self) -> None:
+        """Closes the files of WordNet."""
+        _close(self._wordnet)
 
     def __call__(self, words: Sequence[str], references: Iterable[Sequence[str]]) -> float:
         """The score against the best of the references, 0 to 1."""
@@ -195,13 +201,28 @@ def _wordnet(folder: Path) -> Any:
     for name in ("lexnames", "index.noun"):
         if not (folder / name).is_file():
             raise ChecklistError(f"{folder}: has no file {name}; {expected}")
-    reader = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader
+    usual = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader
+    # For other languages, NLTK would search its own data for another WordNet to compare this one with.
+    reader: Any = type("EnglishWordNet", (usual,), {"map_wn": lambda self, version="wordnet": None})
+    root = str(folder.resolve())
+    known: list[str] = _nltk("nltk.data").path
+    if root not in known:
+        known.append(root)  # NLTK opens nothing elsewhere
+    found = reader.__new__(reader)  # so that files are closed that it opened before it failed
     try:
-        found = reader(str(folder), omw_reader=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it knows English alone
+            found.__init__(root, omw_reader=None)
         found.synsets("word")
     except Exception as error:  # NLTK's reader raises whatever comes up in files that are not WordNet's
+        _close(found)
         raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
     return found
+
+
+def _close(wordnet: Any) -> None:
+    for file in getattr(wordnet, "_data_file_map", {}).values():
+        file.close()
 
 
 def _nltk(module: str) -> Any:

@@ -87,7 +87,7 @@ class Judging:
         """Estimates the cost of the replies that are missing, if each can be used: the upper bound."""
         n_tokens = n_reply_tokens = n_open = 0
         keys = set()
-        for place in self._open_places():
+        for place in self.open_places():
             n_open += 1
             key = place.next_key()
             if key not in keys:
@@ -102,7 +102,7 @@ class Judging:
     def likely_reply_tokens(self) -> int:
         """How many tokens the missing replies will have if the judge writes as much as usual."""
         n_tokens = 0
-        for place in self._open_places():
+        for place in self.open_places():
             wording = place.wording
             n_verdicts = len(wording.zeros(wording.suite.checklist(place.task)))
             n_tokens += min(n_verdicts * _USUAL_REPLY_TOKENS, wording.judge.max_tokens)
@@ -132,7 +132,7 @@ class Judging:
             JudgingError: Another process is adding replies to a file.
         """
         spending, problem = spending or Spending(), None
-        places = sorted(self._open_places(), key=lambda place: place.next_key() or "")
+        places = sorted(self.open_places(), key=lambda place: place.next_key() or "")
         count = _Count(on_progress, len(places))
         with contextlib.ExitStack() as stack:
             files = {id(place.replies): place.replies for place in places}
@@ -170,12 +170,13 @@ class Judging:
     @property
     def n_open(self) -> int:
         """The number of ratings that still need a reply."""
-        return sum(1 for _ in self._open_places())
+        return sum(1 for _ in self.open_places())
 
     def write(self) -> list[Judgement]:
         """Writes the judgements of each run that follow from the replies; returns them.
 
-        Judgements by others, and by the same judge in another way, stay. A file is only written if it changes.
+        Judgements by other judges and by other methods stay; those by the same judge, with whatever prompts and
+        temperature, are replaced. A file is only written if it changes.
         """
         found = []
         for one in self.runs:
@@ -196,12 +197,16 @@ class Judging:
         for row in self._former.get(one.run.key, []):
             place = now.get(row.key)
             if place is not None and _is_of(row, one):
+                shows_questions = row.method != "llm-eval"
                 checklist = one.wording.suite.checklist(place.task)
-                if (row.response_sha256, row.checklist_sha256) != (place.answer.sha256, checklist.sha256):
+                if row.response_sha256 != place.answer.sha256 or (
+                    shows_questions and row.checklist_sha256 != checklist.sha256
+                ):
                     names.append(row.id)
         return list(dict.fromkeys(names))
 
-    def _open_places(self) -> Iterator[Place]:
+    def open_places(self) -> Iterator[Place]:
+        """The ratings of all runs that need another reply."""
         return (place for one in self.runs for place in one.open_places())
 
 

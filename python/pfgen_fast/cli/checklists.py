@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from . import checklists_files, checklists_generate, checklists_metrics, checklists_report, checklists_table
+from . import (
+    checklists_agreement,
+    checklists_correlation,
+    checklists_files,
+    checklists_generate,
+    checklists_judge,
+    checklists_metrics,
+    checklists_report,
+    checklists_table,
+    checklists_weights,
+)
 from .commands import LINES, new_group
 
 checklists = new_group(LINES["checklists"])
@@ -12,8 +22,15 @@ checklists.command()(checklists_files.show)
 checklists.command("import")(checklists_files.import_results)
 checklists.command("from-suite")(checklists_files.from_suite)
 checklists.command()(checklists_generate.generate)
+checklists.command()(checklists_judge.judge)
 checklists.command()(checklists_table.table)
 checklists.command()(checklists_table.score)
 checklists.command()(checklists_report.report)
 checklists.command()(checklists_metrics.metrics)
 checklists.command()(checklists_metrics.errors)
+checklists.command()(checklists_weights.fit)
+checklists.command()(checklists_weights.sensitivity)
+checklists.command()(checklists_agreement.agree)
+checklists.command()(checklists_agreement.drift)
+checklists.command()(checklists_agreement.noise)
+checklists.command()(checklists_correlation.correlate)

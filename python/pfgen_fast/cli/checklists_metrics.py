@@ -12,7 +12,7 @@ import typer
 from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line
 from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
-from .layout import rest, shortened
+from .layout import columns, folded, rest, shortened
 
 if TYPE_CHECKING:
     from ..checklists.error_counts import ErrorCounts, ModelErrors
@@ -88,8 +88,8 @@ def metrics(
         str | None,
         typer.Option(
             "--tokens",
-            help="What tokens are: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the suite's "
-            "words.",
+            help="What tokens are: regex, nltk, characters, blanks, or the path of a tokenizer.json. Default: the "
+            "suite's words.",
             metavar="NAME|FILE",
         ),
     ] = None,
@@ -171,8 +171,8 @@ def errors(
     profile: Annotated[
         ProfileChoice,
         typer.Option(
-            help="published: the rules that the published figures follow from (any sentence three times; an answer begins "
-            "with 'Given the')."
+            help="published: the rules that the published figures follow from (any sentence three times; an answer "
+            "begins with 'Given the')."
         ),
     ] = ProfileChoice.ours,
     phrases: Annotated[
@@ -312,8 +312,7 @@ def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
 
 def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_areas: bool) -> None:
     has_bleu = any(name.startswith("bleu") for name in names)
-    # The name of METEOR says whether synonyms match, which is told once, below the table.
-    heads = ["answers", "words", *(name.partition(" ")[0] for name in names), *(["corpus BLEU"] if has_bleu else [])]
+    heads = ["answers", "words", *map(_metric_head, names), *(["corpus"] if has_bleu else [])]
 
     def cells(part: MeanMetrics) -> list[str]:
         values = [_metric_text(name, part.metrics[name].mean) for name in names]
@@ -321,10 +320,18 @@ def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_
         return [f"{part.n:,}", _fixed(part.words, 0), *values, *corpus]
 
     rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
+    explained = "in %, Distinct (dist) and perplexity (ppl) aside; rep: Repetition"
+    print_line((explained + ("; corpus: BLEU of all answers together" if has_bleu else ""), "dim"))
     _print_table(heads, rows)
     for name in names:
         if " " in name:
             note(f"{name.partition(' ')[0]} is {name}: words match if they or their stems are equal")
+
+
+def _metric_head(name: str) -> str:
+    """A short head; whether synonyms match in METEOR is told once, below the table."""
+    short = name.partition(" ")[0].replace("_", "-")
+    return short.replace("repetition", "rep").replace("distinct", "dist")
 
 
 def _metric_text(name: str, value: float | None) -> str:
@@ -396,7 +403,8 @@ def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
 def _print_end(notes: Sequence[str], signature: str) -> None:
     for sentence in notes:
         note(sentence)
-    print_line((f"signature: {shown(signature)}", "dim"))
+    for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
+        print_line((line, "dim"))
 
 
 def _fixed(value: float | None, n_digits: int) -> str:

@@ -32,8 +32,8 @@ def run(
         typer.Option(
             "--evaluator",
             "-e",
-            help="ngram, metrics (BLEU, chrF, ROUGE-L), judge, python:MODULE:FUNCTION, 'command:PROGRAM ...' or "
-            "table:FILE. Repeat to compare several.",
+            help="ngram, metrics (BLEU, chrF, ROUGE-L), judge, checklists:SUITE, python:MODULE:FUNCTION, "
+            "'command:PROGRAM ...' or table:FILE. Repeat to compare several.",
             metavar="NAME",
         ),
     ],
@@ -92,10 +92,22 @@ def run(
     base_url: options.BaseUrl = None,
     key_env: options.KeyEnv = None,
     ratings: Annotated[
-        int, typer.Option("--ratings", min=1, help="judge: how often each text is rated by each metric.")
-    ] = 5,
+        int | None,
+        typer.Option(
+            "--ratings",
+            min=1,
+            help="How often each text is rated: judge: by each metric, default 5; checklists: by all, default 1.",
+        ),
+    ] = None,
     temperature: Annotated[
-        float | None, typer.Option("--temperature", help="judge: default 0 for one rating, 1 for several.")
+        float | None,
+        typer.Option("--temperature", help="judge, checklists: default 0 for one rating, 1 for several."),
+    ] = None,
+    category: Annotated[
+        str | None,
+        typer.Option(
+            "--category", help="checklists: whose checklist judges items that are no task of the suite.", metavar="NAME"
+        ),
     ] = None,
     criteria: Annotated[
         Path | None, typer.Option("--criteria", help="judge: a TOML file of tasks and metrics.", metavar="FILE")
@@ -104,8 +116,13 @@ def run(
         list[str] | None, typer.Option("--metric", help="judge: only this metric. May be repeated.")
     ] = None,
     max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="judge: maximum number of tokens in a reply.")
-    ] = 300,
+        int | None,
+        typer.Option(
+            "--max-tokens",
+            min=1,
+            help="Maximum number of tokens in a reply. Default: judge 300, checklists 4096.",
+        ),
+    ] = None,
     prompt_price: options.PromptPrice = 0.0,
     reply_price: options.ReplyPrice = 0.0,
     budget: options.Budget = None,
@@ -139,6 +156,8 @@ def run(
       pfgen-fast discern run texts.jsonl -e python:mine:score -e metrics -o discernment
 
       pfgen-fast discern run texts.jsonl -e judge -m org/judge --base-url http://localhost:8000/v1 --dry-run -o d
+
+      pfgen-fast discern run texts.jsonl -e checklists:essays-en -m org/judge --category advice --dry-run -o d
     """
     from ..discernment.published import read_published
     from ..discernment.weights import open_weights
@@ -174,6 +193,7 @@ def run(
         "max_tokens": max_tokens,
         "criteria": criteria,
         "metrics": metric,
+        "category": category,
     }
     evaluators = Evaluators(
         output, source, asking, judge, leave_out, allow_self_reference, lower_is_better or (), timeout, threads

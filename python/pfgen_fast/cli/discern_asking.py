@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..discernment.items import Collection
     from ..discernment.made import Maker
     from ..discernment.plan import Plan
-    from ..evaluators.criteria_judge import CriteriaJudge
+    from ..evaluators.asking_evaluator import AskingEvaluator
     from ..evaluators.evaluator import Item
     from ..judging.budget import Spending
     from ..judging.server import Server
@@ -116,7 +116,7 @@ class Asking:
         return Making(collection.items, [one for one in plan.perturbations if one.method == "model"], maker).stand_ins()
 
     def ratings(
-        self, judge: CriteriaJudge, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
+        self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
     ) -> Collection:
         """Asks for all ratings of a test; returns the items that have them.
 
@@ -127,7 +127,7 @@ class Asking:
             collection: The items of the test.
             plan: The perturbations; if `identity` is one, originals are rated a second time.
         """
-        asked: list[tuple[CriteriaJudge, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
+        asked: list[tuple[AskingEvaluator, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
         if any(one.kind == "identity" for one in plan.perturbations):
             originals = text_column([item.text for item in collection.items])
             asked.append((judge.again(), collection.items, originals))
@@ -140,14 +140,13 @@ class Asking:
         is_complete = np.ones(len(collection.items), dtype=np.bool_)
         with watch_over("ratings", quiet=self.quiet) as watch:
             for one, rated, column in asked:
-                partial: CriteriaJudge = replace(one, is_partial=True)
-                ask = partial_call(partial.ask, rated, column, on_progress=watch.count, events=watch.events)
+                ask = partial_call(one.partial().ask, rated, column, on_progress=watch.count, events=watch.events)
                 problem = _or_stopped(ask) or problem
                 is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
         if is_complete.all():
             return collection
         if not self.is_partial:
-            n_missing = sum(one.ratings(rated, column).asking.n_missing for one, rated, column in asked)
+            n_missing = sum(one.n_missing(rated, column) for one, rated, column in asked)
             of_items = f"{int((~is_complete).sum()):,} of {counted(len(collection.items), 'item')}"
             what = f"{n_missing:,} of {sum(one.n_replies for one in estimates):,} ratings are missing, of {of_items}"
             self._fail_for(problem, f"{judge.replies.path}: {what}")
@@ -163,12 +162,12 @@ class Asking:
         if self.is_dry or not self.quiet:
             print_line(sentence)
 
-    def _say_cheaper(self, judge: CriteriaJudge) -> None:
+    def _say_cheaper(self, judge: AskingEvaluator) -> None:
         """What else could be asked, in words."""
         ways = ["fewer kinds or degrees (--kinds char_delete/30,negate,...)", "half of the items (--items)"]
         if judge.n_ratings > 1:
             ways.insert(0, f"one rating of each text, 1/{judge.n_ratings} of it (--ratings 1)")
-        if len(judge.metrics) > 1:
+        if judge.asks_by_metric and len(judge.metrics) > 1:
             ways.append("only the metrics that matter (--metric)")
         note(f"cheaper: {'; '.join(ways)}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 KEPT_SCORES = "scores.jsonl"
 KEPT_RATINGS = "judge-ratings.jsonl"
+KEPT_REPLIES = "checklist-replies.jsonl"
 """The files of the output folder from which the same command goes on."""
 
 
@@ -28,7 +29,7 @@ class Evaluators:
         folder: The output folder.
         source: Which texts are damaged.
         asking: How models are asked.
-        judge: The options of `judge`, which are those of `open_judge`.
+        judge: The options of `judge` and `checklists`, which are those of `open_judge` and `open_checklists`.
         leave_out: Whether `ngram` scores with a suite without the originals that it holds.
         allow_self_reference: Whether `metrics` takes items whose text is among their references.
         lower_is_better: The metrics of programs, functions and tables of which lower is better.
@@ -48,13 +49,14 @@ class Evaluators:
 
     def open(self, name: str) -> Evaluator | TableScores:
         """Opens an evaluator, of which nothing is asked yet."""
-        from ..evaluators.criteria_judge import CriteriaJudge
+        from ..evaluators.asking_evaluator import AskingEvaluator
         from ..evaluators.opening import open_evaluator
 
         options_of: Mapping[str, Callable[[], dict[str, Any]]] = {
             "ngram": self._ngram,
             "metrics": lambda: {"allow_self_reference": self.allow_self_reference},
             "judge": self._judge,
+            "checklists": self._checklists,
             "python": self._kept,
             "command": lambda: {**self._kept(), "time_limit": self.time_limit, "show": _show},
             "table": lambda: {"lower_is_better": self.lower_is_better},
@@ -62,8 +64,8 @@ class Evaluators:
         options = options_of.get(name.partition(":")[0], dict)()
         found = open_evaluator(name, **options)
         # Without a server the replies may all be missing: what is said then is how many, and not that there is no file.
-        if isinstance(found, CriteriaJudge) and self.asking.server is None:
-            return replace(found, connect=None)
+        if isinstance(found, AskingEvaluator) and self.asking.server is None:
+            return found.offline()
         return found
 
     def _ngram(self) -> dict[str, Any]:
@@ -75,18 +77,26 @@ class Evaluators:
         return {"suite": suite, "threads": self.threads}
 
     def _judge(self) -> dict[str, Any]:
+        own = {name: self.judge.get(name) for name in ("criteria", "metrics")}
+        return {**self._asked(KEPT_RATINGS), **own, "tasks": self.source.collection.tasks}
+
+    def _checklists(self) -> dict[str, Any]:
+        return {**self._asked(KEPT_REPLIES), "category": self.judge.get("category")}
+
+    def _asked(self, kept: str) -> dict[str, Any]:
+        """The options of whatever asks a judge; what is not given is as usual there."""
         from ..judging.server import Server
 
         if self.judge["model"] is None and not self.asking.is_dry:
             fail("--model is missing: expected the judge's name on the server")
+        numbers = {name: self.judge.get(name) for name in ("n_ratings", "temperature", "max_tokens")}
         return {
-            **self.judge,
+            **{name: value for name, value in numbers.items() if value is not None},
             "model": self.judge["model"] or "judge",  # what asking would cost does not depend on it
-            "tasks": self.source.collection.tasks,
             "server": self.asking.server or Server(),
             "spending": self.asking.spending,
             "partial": self.asking.is_partial,
-            "cache": self.folder / KEPT_RATINGS,
+            "cache": self.folder / kept,
         }
 
     def _kept(self) -> dict[str, Any]:

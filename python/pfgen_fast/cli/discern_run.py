@@ -80,9 +80,9 @@ class Test:
 
     def ask(self, evaluator: Evaluator | TableScores) -> None:
         """Asks for whatever an evaluator needs of a model; if nothing is asked at all, says what would be."""
-        from ..evaluators.criteria_judge import CriteriaJudge
+        from ..evaluators.asking_evaluator import AskingEvaluator
 
-        if isinstance(evaluator, CriteriaJudge):
+        if isinstance(evaluator, AskingEvaluator):
             items, texts = self._all_texts()
             self.collection = self.asking.ratings(evaluator, items, texts, self.collection, self.plan)
         elif self.asking.is_dry:

@@ -24,6 +24,7 @@ from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
 from ..native import _core
+from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
 from .evaluator import Floats, Item, Metric, check_lengths, language_of
 from .naming import unknown_name
@@ -34,7 +35,7 @@ N_RATINGS = 5
 
 
 @dataclass(frozen=True)
-class CriteriaJudge:
+class CriteriaJudge(AskingEvaluator):
     """Asks a judge to rate texts by the criteria of their tasks.
 
     Attributes:
@@ -105,6 +106,14 @@ class CriteriaJudge:
         """The same judge with other seeds, so that every rating is asked for anew, and kept in the same file."""
         return replace(self, replicate=self.replicate + 1)
 
+    def partial(self) -> CriteriaJudge:
+        """The same judge, where texts may lack ratings."""
+        return replace(self, is_partial=True)
+
+    def offline(self) -> CriteriaJudge:
+        """The same judge, where stored ratings are used only."""
+        return replace(self, connect=None)
+
     def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing ratings of texts, by default at the prices of `spending`.
 
@@ -156,6 +165,10 @@ class CriteriaJudge:
             raise JudgingError(f"{problem}; repeat the call to continue")
         means = ratings.means()
         return {metric.name: means[:, column] for column, metric in enumerate(self.metrics)}
+
+    def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
+        """The number of missing ratings of texts."""
+        return self.ratings(items, texts).asking.n_missing
 
     def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
         """By text, whether all its ratings have replies, valid or not."""

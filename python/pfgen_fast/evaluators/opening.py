@@ -21,22 +21,32 @@ if TYPE_CHECKING:
     from .table import TableScores
 
 _OPENERS: Mapping[str, tuple[str, str]] = {
-    "ngram": ("opening", "open_ngram"),
-    "metrics": ("metrics", "MetricsEvaluator"),
-    "judge": ("criteria_judge", "open_judge"),
-    "python": ("function", "open_function"),
-    "command": ("command", "CommandEvaluator"),
-    "table": ("table", "TableScores"),
+    "ngram": (".opening", "open_ngram"),
+    "metrics": (".metrics", "MetricsEvaluator"),
+    "judge": (".criteria_judge", "open_judge"),
+    "checklists": ("..checklists.evaluator", "open_checklists"),
+    "python": (".function", "open_function"),
+    "command": (".command", "CommandEvaluator"),
+    "table": (".table", "TableScores"),
 }
-"""The module and the name of what opens each kind; imported when it is asked for."""
+"""The module and the name of what opens each kind; imported when it is asked for. Checklists lie above this room, and
+are known here by the name of their module only."""
 
 _FURTHER: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "python": (("function", "BatchedEvaluator"), ("outside", "OutsideEvaluator")),
-    "command": (("outside", "OutsideEvaluator"),),
+    "python": ((".function", "BatchedEvaluator"), (".outside", "OutsideEvaluator")),
+    "command": ((".outside", "OutsideEvaluator"),),
 }
 """What else takes the options of a kind."""
 
-_SPELLINGS = ("ngram", "metrics", "judge", "python:MODULE:FUNCTION", "command:PROGRAM ...", "table:FILE")
+_SPELLINGS = (
+    "ngram",
+    "metrics",
+    "judge",
+    "checklists:SUITE",
+    "python:MODULE:FUNCTION",
+    "command:PROGRAM ...",
+    "table:FILE",
+)
 _WITH_REST = {spelling.partition(":")[0] for spelling in _SPELLINGS if ":" in spelling}
 
 
@@ -44,7 +54,8 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
     """Opens an evaluator.
 
     Args:
-        what: `ngram`, `metrics`, `judge`, `python:MODULE:FUNCTION`, `command:PROGRAM ...` or `table:FILE`.
+        what: `ngram`, `metrics`, `judge`, `checklists:SUITE`, `python:MODULE:FUNCTION`, `command:PROGRAM ...` or
+            `table:FILE`.
         options: The options of its kind; see `options_of`.
 
     Returns:
@@ -60,7 +71,7 @@ def open_evaluator(what: str, **options: Any) -> Evaluator | TableScores:
         >>> open_evaluator("ngrams")
         Traceback (most recent call last):
         pfgen_fast.errors.DiscernmentError: unknown evaluator 'ngrams'; expected one of ngram, metrics, judge, \
-python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
+checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
     """
     kind, colon, rest = what.partition(":")
     if kind not in _OPENERS or bool(colon) != (kind in _WITH_REST) or (colon and not rest.strip()):
@@ -108,7 +119,7 @@ def _named(parameters: Iterable[inspect.Parameter], *, only_keywords: bool) -> d
 
 def _opener(place: tuple[str, str]) -> Callable[..., Any]:
     module, name = place
-    found: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
+    found: Callable[..., Any] = getattr(import_module(module, __package__), name)
     return found
 
 

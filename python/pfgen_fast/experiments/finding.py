@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..files.cells import csv_text, markdown_row
 from ..files.foreign_text import in_one_line, markdown_block, markdown_link, markdown_text
@@ -58,6 +59,10 @@ class Table:
         rows = [list(self.columns), marks, *self.texts()]
         cells = [[*map(markdown_text, row)] if row is not marks else row for row in rows]
         return "".join(map(markdown_row, cells))
+
+    def to_dicts(self) -> list[dict[str, Cell]]:
+        """The rows, each by the names of the columns, with full digits."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     def is_text(self, column: int) -> bool:
         """Whether a column contains any text."""
@@ -222,6 +227,17 @@ class Finding:
         for table in self.shown_tables:
             blocks += [f"## {markdown_text(table.title)}", table.to_markdown().rstrip("\n")]
         return "\n\n".join(blocks) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as data for JSON, with full digits: its sentences, and each table as a list of rows by column."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "answer": self.answer,
+            "paragraph": self.paragraph,
+            "notes": list(self.notes),
+            "tables": {table.name: table.to_dicts() for table in self.tables},
+        }
 
     @property
     def shown_notes(self) -> list[str]:

@@ -180,13 +180,18 @@ def _replies(source: Path, suite: Suite, digits: str, *, takes_last_choice: bool
             raise TrialsError(
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}"
             )
-        answer, problem = _answer(row, takes_last_choice=takes_last_choice)
+        answer, problem = answer_in_line(row, takes_last_choice=takes_last_choice)
         question = suite[parts["question_id"]].question
         yield _Reply(f"{location} ({in_one_line(custom_id)})", int(parts["trial"]), question, answer, problem)
 
 
-def _answer(row: Mapping[str, Any], *, takes_last_choice: bool) -> tuple[str | None, str]:
-    """The raw answer, or else the reason why there is none."""
+def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -> tuple[str | None, str]:
+    """The raw answer in a line of an output file, or else the reason why there is none.
+
+    Args:
+        row: The line.
+        takes_last_choice: Whether a reply may have several choices, of which the last is the answer.
+    """
     response = row.get("response") or {}
     if row.get("error"):
         return None, f"failed: {_message(row['error'])}"

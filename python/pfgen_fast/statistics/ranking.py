@@ -23,6 +23,23 @@ def ranks(scores: Floats) -> Floats:
     return found
 
 
+def draws_kendall(usual: Floats, draws: Floats) -> Floats:
+    """Kendall's tau-b of each draw (row) of scores with the usual scores; NaN where one of them is constant.
+
+    Example:
+        >>> import numpy as np
+        >>> draws_kendall(np.array([1.0, 2.0, 3.0]), np.array([[4.0, 5.0, 6.0], [4.0, 6.0, 5.0]])).round(3).tolist()
+        [1.0, 0.333]
+    """
+    first, second = np.triu_indices(len(usual), 1)
+    of_usual = np.sign(usual[first] - usual[second])
+    of_draws = np.sign(draws[:, first] - draws[:, second])
+    n_untied = np.abs(of_usual).sum() * np.abs(of_draws).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        found: Floats = (of_usual * of_draws).sum(axis=1) / np.sqrt(n_untied)
+    return found
+
+
 def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """The maximal stretches of a ranking in which no two members differ; every member is in at least one.
 

@@ -1,0 +1,152 @@
+"""`pfgen-fast checklists agree`, `drift`, `noise`: two judges, one judge at two times, and what is chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import Exit, Json, Quiet, fail
+from .checklists_findings import Output, check_output, present
+
+SuiteOption = Annotated[
+    str,
+    typer.Option("--suite", "-s", help="Folder of the checklist suite, or the name of a packaged one.", metavar="S"),
+]
+Paths = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Folders of runs, folders that hold such folders, or files of judgements; each path is one side.",
+        metavar="PATH...",
+    ),
+]
+JudgeOption = Annotated[str | None, typer.Option("--judge", help="Only the judgements of this judge.", metavar="MODEL")]
+Mixed = Annotated[bool, typer.Option("--mixed", help="Take all versions of a judge for one.")]
+Draws = Annotated[
+    int, typer.Option("--draws", min=0, help="Bootstrap draws of tasks for the intervals; 0 for none.", metavar="N")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
+
+
+def agree(
+    paths: Paths,
+    suite: SuiteOption,
+    judge: JudgeOption = None,
+    mixed: Mixed = False,
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How far do two judges agree who judged the same answers?
+
+    Compares the answers that both judged, with the same text and the same questions: per question and over all the
+    share of equal levels, of levels next to each other, and kappa; per answer the correlation of scores; per model the
+    places in the two tables. Intervals are over tasks. A path with several judges is a side for each; three sides or
+    more are compared in pairs, and all together by Krippendorff's alpha.
+
+    Examples
+
+      pfgen-fast checklists agree runs-by-gpt runs-by-claude --suite SUITE -o agreement
+
+      pfgen-fast checklists agree runs --suite SUITE --json
+    """
+    from ..checklists.agreement_finding import agree as find
+    from ..checklists.sides import open_sides
+    from ..checklists.suite import ChecklistSuite
+
+    check_output(output)
+    read = ChecklistSuite.load(suite)
+    sides = open_sides(paths, read, judge=judge, mixed=mixed)
+    present(find(sides, read, draws=draws, seed=seed), output, as_json=as_json, quiet=quiet)
+
+
+def drift(
+    paths: Paths,
+    suite: SuiteOption,
+    judge: JudgeOption = None,
+    sentinels: Annotated[
+        bool,
+        typer.Option(
+            "--sentinels", help="Compare the runs with the answers that 'judge --sentinel' asked anew, the last time."
+        ),
+    ] = False,
+    mixed: Mixed = False,
+    fail_on_drift: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 if an area or a question moved beyond chance.")
+    ] = False,
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Does a judge still say what it said?
+
+    Compares what a judge said of the same answers at two times, OLD and NEW: by how many points each area moved, with
+    an interval over tasks, which questions moved most, and which pairs of models change their order. A single path with
+    two versions of a judge is both sides, the earlier one first.
+
+    Examples
+
+      pfgen-fast checklists drift runs-of-may runs-of-june --suite SUITE -o drift
+
+      pfgen-fast checklists drift runs --sentinels --suite SUITE --check
+    """
+    from ..checklists.drift import drifted, finding_of
+    from ..checklists.sides import check_pair, open_sides, sentinel_sides
+    from ..checklists.suite import ChecklistSuite
+
+    check_output(output)
+    read = ChecklistSuite.load(suite)
+    if sentinels:
+        before = open_sides(paths, read, judge=judge, mixed=True)
+        sides = [*before, sentinel_sides(paths, read, judge=judge)[-1]]
+    else:
+        sides = open_sides(paths, read, judge=judge, mixed=mixed)
+    old, new = check_pair(sides, "drift")
+    found = drifted(old, new, read, draws=draws, seed=seed)
+    present(finding_of(found, old, new), output, as_json=as_json, quiet=quiet)
+    if fail_on_drift and found.has_moved:
+        fail("the judge has drifted", Exit.NO)
+
+
+def noise(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, folders that hold such folders, or files of judgements.", metavar="RUN..."
+        ),
+    ],
+    suite: SuiteOption,
+    judge: JudgeOption = None,
+    mixed: Mixed = False,
+    wanted: Annotated[
+        float, typer.Option("--wanted", min=0.01, help="Half width of an interval to plan for, in points.", metavar="X")
+    ] = 1.0,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """How much of a score is chance, and which questions are worth asking?
+
+    Tells how sure scores are, and how many tasks or ratings would make them surer; where answers were rated several
+    times ('judge --ratings K'), the noise of ratings apart from that of tasks. For each question: does it tell models
+    apart, does it repeat another, does it reward length? And how well does the last one alone stand for the score?
+
+    Example
+
+      pfgen-fast checklists noise runs --suite SUITE -o noise
+    """
+    from ..checklists.noise import measured
+    from ..checklists.noise_finding import noise_finding
+    from ..checklists.sides import check_single, counted_words, open_together
+    from ..checklists.suite import ChecklistSuite
+
+    check_output(output)
+    read = ChecklistSuite.load(suite)
+    side = check_single(open_together(paths, read, judge=judge, mixed=mixed))
+    found = measured(side, read, counted_words(paths, side, read))
+    present(noise_finding(found, wanted), output, as_json=as_json, quiet=quiet)

@@ -1,0 +1,126 @@
+"""`pfgen-fast checklists correlate`: how far checklists, metrics, people and n-grams say the same of answers."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .app import Json, Quiet, fail
+from .checklists_agreement import Draws, JudgeOption, Mixed, Seed, SuiteOption
+from .checklists_findings import Output, check_output, present
+
+
+class ScaleChoice(str, enum.Enum):
+    """The scale of people's verdicts."""
+
+    unit = "unit"
+    ui = "ui"
+
+
+def correlate(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, folders that hold such folders, or files of judgements.", metavar="RUN..."
+        ),
+    ],
+    suite: SuiteOption,
+    metrics: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--metrics",
+            help="A table with a row for each answer, as 'checklists metrics -o' writes it. May be repeated.",
+            metavar="FILE",
+        ),
+    ] = None,
+    marks: Annotated[
+        Path | None, typer.Option("--marks", help="People's marks, as for 'checklists fit'.", metavar="FILE")
+    ] = None,
+    scale: Annotated[
+        ScaleChoice | None, typer.Option("--scale", help="The scale of the verdicts in --marks: 0 to 1, or 0 to 4.")
+    ] = None,
+    ngram: Annotated[
+        str | None,
+        typer.Option(
+            "--ngram", help="The n-gram suite that 'checklists from-suite' made the suite of.", metavar="FOLDER"
+        ),
+    ] = None,
+    ratings: Annotated[
+        Path | None,
+        typer.Option("--ratings", help="With --ngram: the stored replies of 'experiment judge'.", metavar="FILE"),
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option("--rater", help="The judge of --ratings, as it was named there.", metavar="MODEL")
+    ] = None,
+    rater_template: Annotated[
+        str, typer.Option("--rater-template", help="The template of --ratings.", metavar="NAME")
+    ] = "default",
+    n_ratings: Annotated[
+        int, typer.Option("--n-ratings", min=1, help="How often --ratings has each answer rated.")
+    ] = 1,
+    rater_language: Annotated[
+        str, typer.Option("--rater-language", help="The language that --ratings expected of answers.")
+    ] = "Japanese",
+    rater_seed: Annotated[str, typer.Option("--rater-seed", help="The seed of --ratings.")] = "",
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="The method to compare with. Default: people, or else checklist.", metavar="M"),
+    ] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option("--method", help="Only this method. May be repeated.", metavar="METHOD")
+    ] = None,
+    judge: JudgeOption = None,
+    mixed: Mixed = False,
+    draws: Draws = 1000,
+    seed: Seed = 0,
+    output: Output = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Which methods say the same of answers, and of models?
+
+    Rank correlations over answers and over the means of models, all methods on the same answers, with intervals that
+    draw whole tasks. Methods are checklist (weighted), avg-c (equal weights), llm-eval and llm-eval-c where they were
+    judged, classic metrics (--metrics), people (--marks), n-gram scores (--ngram) and the 1-to-10 judge (--ratings).
+    Each question of the checklists is compared with whatever is no checklist.
+
+    Examples
+
+      pfgen-fast checklists correlate runs --suite SUITE --metrics metrics.csv --marks marks.csv --scale unit -o out
+
+      pfgen-fast checklists correlate runs --suite SUITE --ngram data --ratings judge-ratings.jsonl --rater org/judge
+    """
+    from ..checklists.correlation import correlate as find
+    from ..checklists.correlation import correlated
+    from ..checklists.method_values import Values, checklist_values, metric_values, ngram_values, people_values
+    from ..checklists.runs import open_runs
+    from ..checklists.suite import ChecklistSuite
+    from .origin import given_suite
+
+    check_output(output)
+    if (marks is None) != (scale is None):
+        fail("--marks and --scale belong together: --scale says whether verdicts are 0 to 1 (unit) or 0 to 4 (ui)")
+    if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
+        fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
+    read, listed = ChecklistSuite.load(suite), open_runs(runs)
+    values = checklist_values(read, listed, judge=judge, mixed=mixed)
+    found, notes = dict(values.methods), list(values.notes)
+    for path in metrics or ():
+        found |= metric_values(path, read)
+    if marks is not None and scale is not None:
+        found["people"], of_marks = people_values(marks, read, listed, scale=scale.value)
+        notes += of_marks
+    ngram_suite = given_suite(ngram)
+    if ngram_suite is not None:
+        found |= ngram_values(listed, read, ngram_suite)
+        if ratings is not None and rater is not None:
+            from ..checklists.method_values import RatingsOfJudge, judge_values
+
+            options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
+            found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
+    everything = Values(read, found, values.verdicts, tuple(notes))
+    compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
+    present(find(compared), output, as_json=as_json, quiet=quiet)

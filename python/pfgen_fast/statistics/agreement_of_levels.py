@@ -1,0 +1,202 @@
+"""How far two raters agree who give levels, such as 0, 0.25, ... 1; and Krippendorff's alpha for any number of raters.
+
+Everything follows from a table of how often the one gave each level and the other each: whole numbers, which are exact
+in any order, so that draws of a bootstrap are as cheap as sums of tables. What is undefined is None (NaN in draws).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ChecklistError
+from .correlation import Floats
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LevelAgreement:
+    """How far two raters agree. Everything is None without pairs.
+
+    Attributes:
+        n: The number of pairs of levels.
+        same: The share of the pairs with the same level.
+        within_one_level: The share of the pairs whose levels are the same or neighbours.
+        mean_difference: The mean of the second rater's level minus the first's.
+        kappa: Cohen's kappa; None also where a rater gave one level only.
+        kappa_quadratic: Kappa with squared distances of levels as weights; None as `kappa`.
+    """
+
+    n: int
+    same: float | None = None
+    within_one_level: float | None = None
+    mean_difference: float | None = None
+    kappa: float | None = None
+    kappa_quadratic: float | None = None
+
+
+FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadratic")
+"""The figures of `LevelAgreement`, in the order of `figures_of_tables`."""
+
+
+def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> LevelAgreement:
+    """How far two raters agree.
+
+    Args:
+        first: The levels that the first rater gave.
+        second: The levels that the second gave to the same things.
+        levels: All levels, ascending.
+
+    Raises:
+        ChecklistError: The raters gave different numbers of levels, or something that is no level.
+
+    Example:
+        >>> found = agreement_of_levels([1, 0.5, 0, 1], [1, 0, 0, 0.5], [0, 0.5, 1])
+        >>> found.same, found.within_one_level, found.mean_difference, round(found.kappa, 3)
+        (0.5, 1.0, -0.25, 0.273)
+    """
+    x, y = (level_numbers(column, levels) for column in (first, second))
+    if x.shape != y.shape:
+        raise ChecklistError(f"{x.size} and {y.size} levels: expected as many of the one rater as of the other")
+    return agreement_of_table(tables_of([x, y], np.zeros(len(x), dtype=np.int64), 1, len(levels))[0], levels)
+
+
+def agreement_of_table(table: Any, levels: Sequence[float]) -> LevelAgreement:
+    """How far two raters agree, from how often they gave each pair of levels.
+
+    Args:
+        table: For each level of the first rater (row) and of the second (column), the number of pairs.
+        levels: All levels, ascending.
+
+    Example:
+        >>> agreement_of_table([[2, 0], [0, 2]], [0, 1]).kappa
+        1.0
+        >>> agreement_of_table([[0, 0], [1, 3]], [0, 1]).kappa is None
+        True
+    """
+    counts = np.asarray(table, dtype=np.float64)[np.newaxis]
+    figures = [None if math.isnan(value) else value for value in figures_of_tables(counts, levels)[0].tolist()]
+    return LevelAgreement(int(counts.sum()), *figures)
+
+
+def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
+    """`FIGURES` (columns) of each of many tables (rows); NaN where a figure is undefined.
+
+    Args:
+        tables: Tables as `agreement_of_table` takes them, one behind the other.
+        levels: All levels, ascending.
+
+    Example:
+        >>> figures_of_tables([[[1, 1], [0, 2]], [[4, 0], [0, 0]]], [0, 1]).tolist()
+        [[0.75, 1.0, 0.25, 0.5, 0.5], [1.0, 1.0, 0.0, nan, nan]]
+    """
+    counts = np.asarray(tables, dtype=np.float64)
+    values, places = np.asarray(levels, dtype=np.float64), np.arange(len(levels))
+    distance = np.abs(places[:, np.newaxis] - places)
+    of_first, of_second = counts.sum(axis=2), counts.sum(axis=1)
+    n = of_first.sum(axis=1)
+    by_chance = of_first[:, :, np.newaxis] * of_second[:, np.newaxis, :]
+    has_kappa = ((of_first > 0).sum(axis=1) > 1) & ((of_second > 0).sum(axis=1) > 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappas = [
+            np.where(has_kappa, 1 - _weighed(counts, weights) * n / _weighed(by_chance, weights), np.nan)
+            for weights in ((distance > 0).astype(np.float64), (values[:, np.newaxis] - values) ** 2)
+        ]
+        shares = [
+            _weighed(counts, distance == 0) / n,
+            _weighed(counts, distance <= 1) / n,
+            _weighed(counts, values - values[:, np.newaxis]) / n,
+        ]
+    found: Floats = np.stack([*shares, *kappas], axis=1)
+    return found
+
+
+def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
+    """For each group, how often each pair of levels was given.
+
+    Args:
+        given: For the two raters (rows), the number of the level of each pair.
+        groups: The number of each pair's group.
+        n_groups: How many groups there are.
+        n_levels: How many levels there are.
+
+    Example:
+        >>> tables_of([[0, 1, 1], [0, 0, 1]], np.array([0, 0, 1]), 2, 2).tolist()
+        [[[1, 0], [1, 0]], [[0, 0], [0, 1]]]
+    """
+    first, second = np.asarray(given, dtype=np.int64)
+    cells = (groups * n_levels + first) * n_levels + second
+    counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
+    return counts.reshape(n_groups, n_levels, n_levels)
+
+
+def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
+    """The number of the level of each value, from 0.
+
+    Raises:
+        ChecklistError: A value is no level.
+
+    Example:
+        >>> level_numbers([1, 0.5], [0, 0.5, 1]).tolist()
+        [2, 1]
+    """
+    column = np.asarray(values, dtype=np.float64)
+    known = np.asarray(levels, dtype=np.float64)
+    found = np.minimum(np.searchsorted(known, column), len(known) - 1)
+    wrong = column[known[found] != column]
+    if wrong.size:
+        raise ChecklistError(f"{wrong[0]:g} is no level: expected one of {', '.join(f'{one:g}' for one in levels)}")
+    return found.astype(np.int64)
+
+
+def krippendorff_alpha(ratings: Any) -> float | None:
+    """Krippendorff's alpha for numbers (interval scale), of any number of raters who may leave things out.
+
+    Args:
+        ratings: The number that each rater (row) gave to each thing (column); NaN where there is none.
+
+    Returns:
+        1 for full agreement, 0 for that of chance. None where no thing has two ratings, or all ratings are the same.
+
+    Example:
+        >>> nan = float("nan")
+        >>> round(krippendorff_alpha([[1, 2, 3, nan], [1, 2, 4, 1], [nan, 2, 3, 1]]), 4)
+        0.91
+        >>> krippendorff_alpha([[1, 1], [1, 1]]) is None
+        True
+    """
+    values = np.asarray(ratings, dtype=np.float64)
+    n_raters = (~np.isnan(values)).sum(axis=0)
+    values, n_raters = values[:, n_raters > 1], n_raters[n_raters > 1]
+    if not values.size:
+        return None
+    is_there = ~np.isnan(values)
+    known = values[is_there]
+    # From the middle, so that the squares lose no digits.
+    values = np.where(is_there, values - (known.min() + known.max()) / 2, 0.0)
+    within = _squared_differences(n_raters, values.sum(axis=0), (values * values).sum(axis=0))
+    n = int(n_raters.sum())
+    all_of_them = values[is_there].tolist()
+    total = math.fsum(all_of_them)
+    between = n * math.fsum(value * value for value in all_of_them) - total * total
+    if between <= 0:
+        return None
+    return 1 - (n - 1) * math.fsum((within / (n_raters - 1)).tolist()) / between
+
+
+def _squared_differences(n: Any, sums: Floats, squares: Floats) -> Floats:
+    """The sum of the squared differences of all pairs in each column, from its sums."""
+    found: Floats = np.maximum(n * squares - sums * sums, 0.0)
+    return found
+
+
+def _weighed(counts: Floats, weights: Any) -> Floats:
+    """The sum of the cells of each table, each times a weight."""
+    found: Floats = (counts * weights).sum(axis=(1, 2))
+    return found

@@ -1,0 +1,170 @@
+"""Classic metrics: the worked examples, what other programs compute, properties, and means over published answers."""
+
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import closing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.checklist_data import folder, needs_hellobench, vectors
+from makers.long_answers import write_tiny_wordnet
+from pfgen_fast.checklists.classic import Meteor, bleu, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
+from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.measures import measure, model_metrics, open_measures
+from pfgen_fast.checklists.runs import Run
+from pfgen_fast.errors import ChecklistError
+
+WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)
+
+
+@needs_hellobench
+def test_the_worked_examples_of_repetition_and_distinct():
+    examples = vectors("metrics")["texts"]
+    for example in examples:
+        tokens = example["text"].split()
+        for n in (2, 4):
+            assert repetition(tokens, n) == example[f"repetition_{n}"]
+            assert distinct(tokens, n) == example[f"distinct_{n}"]
+    assert len(examples) == 7
+
+
+@needs_hellobench
+def test_the_worked_examples_of_bleu_and_rouge_l():
+    examples = vectors("metrics")["pairs"]
+    for example in examples:
+        answer, reference = example["answer"].split(), example["reference"].split()
+        assert bleu(answer, [reference]) == pytest.approx(example["bleu_4"], abs=1e-12)
+        assert bleu(answer, [reference], 2) == pytest.approx(example["bleu_2"], abs=1e-12)
+        assert rouge_l(answer, [reference]) == pytest.approx(example["rouge_l"], abs=1e-12)
+    assert len(examples) == 4
+
+
+@needs_hellobench
+@pytest.mark.parametrize("model", ["gpt4o_0806", "suri_7b", "yi_large"])
+def test_the_means_over_published_answers(model):
+    suite = import_suite(folder())
+    measures = open_measures(suite, metrics=["repetition", "distinct"], tokens="blanks")
+    run = Run(model, folder(), folder() / "generations" / f"{model}.jsonl.xz")
+    found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
+    expected = vectors("metrics")["generations"][model]
+    assert found.areas.keys() == expected.keys()
+    for area, figures in expected.items():
+        part = found.areas[area]
+        assert part.n == figures["n"]
+        for metric in ("repetition_4", "distinct_4"):
+            assert part.metrics[metric].n == figures["n"] - figures["too_short"]
+            assert part.metrics[metric].mean == pytest.approx(figures[metric], abs=1e-12)
+
+
+def test_an_answer_without_an_ngram_has_neither_repetition_nor_distinct():
+    assert repetition(["a", "b", "c"]) is None
+    assert distinct([], 1) is None
+
+
+@given(WORDS, st.integers(1, 4))
+def test_repetition_and_distinct_count_what_a_list_of_ngrams_counts(tokens, n):
+    listed = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+    if not listed:
+        assert repetition(tokens, n) is None
+        assert distinct(tokens, n) is None
+        return
+    different = set(listed)
+    assert repetition(tokens, n) == len([gram for gram in different if listed.count(gram) > 1]) / len(different)
+    assert distinct(tokens, n) == len(different) / len(listed)
+
+
+@given(WORDS.filter(bool), WORDS.filter(bool))
+def test_bleu_of_an_answer_is_that_of_sacrebleu_without_smoothing(answer, reference):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    expected = sacrebleu.sentence_bleu(
+        " ".join(answer), [" ".join(reference)], smooth_method="none", tokenize="none", use_effective_order=False
+    )
+    assert bleu(answer, [reference]) == pytest.approx(expected.score / 100, abs=1e-12)
+
+
+@given(st.lists(st.tuples(WORDS.filter(bool), WORDS.filter(bool)), min_size=1, max_size=4))
+def test_bleu_of_a_corpus_is_that_of_sacrebleu(pairs):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    metric = sacrebleu.metrics.BLEU(smooth_method="none", tokenize="none", force=True)
+    answers, references = [" ".join(answer) for answer, _ in pairs], [[" ".join(r) for _, r in pairs]]
+    expected = metric.corpus_score(answers, references).score / 100
+    found = corpus_bleu(bleu_counts(answer, [reference]) for answer, reference in pairs)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_brevity_counts_against_the_shortest_reference():
+    answer = ["a", "b", "c", "d", "e"]
+    short, long = ["a", "b", "c", "d"], ["a", "b", "c", "d", "e", "f", "g"]
+    assert bleu(answer, [long]) == pytest.approx(math.exp(1 - 7 / 5))
+    assert bleu(answer, [long, short]) == 1.0
+
+
+def test_bleu_is_0_as_soon_as_an_order_has_no_match():
+    assert bleu(["a", "b", "c", "x"], [["a", "b", "c", "d"]]) == 0.0
+    assert bleu([], [["a", "b", "c", "d"]]) == 0.0
+    assert bleu(["a", "b", "c", "d"], [[]]) == 0.0
+    assert corpus_bleu([]) is None
+
+
+def longest_common(a, b):
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            lengths[i + 1][j + 1] = lengths[i][j] + 1 if x == y else max(lengths[i][j + 1], lengths[i + 1][j])
+    return lengths[-1][-1]
+
+
+@given(WORDS, WORDS)
+def test_rouge_l_is_f1_of_the_longest_common_subsequence_of_tokens_as_they_are(answer, reference):
+    common = longest_common(answer, reference)
+    expected = 2 * common / (len(answer) + len(reference)) if common else 0.0
+    assert rouge_l(answer, [reference]) == pytest.approx(expected)
+
+
+def test_rouge_l_takes_the_best_reference_and_does_not_fold_case():
+    assert rouge_l(["The", "sea"], [["the", "ice"], ["The", "sea"]]) == 1.0
+    assert rouge_l(["The"], [["the"]]) == 0.0
+
+
+def test_japanese_text_has_a_rouge_l_by_characters():
+    assert rouge_l(list("氷は水に浮く"), [list("氷が水に浮く")]) == pytest.approx(10 / 12)
+
+
+def test_meteor_matches_equal_words_and_stems_without_any_data():
+    meteor = Meteor()
+    assert meteor.name == "meteor (no synonyms)"
+    # Three of three words match in one chunk of the reference's four, the first by its stem.
+    recall, penalty = 3 / 4, 0.5 * (1 / 3) ** 3
+    expected = recall / (0.9 + 0.1 * recall) * (1 - penalty)
+    assert meteor(["cats", "sat", "down"], [["the", "cat", "sat", "down"]]) == pytest.approx(expected)
+    assert meteor(["a", "dog"], [["the", "cat"]]) == 0.0
+    assert meteor([], [["the", "cat"]]) == 0.0
+
+
+def test_meteor_matches_synonyms_where_wordnet_is(tmp_path):
+    reference = [["a", "red", "truck"]]
+    with closing(Meteor(write_tiny_wordnet(tmp_path / "wordnet", "car", "truck"))) as meteor:
+        assert meteor.name == "meteor"
+        assert meteor(["a", "red", "car"], reference) > 0.95 > Meteor()(["a", "red", "car"], reference)
+
+
+def test_a_folder_that_is_not_wordnet_is_named(tmp_path):
+    with pytest.raises(ChecklistError, match="has no file lexnames; expected the folder of NLTK's WordNet"):
+        Meteor(tmp_path)
+    write_tiny_wordnet(tmp_path, "car")
+    (tmp_path / "index.noun").write_text("car n many\n")
+    with pytest.raises(ChecklistError, match="cannot be read as WordNet"):
+        Meteor(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("module", "use"),
+    [("rapidfuzz.distance.LCSseq", lambda: rouge_l("a", ["a"])), ("nltk.translate.meteor_score", Meteor)],
+)
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, module, use):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ChecklistError, match=rf"needs {module}.*pfgen-fast\[metrics\]"):
+        use()

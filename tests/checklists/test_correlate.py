@@ -1,0 +1,271 @@
+"""Methods of scoring answers side by side: over answers, over models, and question by question."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.checklist_data import folder, needs_hellobench
+from makers.fault_server import answering, serving
+from makers.judged_runs import judged, made_suite, written, written_suite
+from makers.judges import moody_text
+from makers.runs import make_varied_runs
+from pfgen_fast import Scorer
+from pfgen_fast.checklists.correlation import correlate, correlated, spearman_rows
+from pfgen_fast.checklists.judgement_files import write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.method_values import (
+    Values,
+    checklist_values,
+    metric_values,
+    ngram_values,
+    people_values,
+)
+from pfgen_fast.checklists.runs import open_runs
+from pfgen_fast.checklists.suite import LEVELS, ChecklistSuite
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.statistics.clustered_correlation import p_value, spearman
+
+SUITE = made_suite(weights=(55.0, 25.0, 15.0, 5.0))
+FIRST = judged(SUITE)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    return open_runs([written(tmp_path / "runs", FIRST)])
+
+
+def metrics_file(path, values):
+    """A table of a metric; `values` says its value of a model's judgement."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["model", "id", "length", "trial", "quality"])
+        for model, listed in FIRST.items():
+            for one in listed:
+                value = values(model, one)
+                table.writerow([model, one.id, "", 1, "" if value is None else value])
+    return path
+
+
+def score(one):
+    return sum(weight * verdict for weight, verdict in zip((55, 25, 15, 5), one.scores, strict=True))
+
+
+def test_a_metric_that_is_the_score_correlates_fully(runs, tmp_path):
+    values = checklist_values(SUITE, runs)
+    metric = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: score(one)), SUITE)
+    found = correlated(Values(SUITE, {**values.methods, **metric}, values.verdicts), draws=20)
+    assert found.names == ("checklist", "avg-c", "quality")
+    one = found.over_answers(*(found.columns[name] for name in ("checklist", "quality")), np.arange(144))
+    assert one.n == 144
+    assert one.value.cells == (1, 1, 1)
+    assert one.p == 0
+    assert found.over_models("checklist", "quality").value.value == 1
+    finding = correlate(found)
+    assert "quality goes best with checklist: Spearman 1.000" in finding.answer
+
+
+def test_only_answers_that_every_method_has_are_compared(runs, tmp_path):
+    values = checklist_values(SUITE, runs)
+    some = metrics_file(tmp_path / "m.csv", lambda model, one: None if one.id.startswith("fable") else 1.0)
+    found = correlated(Values(SUITE, {**values.methods, **metric_values(some, SUITE)}, values.verdicts), draws=10)
+    assert len(found.places) == 4 * 24
+    notes = correlate(found).notes
+    assert "48 of 144 values by checklist are left out: not every method has these answers" in notes
+
+
+def test_a_constant_method_has_no_correlation(runs, tmp_path):
+    values = checklist_values(SUITE, runs)
+    constant = metric_values(metrics_file(tmp_path / "m.csv", lambda *_: 1.0), SUITE)
+    everything = Values(SUITE, {"checklist": values.methods["checklist"], **constant})
+    finding = correlate(correlated(everything, draws=10))
+    assert "nothing correlates" in finding.answer
+    assert finding.tables[0].rows[0][3:] == (None, None, None, None)
+
+
+def test_intervals_draw_whole_tasks(runs, tmp_path):
+    """A metric that knows the task only is as sure as the tasks are many, not the answers."""
+    draw = random.Random(2)
+    of_task = {task.id: draw.random() for task in SUITE.tasks}
+    values = checklist_values(SUITE, runs)
+    by_task = metric_values(metrics_file(tmp_path / "m.csv", lambda _, one: of_task[one.id]), SUITE)
+    found = correlated(Values(SUITE, {**values.methods, **by_task}), draws=300)
+    one = found.over_answers(found.columns["checklist"], found.columns["quality"], np.arange(144))
+    same = found.over_answers(found.columns["quality"], found.columns["checklist"], np.arange(144))
+    assert one == same
+    assert one.value.low < one.value.value < one.value.high
+
+
+def test_unknown_methods_and_lonely_ones_are_refused(runs):
+    values = checklist_values(SUITE, runs)
+    with pytest.raises(ChecklistError, match="chcklist"):
+        correlated(values, against="chcklist")
+    with pytest.raises(ChecklistError, match="a correlation needs two methods"):
+        correlated(Values(SUITE, {"checklist": values.methods["checklist"]}))
+    apart = {"a": {("m", ("x", None, 1)): 1.0}, "b": {("m", ("y", None, 1)): 1.0}}
+    with pytest.raises(ChecklistError, match=r"no answer has a value by every method \(a 1, b 1\)"):
+        correlated(Values(SUITE, apart))
+
+
+def test_equal_weights_are_the_checklist_itself(tmp_path):
+    suite = made_suite()
+    values = checklist_values(suite, open_runs([written(tmp_path / "runs", FIRST)]))
+    assert set(values.methods) == {"checklist"}
+
+
+def test_overall_ratings_are_methods_of_their_own(tmp_path):
+    draw = random.Random(1)
+    both = {
+        model: [*listed, *(replace(one, method="llm-eval", scores=(float(draw.randrange(11)),)) for one in listed)]
+        for model, listed in FIRST.items()
+    }
+    values = checklist_values(SUITE, open_runs([written(tmp_path / "runs", both)]))
+    assert set(values.methods) == {"checklist", "avg-c", "llm-eval"}
+    assert values.methods["llm-eval"]["alpha", ("fable-000", None, 1)] in range(11)
+
+
+def test_peoples_marks_are_joined_by_the_hash_of_the_answer(runs, tmp_path):
+    path = tmp_path / "marks.jsonl"
+    lines = []
+    for listed in FIRST.values():
+        for one in listed[:6]:
+            for annotator, more in (("ann", 0), ("bob", 1)):
+                line = {"id": one.id, "response_sha256": one.response_sha256, "annotator": annotator}
+                lines.append({**line, "verdicts": one.scores, "overall": min(10, round(score(one) / 12) + more)})
+    lines.append({**lines[0], "response_sha256": "0" * 64})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found, notes = people_values(path, SUITE, runs, scale="unit")
+    assert len(found) == 24
+    first = FIRST["alpha"][0]
+    assert found["alpha", first.key] == sum(line["overall"] for line in lines[:2]) / 2
+    assert notes == ["1 marked answers are not in these runs"]
+    path.write_text(json.dumps(lines[-1]) + "\n", encoding="utf-8")
+    with pytest.raises(ChecklistError, match="none of the 1 marked answers"):
+        people_values(path, SUITE, runs, scale="unit")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("model,id,m\nalpha,fable-000,x\n", r"line 2, m: expected a number, not 'x'"),
+        ("model,id,m\nalpha,nothing,1\n", r"line 2: .*nothing"),
+        ("id,m\nfable-000,1\n", r"line 2: expected columns model and id"),
+        ("model,id\nalpha,fable-000\n", r"no metrics: expected columns of numbers"),
+    ],
+)
+def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
+    path = tmp_path / "m.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ChecklistError, match=said):
+        metric_values(path, SUITE)
+
+
+def test_rank_correlations_of_rows_are_those_of_each():
+    draw = np.random.default_rng(0)
+    x, y = draw.integers(0, 4, (2, 30, 6)).astype(float)
+    for one, other, found in zip(x, y, spearman_rows(x, y), strict=True):
+        expected = spearman(one, other)
+        assert np.isnan(found) if expected is None else found == pytest.approx(expected)
+
+
+def test_the_command_compares_metrics_and_people(runs, tmp_path, call):
+    suite = written_suite(tmp_path / "suite", SUITE)
+    metrics = metrics_file(tmp_path / "m.csv", lambda model, one: len(model) + one.words)
+    code, printed, _ = call(
+        "checklists", "correlate", tmp_path / "runs", "--suite", suite, "--metrics", metrics, "--draws", "10", "--json"
+    )
+    assert code == 0
+    tables = json.loads(printed)["tables"]
+    assert {row["method"] for row in tables["answers"]} == {"avg-c", "quality"}
+    assert {row["part"] for row in tables["answers"]} == {"all", "letters", "stories"}
+    assert len(tables["questions"]) == 12
+    code, _, said = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, "--marks", metrics)
+    assert code == 2
+    assert "--marks and --scale belong together" in said
+    code, _, said = call("checklists", "correlate", tmp_path / "runs", "--suite", suite, "--rater", "m")
+    assert code == 2
+    assert "--ratings needs --rater" in said
+
+
+@pytest.fixture
+def answered(tmp_path, mini, call):
+    """The suite and the runs that follow from runs on an n-gram suite."""
+    make_varied_runs(tmp_path / "result", mini, n_runs=4, n_trials=2)
+    target = tmp_path / "checklists"
+    code, _, said = call("checklists", "from-suite", "mini", "-o", target, "--runs", tmp_path / "result")
+    assert code == 0, said
+    return target
+
+
+def judge_by_ngrams(target, mini):
+    """Judges each answer: the first question by fluency, the second by truthfulness, the others at random."""
+    suite, scorer, draw = ChecklistSuite.load(target), Scorer(mini), random.Random(3)
+    questions = {question.question_id: question.question for question in mini}
+    for run in open_runs([target / "runs"]):
+        listed = []
+        for answer in run.answers(suite).values():
+            table = scorer.score([questions[answer.id]], [answer.response])
+            scores = [table.fluency[0], table.truthfulness[0], *(draw.random() for _ in range(3))]
+            levels = tuple(min(LEVELS, key=lambda level, s=s: abs(level - s)) for s in scores)
+            listed.append(Judgement(answer.id, answer.sha256, levels, trial=answer.trial, judge="judge"))
+        write_judgements(run.folder / "judgements.jsonl", listed)
+    return suite
+
+
+def test_ngram_scores_stand_beside_checklists_answer_by_answer(answered, mini, call):
+    suite = judge_by_ngrams(answered, mini)
+    runs = open_runs([answered / "runs"])
+    of_ngrams = ngram_values(runs, suite, mini)
+    assert set(of_ngrams) == {"n-gram fluency", "n-gram truthfulness", "n-gram helpfulness"}
+    assert len(of_ngrams["n-gram fluency"]) == 4 * 8 * 2
+    code, printed, _ = call(
+        *("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--json"),
+        *("--draws", "20"),
+    )
+    assert code == 0
+    rows = json.loads(printed)["tables"]["questions"]
+    assert len(rows) == 5 * 3
+    of_first = {row["method"]: row["Spearman"] for row in rows if row["number"] == 0}
+    assert of_first["n-gram fluency"] > 0.5
+
+
+def test_the_stored_ratings_of_the_one_to_ten_judge_are_joined(answered, mini, tmp_path, call):
+    judge_by_ngrams(answered, mini)
+    out = tmp_path / "judged"
+    with serving(lambda request: answering(moody_text(request.prompt, 0))) as server:
+        usual = ("experiment", "judge", tmp_path / "result", "-s", "mini", "-m", "org/judge", "-o", out)
+        code, _, said = call(*usual, "--base-url", server.base_url)
+    assert code == 0, said
+    command = ("checklists", "correlate", answered / "runs", "--suite", answered, "--ngram", "mini", "--draws", "10")
+    ratings = ("--ratings", out / "judge-ratings.jsonl", "--rater")
+    code, printed, said = call(*command, *ratings, "org/judge", "--json")
+    assert code == 0, said
+    rows = json.loads(printed)["tables"]["answers"]
+    assert {row["method"] for row in rows} >= {"judge 1 to 10", "n-gram helpfulness"}
+    code, _, said = call(*command, *ratings, "org/other")
+    assert code == 2
+    assert "holds no rating of these answers by org/other" in said
+
+
+@needs_hellobench
+def test_the_published_correlations_over_models_follow_from_the_published_means():
+    expected = {"helloeval": 0.964, "avg_c": 0.964, "llm_eval_c": 0.857, "ppl": 0.536, "meteor": 0.464, "bleu": 0.429}
+    expected |= {"llm_eval": 0.321, "rouge_l": 0.286, "distinct_4": 0.252, "repetition_4": -0.214}
+    with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    human = [float(row["human"]) for row in rows]
+    for method, value in expected.items():
+        assert spearman([float(row[method]) for row in rows], human) == pytest.approx(value, abs=0.0005)
+
+
+@needs_hellobench
+def test_the_published_p_values_are_of_700_answers_but_for_two():
+    with (folder() / "paper" / "correlation_with_humans.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rho, p = float(row["spearman_x100"]) / 100, float(row["p_value"])
+            is_of_700 = abs(p_value(rho, 700) / p - 1) < 0.05
+            assert is_of_700 == (row["method"] not in ("HelloEval", "AVG-C")), row["method"]

@@ -1,0 +1,264 @@
+"""Errors of long answers: each by its rule, what judgements alone tell, and the published figures."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from makers.checklist_data import expected, folder, needs_hellobench
+from makers.long_answers import run_of, suite_of_essays
+from pfgen_fast.checklists.error_counts import model_errors
+from pfgen_fast.checklists.errors_found import ErrorRules, errors_of, has_closing_punctuation, signals
+from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.lengths import claim_in
+from pfgen_fast.checklists.rejections import Rejections, phrases_for, read_phrases
+from pfgen_fast.checklists.runs import Answer, Run
+from pfgen_fast.checklists.suite import sha256_of
+from pfgen_fast.errors import ChecklistError
+
+ICE = "Ice floats on water because it is lighter."
+STORY = "The fog came in from the sea, and nobody saw the harbour until noon."
+
+
+def found_in(tmp_path, *answers, judgements=(), language="en", profile="ours", phrases=None):
+    rules = ErrorRules(suite_of_essays(language), profile, phrases)
+    return errors_of(run_of(tmp_path / "model", *answers, judgements=judgements), rules)
+
+
+def error_of(tmp_path, response, **rules):
+    finish_reason = rules.pop("finish_reason", None)
+    return found_in(tmp_path, Answer("sea", response, finish_reason=finish_reason), **rules)[0]
+
+
+def test_a_sentence_that_stands_three_times_is_a_repetition(tmp_path):
+    twice = error_of(tmp_path / "a", f"{ICE} {STORY} {ICE}")
+    assert (twice.repeated, twice.is_repetition, twice.sentence) == (2, False, None)
+    thrice = error_of(tmp_path / "b", f"{ICE} {STORY} {ICE}\n\n{ICE}")
+    assert (thrice.repeated, thrice.longest_run, thrice.is_repetition, thrice.sentence) == (3, 2, True, ICE)
+
+
+def test_short_sentences_are_repetitions_in_the_published_profile_only(tmp_path):
+    assert not error_of(tmp_path / "a", f"Yes. {STORY} Yes. Yes.").is_repetition
+    assert error_of(tmp_path / "b", f"Yes. {STORY} Yes. Yes.", profile="published").is_repetition
+
+
+@pytest.mark.parametrize(
+    ("response", "language", "phrase"),
+    [
+        ("I'm sorry, but that is too long.", "en", "I'm sorry, but"),
+        ("\n\n**I’M SORRY, BUT** no.", "en", "I'm sorry, but"),
+        ("# As an AI language model, no", "en-GB", "As an AI"),
+        ('"I can\'t believe it," she said.', "en", None),
+        (f"{STORY} I'm sorry, but", "en", None),
+        ("申し訳ありませんが、書けません。", "ja", "申し訳"),
+        ("「申し訳ございません", "ja", "申し訳"),
+        ("文字数の制約のため、概要を書きます。", "ja", "文字数の制約"),
+        ("I'm sorry, but no.", "ja", None),
+        ("", "en", None),
+    ],
+)
+def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, language, phrase):
+    assert error_of(tmp_path, response, language=language).rejection == phrase
+
+
+def test_the_published_profile_has_its_own_phrase_and_a_user_any(tmp_path):
+    response = "Given the length, here is a part."
+    assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
+    assert error_of(tmp_path / "b", "No way.", phrases=("no",)).rejection == "no"
+    assert error_of(tmp_path / "c", response, phrases=("no",)).rejection is None
+
+
+def test_the_longest_phrase_is_named():
+    assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
+
+
+def test_a_language_without_phrases_is_said(tmp_path):
+    assert phrases_for("fr") == ()
+    assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("en = 3", "en"),
+        ("[en]\nphrases = ['a', 3]", "phrases"),
+        ("[en]\nphrases = ['**']", "a phrase with letters"),
+        ("[en", "not TOML"),
+    ],
+)
+def test_a_file_of_phrases_that_breaks_the_rules_is_named(tmp_path, content, fault):
+    path = tmp_path / "phrases.toml"
+    path.write_text(content)
+    with pytest.raises(ChecklistError, match=r"phrases\.toml") as error:
+        read_phrases(path)
+    assert fault in str(error.value)
+
+
+def test_the_servers_reason_decides_what_was_cut_off(tmp_path):
+    unfinished = "And then the fog"
+    assert error_of(tmp_path / "a", STORY, finish_reason="length").cut_off == "by its limit"
+    assert error_of(tmp_path / "b", unfinished, finish_reason="stop").cut_off is None
+    assert error_of(tmp_path / "c", unfinished).cut_off == "without closing punctuation"
+    assert error_of(tmp_path / "d", STORY).cut_off is None
+    assert error_of(tmp_path / "e", f"{unfinished}\n\nWord count: 2020").cut_off is None
+
+
+@pytest.mark.parametrize(
+    "end", [".", "!**", "?”", "。", "』」", "…", "\n```", "\n| a | b |", ".</s>", "</s>", ".)\n\n", "\n---"]
+)
+def test_ends_that_close(end):
+    text = f"It ended{end}" if end != "』」" else "『終わった。』」"
+    assert has_closing_punctuation(text)
+
+
+def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
+    refused = "This cannot be shown."
+    answers = [
+        Answer("sea", refused),
+        Answer("ice", refused),
+        Answer("fog", STORY),
+        Answer("fog", STORY, trial=2),  # the same task: a model without any chance in it
+        Answer("fog", "", length="short"),
+        Answer("sea", "", length="short"),
+    ]
+    found = found_in(tmp_path, *answers)
+    assert [(one.key[0], one.is_filtered, one.is_empty) for one in found] == [
+        ("sea", True, False),
+        ("ice", True, False),
+        ("fog", False, False),
+        ("fog", False, False),
+        ("fog", False, True),
+        ("sea", False, True),
+    ]
+
+
+def test_signals_decide_nothing_but_are_named():
+    def signals_of(text):
+        return signals(text, text.split())
+
+    assert signals_of(STORY) == ()
+    assert signals_of('Rate it: {"evaluation_score": 1}') == ("holds evaluation_score",)
+    assert signals_of("the sea is wide " * 20) == ("repetition-4 above 0.5", "few distinct words")
+    assert signals_of("1 2 3 4 5 6 a") == ("few letters",)
+    assert signals_of("氷は水に浮く。") == ()
+
+
+def claimed(text, n_words=5):
+    claim = claim_in(text, n_words)
+    return claim and (claim.claimed, claim.unit)
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ("(Word count: 2,020)", (2020, "words")),
+        ("**Words:** 800", (800, "words")),
+        ("[16000+ words]", (16000, "words")),
+        ("8600 words.", (8600, "words")),
+        ("This story has a word count of approximately 1,500.", (1500, "words")),
+        ("The essay totals over 8000 words.", (8000, "words")),
+        ("Words: 100\nWords: 200", (200, "words")),
+        ("Write at least 1,000 words next time.", None),
+        ("It grew into a 2000-word essay.", None),
+        ("Length: 15 minutes", None),
+        ("（約２，０００字）", (2000, "characters")),
+        ("文字数：1234", (1234, "characters")),
+        ("以上、800文字", (800, "characters")),
+        ("三百字で書いた。", None),
+    ],
+)
+def test_what_answers_say_of_their_own_length(end, expected):
+    assert claimed(f"{STORY}\n\n{end}") == expected
+
+
+def test_a_claim_is_wrong_if_it_is_more_than_a_tenth_off():
+    assert not claim_in("Words: 110", 100).is_wrong
+    assert claim_in("Words: 111", 100).is_wrong
+    assert claim_in("文字数：7", 1).counted == 5
+
+
+def test_lengths_are_compared_with_what_is_wanted(tmp_path):
+    long, short = " ".join(["fog"] * 30), " ".join(["sea"] * 5)
+    answers = [Answer("fog", long, length="short"), Answer("sea", short, length="short"), Answer("ice", long)]
+    rules = ErrorRules(suite_of_essays())
+    found = model_errors("m", errors_of(run_of(tmp_path / "m", *answers), rules), rules)
+    assert found.total.length is None
+    length = found.lengths["short"].length
+    assert (length.n, length.mean_words) == (2, 17.5)
+    assert (length.mean_absolute_length_error, length.mean_shortfall, length.share_long_enough) == (12.5, 7.5, 0.5)
+
+
+def test_a_judgement_alone_tells_the_words_and_the_commonest_sentence(tmp_path):
+    judgements = [
+        Judgement("sea", "0" * 64, (1.0, 1.0), length="short", words=15, most_repeated_sentence=4),
+        Judgement("ice", "0" * 64, (1.0, 1.0)),
+    ]
+    for profile in ("ours", "published"):
+        rules = ErrorRules(suite_of_essays(), profile)
+        found = model_errors("m", errors_of(run_of(tmp_path / profile, judgements=judgements), rules), rules)
+        short = found.lengths["short"]
+        assert short.length.mean_shortfall == 5
+        # A commonest sentence of any length counts by the published rule alone.
+        assert short.shares["repetition"].percent == (100 if profile == "published" else None)
+        assert short.shares["rejection"].percent is None
+        assert found.total.n == 1
+        assert found.total.shares["repetition"].n == 0
+
+
+def test_what_was_published_of_another_answer_does_not_count(tmp_path):
+    text = f"Yes. {STORY}"
+    facts = {"scores": (1.0, 1.0), "words": 99, "most_repeated_sentence": 9}
+    of_it, of_another = (
+        error_of(tmp_path / name, text, profile="published", judgements=[Judgement("sea", sha256_of(judged), **facts)])
+        for name, judged in (("a", text), ("b", "another text"))
+    )
+    assert (of_it.words, of_it.repeated) == (99, 9)
+    assert (of_another.words, of_another.repeated) == (18, 1)
+
+
+def test_a_run_without_anything_is_named(tmp_path):
+    with pytest.raises(ChecklistError, match="has neither answers nor judgements"):
+        errors_of(Run("m", tmp_path), ErrorRules(suite_of_essays()))
+
+
+def published_errors(model):
+    rules = ErrorRules(import_suite(folder()), "published")
+    run = Run(
+        model,
+        folder(),
+        folder() / "generations" / f"{model}.jsonl.xz",
+        folder() / "judgements" / f"{model}.jsonl.xz",
+    )
+    return model_errors(model, errors_of(run, rules), rules)
+
+
+@needs_hellobench
+@pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
+@pytest.mark.parity
+def test_the_published_figures_of_error_modes(model):
+    found = published_errors(model)
+    with open(folder() / "paper" / "error_modes.csv", encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["model"] == model]
+    assert rows
+    for row in rows:
+        part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]
+        if row["mode"] == "length":
+            assert part.length.mean_absolute_length_error == pytest.approx(float(row["recomputed"]), abs=0.05)
+        else:
+            assert part.shares[row["mode"]].percent == pytest.approx(float(row["recomputed"]), abs=0.005)
+
+
+@needs_hellobench
+def test_length_figures_of_judgements_alone_are_those_expected():
+    rules = ErrorRules(import_suite(folder()))
+    names = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
+    n_compared = 0
+    for model in ("gpt4o_0806", "mistral_large_api", "suri_7b"):
+        run = Run(model, folder(), None, folder() / "judgements" / f"{model}.jsonl.xz")
+        found = model_errors(model, errors_of(run, rules), rules)
+        for length, figures in expected()[model]["lengths"].items():
+            for name in names:
+                assert getattr(found.lengths[length].length, name) == pytest.approx(figures[name], abs=1e-9)
+                n_compared += 1
+    assert n_compared == 3 * 4 * 3

@@ -1,0 +1,385 @@
+"""A checklist score as an evaluator: what is asked, which scores follow, what is kept, and `discern run` with it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+from makers.fault_server import Reply, answering, refusing, serving
+from makers.judges import FakeEngine
+from makers.own_checklists import TASKS, own_suite, own_suite_in
+from pfgen_fast.checklists.evaluator import ChecklistJudge, open_checklists
+from pfgen_fast.checklists.judging import JudgeOptions
+from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
+from pfgen_fast.evaluators import Evaluator, Item, open_evaluator
+from pfgen_fast.evaluators.asking_evaluator import AskingEvaluator
+from pfgen_fast.evaluators.evaluator import text_column
+from pfgen_fast.evaluators.opening import options_of
+from pfgen_fast.judging import Prices, Replies, Server, Spending
+
+TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
+ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enumerate(TEXTS, start=1)]
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def listed(*verdicts) -> str:
+    return json.dumps(
+        [{"checklist_id": id, "reason": "So.", "evaluation_score": one} for id, one in enumerate(verdicts)]
+    )
+
+
+def n_questions(content):
+    return content.count('"checklist_content"')
+
+
+def content_of(request):
+    return request.prompt.messages[-1]["content"]
+
+
+def by_length(request) -> str:
+    """Verdicts that grow with the length of the answer, and differ between ratings."""
+    content = content_of(request)
+    answer = content.partition("Answer: ")[2].partition("\n(end of the answer)")[0]
+    levels = (0, 0.25, 0.5, 0.75, 1)
+    return listed(*(levels[(len(answer) + id + request.seed % 2) % 5] for id in range(n_questions(content))))
+
+
+def judge_of(path, engine=None, suite=None, spending=None, **options) -> ChecklistJudge:
+    other = {name: options.pop(name) for name in ("category", "is_partial") if name in options}
+    return ChecklistJudge(
+        suite or own_suite(),
+        JudgeOptions("org/judge", **options),
+        Replies(path),
+        connect=engine and (lambda judge: engine),
+        spending=spending or Spending(),
+        **other,
+    )
+
+
+def scores_of(judge, items=ITEMS, texts=None):
+    return judge.score(items, text_column([item.text for item in items] if texts is None else texts))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "checklist-replies.jsonl"
+
+
+def test_there_is_one_request_for_each_text_with_all_questions(path):
+    engine = FakeEngine(by_length)
+    judge = judge_of(path, engine)
+    scores = scores_of(judge)
+    assert len(engine.asked) == 3
+    contents = {content_of(request) for request in engine.asked}
+    assert all(TASKS[n].instruction in text for text in contents for n in range(3) if TEXTS[n] in text)
+    assert {n_questions(content) for content in contents} == {3, 2}
+    assert [metric.name for metric in judge.metrics] == ["checklist", "plain", "q0", "q1", "q2"] == list(scores)
+    assert [metric.combined for metric in judge.metrics] == [False, False, True, True, True]
+    evaluator: Evaluator = judge
+    assert isinstance(evaluator, AskingEvaluator)
+
+
+def test_the_score_is_the_weighted_sum_and_a_text_has_no_score_by_a_question_of_others(path):
+    replies = {"letter_1": listed(1, 0.5, 0), "letter_2": listed(0.25, 0.25, 1), "letter_3": listed(0.75, 0.5)}
+
+    def reply(request):
+        return replies[request.name.rpartition(" of ")[2]]
+
+    scores = scores_of(judge_of(path, FakeEngine(reply)))
+    assert scores["checklist"].tolist() == pytest.approx([65.0, 40.0, 65.0])
+    assert scores["plain"].tolist() == pytest.approx([50.0, 50.0, 62.5])
+    assert scores["q0"].tolist() == [1, 0.25, 0.75]
+    assert scores["q2"][:2].tolist() == [0, 1]
+    assert math.isnan(scores["q2"][2])
+
+
+def test_ratings_have_seeds_of_their_own_and_are_averaged(path):
+    engine = FakeEngine(lambda request: listed(*[[0, 1][request.seed % 2]] * n_questions(content_of(request))))
+    scores = scores_of(judge_of(path, engine, n_ratings=8))
+    seeds = {}
+    for request in engine.asked:
+        seeds.setdefault(content_of(request), []).append(request.seed)
+    assert [len(set(of_text)) for of_text in seeds.values()] == [8, 8, 8]
+    of_first = next(of_text for content, of_text in seeds.items() if TEXTS[0] in content)
+    assert scores["checklist"][0] == pytest.approx(100 * np.mean([seed % 2 for seed in of_first]))
+
+
+def test_originals_and_damaged_texts_of_an_item_share_their_seed(path):
+    engine = FakeEngine(by_length)
+    scores_of(judge_of(path, engine), [ITEMS[0]] * 3, ["One.", "Another.", None])
+    assert len(engine.asked) == 2
+    assert len({request.seed for request in engine.asked}) == 1
+
+
+def test_a_reply_that_cannot_be_used_is_asked_for_again_and_then_a_text_has_no_score(path):
+    def reply(request):
+        if "teacher" in content_of(request):
+            return "I would rather not."
+        return "[]" if request.name.startswith("try 1") else by_length(request)
+
+    engine = FakeEngine(reply)
+    judge = judge_of(path, engine)
+    scores = scores_of(judge)
+    assert np.isnan(scores["checklist"]).tolist() == [False, True, False]
+    tries = sorted(request.name for request in engine.asked if "letter_2" in request.name)
+    assert [name.partition(" of ")[0] for name in tries] == ["try 1", "try 2", "try 3"]
+    assert len(engine.asked) == 7
+    assert judge.is_complete(ITEMS, text_column(list(TEXTS))).all()
+    again = judge_of(path, None)
+    assert scores_of(again)["checklist"][0] == scores["checklist"][0]
+
+
+def test_missing_replies_are_an_error_without_a_server_unless_they_may_be_missing(path):
+    first = judge_of(path, FakeEngine(by_length))
+    scores_of(first, ITEMS[:1])
+    column = text_column(list(TEXTS))
+    offline = first.offline()
+    with pytest.raises(JudgingError, match=r"2 of 3 ratings are missing; expected all of them"):
+        offline.score(ITEMS, column)
+    assert offline.n_missing(ITEMS, column) == 2
+    assert offline.is_complete(ITEMS, column).tolist() == [True, False, False]
+    found = offline.partial().score(ITEMS, column)
+    assert np.isnan(found["checklist"]).tolist() == [False, True, True]
+    assert offline.partial().ask(ITEMS, column) is None
+
+
+def test_again_asks_everything_anew_with_other_seeds_into_the_same_file(path):
+    engine = FakeEngine(by_length)
+    for options in ({}, {"profile": "upstream"}):
+        judge = judge_of(path, engine, **options)
+        engine.asked.clear()
+        for one in (judge, judge.again(), judge.again().again()):
+            scores_of(one)
+        assert len({request.seed for request in engine.asked}) == (9 if not options else 3)
+        assert len(engine.asked) == 9
+        assert len({one.signature for one in (judge, judge.again(), judge.again().again())}) == 3
+    assert len(Replies(path)) == 18
+
+
+def test_the_estimate_is_what_is_sent_and_equal_requests_count_once(path):
+    engine = FakeEngine(by_length)
+    judge = judge_of(path, engine)
+    column = text_column([*TEXTS, TEXTS[0]])
+    items = [*ITEMS, ITEMS[0]]
+    estimate = judge.estimate(items, column, Prices(1, 2))
+    assert (estimate.n_replies, estimate.n_equal, estimate.n_requests) == (4, 1, 3)
+    assert estimate.n_reply_tokens == 3 * 4096
+    judge.score(items, column)
+    assert len(engine.asked) == 3
+    assert judge.estimate(items, column).n_requests == 0
+
+
+def test_a_budget_stops_and_the_same_call_continues(path):
+    engine = FakeEngine(by_length)
+    prices = Prices(0, 1e6)
+    judge = judge_of(path, engine, spending=Spending(prices, budget=4096 + 50))
+    with pytest.raises(JudgingError, match=r"the budget of .* is used up after"):
+        scores_of(judge)
+    n_first = len(engine.asked)
+    assert 0 < n_first < 3
+    assert not np.isnan(scores_of(judge_of(path, engine))["checklist"]).any()
+    assert len(engine.asked) == 3
+
+
+# Which task an item belongs to
+
+
+def asked_about(path, items, **options):
+    engine = FakeEngine(by_length)
+    scores_of(judge_of(path, engine, **options), items)
+    return {request.name.rpartition(" of ")[2]: content_of(request) for request in engine.asked}
+
+
+def test_the_id_of_a_task_is_found_in_the_question_or_in_the_id_of_an_item(path):
+    items = [
+        Item("1", "A.", "letters", question="letter_2"),
+        Item("letter_1", "B.", "letters"),
+        Item("report_1", "C.", "letters"),
+    ]
+    contents = asked_about(path, items)
+    assert "Instruction: Write a long letter that thanks a teacher.\n" in contents["letter_2"]
+    assert "a ladder" in contents["letter_1"]
+    assert "{Oslo}" in contents["report_1"]
+
+
+def test_other_items_are_of_the_chosen_category_with_their_question_or_context(path):
+    items = [
+        Item("1", "A.", "x", question="What floats?"),
+        Item("2", "B.", "x", context="Ice {is} light."),
+        Item("letter_1", "C.", "x", question="Why?", context="Because."),
+    ]
+    contents = asked_about(path, items, category="requests")
+    assert "Instruction: What floats?\n" in contents["1"]
+    assert "Instruction: Ice {is} light.\n" in contents["2"]
+    assert "Instruction: Why?\n\nBecause.\n" in contents["letter_1"]
+    assert all(n_questions(content) == 2 for content in contents.values())
+    assert asked_about(path.with_name("b"), items, category="letters/requests") == contents
+
+
+def test_a_suite_with_one_category_needs_none_named(path):
+    key = ("letters", "requests")
+    suite = own_suite(())
+    object.__setattr__(suite, "checklists", {key: suite.checklists[key]})
+    contents = asked_about(path, [Item("1", "A.", "x", question="What floats?")], suite=suite)
+    assert n_questions(contents["1"]) == 2
+
+
+def test_what_an_item_lacks_is_said(path):
+    def said(item, **options):
+        with pytest.raises(ChecklistError) as caught:
+            scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
+        return str(caught.value)
+
+    assert "item 1: is no task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
+    assert "item 1: has no question and no context" in said(Item("1", "A.", "x"), category="thanks")
+    cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
+    assert "item cut: its task lacks the whole instruction" in said(Item("cut", "A.", "x"), suite=cut)
+    assert "unknown category 'thank'; expected one of letters/thanks" in said(ITEMS[0], category="thank")
+    twice = own_suite()
+    checklist = Checklist("reports", "thanks", ("So?",), (100.0,))
+    object.__setattr__(twice, "checklists", {**twice.checklists, ("reports", "thanks"): checklist})
+    assert "the category thanks is in the areas letters, reports" in said(ITEMS[0], category="thanks", suite=twice)
+
+
+def test_notes_name_the_questions_and_what_their_weights_are(path):
+    judge = judge_of(path)
+    (one,) = judge.notes_on(ITEMS[:2])
+    assert one == "The questions: q0: Does it thank somebody? q1: Is it polite? q2: Is it without any flaw?"
+    assert judge.notes_on([*ITEMS, Item("report_2", "A.", "x")]) == (
+        "Questions without weights of their own weigh alike.",
+        "The items have 3 checklists, so q0 is the first question of each of them.",
+    )
+
+
+def test_the_signature_changes_with_whatever_scores_depend_on(path):
+    signatures = [
+        judge_of(path, **options).signature
+        for options in (
+            {},
+            {"n_ratings": 2},
+            {"temperature": 0.5},
+            {"max_tokens": 9},
+            {"seed": "a"},
+            {"profile": "upstream"},
+            {"n_tries": 1},
+            {"category": "thanks"},
+            {"suite": own_suite(TASKS[:3])},
+        )
+    ]
+    assert len(set(signatures)) == len(signatures)
+
+
+# Opened by its name
+
+
+def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
+    own_suite_in(tmp_path / "suite")
+    judge = open_evaluator(f"checklists:{tmp_path / 'suite'}", model="m", server=None, cache=_empty(tmp_path))
+    assert isinstance(judge, ChecklistJudge)
+    assert judge.options.max_tokens == 4096
+    assert "category" in options_of("checklists")
+    with pytest.raises(ChecklistError, match="no packaged suite of that name"):
+        open_evaluator("checklists:nowhere", model="m")
+    with pytest.raises(DiscernmentError, match="unknown evaluator 'checklists'"):
+        open_evaluator("checklists", model="m")
+
+
+def _empty(folder):
+    path = folder / "empty.jsonl"
+    path.write_bytes(b"")
+    return path
+
+
+def test_a_server_that_fails_leaves_what_came_before(path):
+    def behave(request):
+        if request.number < 1:
+            return answering(listed(*[1] * n_questions(request.prompt)))
+        return refusing(401, "no")
+
+    with serving(behave) as server:
+        where = Server(server.base_url, backoff=0.001, retries=0, concurrency=1)
+        judge = open_checklists(own_suite(), model="m", server=where, cache=path)
+        with pytest.raises(Exception, match="a key is needed"):
+            scores_of(judge)
+    assert len(Replies(path)) == 1
+
+
+# discern run
+
+
+def replied(request) -> Reply:
+    """Verdicts of a judge that counts words; some replies cannot be used at first."""
+    answer = request.prompt.partition("Answer: ")[2].partition("\n(end of the answer)")[0]
+    if len(answer) % 5 == 0 and request.again == 0 and request.number % 2 == 0:
+        return answering("Let me think first.")
+    levels = (0, 0.25, 0.5, 0.75, 1)
+    level = levels[min(4, len(answer.split()) // 6)]
+    return answering(listed(*[level] * n_questions(request.prompt)))
+
+
+@pytest.fixture
+def letters(tmp_path):
+    own_suite_in(tmp_path / "suite")
+    words = "Dear neighbour, I thank you for the ladder that you lent me in the spring. It was of great use."
+    rows = [
+        {"id": str(n), "text": f"{words} I needed it {n} times.", "task": "letters", "question": "Thank a neighbour."}
+        for n in range(12)
+    ]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+@pytest.fixture
+def discerned(letters, call, monkeypatch):
+    """Calls `discern run`, without pictures, which take longer than everything else."""
+    monkeypatch.chdir(letters)
+    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())
+
+    def run(url, *more):
+        usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
+        server = () if url is None else ("--base-url", url)
+        return call("discern", "run", *usual, "--kinds", "truncate/500,identity", "-o", "out", *server, *more)
+
+    return run
+
+
+def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
+    with serving(replied) as server:
+        code, out, err = discerned(server.base_url, "--dry-run", "--prompt-price", 1)
+        assert code == 0, err
+        assert out.startswith("48 ratings (12 equal to others); 36 requests of about ")
+        assert not server.requests
+        code, out, err = discerned(server.base_url)
+        assert code == 0, err
+        n_asked = len(server.requests)
+        assert n_asked >= 36
+        assert discerned(server.base_url)[0] == 0
+        assert len(server.requests) == n_asked
+    assert (letters / "out" / "checklist-replies.jsonl").exists()
+    with open(letters / "out" / "discernment-cells.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["kind"] == "truncate"]
+    assert {row["metric"] for row in rows} == {"checklist", "plain", "q0", "q1", "q2"}
+    assert {row["noticed"].lower() for row in rows} == {"true"}
+    assert "q0: Does it thank somebody?" in (letters / "out" / "discernment.md").read_text()
+    assert "evaluator:checklists:" in out
+    assert discerned(None, "--offline")[0] == 0
+
+
+def test_discern_run_says_what_is_missing(letters, discerned):
+    code, _, err = discerned(None, "--offline")
+    assert code == 3
+    assert "out/checklist-replies.jsonl: 48 of 48 ratings are missing, of 12 of 12 items" in err
+    lines = (letters / "texts.jsonl").read_text().replace(', "question": "Thank a neighbour."', "")
+    (letters / "texts.jsonl").write_text(lines)
+    code, _, err = discerned(None, "--dry-run")
+    assert code == 2
+    assert "item 0: has no question and no context" in err

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from makers.checklist_data import needs_hellobench, vectors
+from pfgen_fast.checklists import fit_weights
+from pfgen_fast.errors import ChecklistError
+
+
+def cases() -> Any:
+    return vectors("regression")["cases"]
+
+
+@needs_hellobench
+def test_the_worked_examples_follow() -> None:
+    names = []
+    for case in cases():
+        fitted, expected = fit_weights(case["x"], case["y"]), case["fit"]
+        assert fitted.mse == pytest.approx(expected["mse"], abs=1e-9)
+        assert fitted.r2 == pytest.approx(expected["r2"], abs=1e-9)
+        assert fitted.rank == expected["rank"]
+        if fitted.is_identified:
+            names.append(case["name"])
+            assert fitted.raw == pytest.approx(expected["weights"], abs=1e-9)
+            assert fitted.raw == pytest.approx(expected["bvls"], abs=1e-9)
+            assert fitted.raw == pytest.approx(expected["published_procedure"], abs=1e-4)
+            assert fitted.weights == pytest.approx(expected["normalised"], abs=1e-9)
+            assert fitted.at_bound == tuple(expected["at_bound"])
+    assert len(names) == len(cases()) - 1
+
+
+@needs_hellobench
+def test_open_weights_fit_as_well_and_are_equal() -> None:
+    (case,) = (case for case in cases() if case["fit"]["rank"] < len(case["x"][0]))
+    fitted = fit_weights(case["x"], case["y"])
+    assert not fitted.is_identified
+    assert fitted.weights == pytest.approx((50, 50))
+    assert fitted.raw == pytest.approx(case["fit"]["bvls"])
+
+
+@needs_hellobench
+def test_the_published_procedure_comes_near() -> None:
+    """What was published is a general minimiser that starts outside of the bounds, with a numerical gradient."""
+    optimize = pytest.importorskip("scipy.optimize")
+    for case in cases():
+        x, y = np.array(case["x"]), np.array(case["y"])
+        fitted = fit_weights(x, y)
+        if fitted.is_identified:
+            n = x.shape[1]
+            with np.errstate(all="ignore"):
+                found = optimize.minimize(
+                    lambda w, x=x, y=y: float(np.mean((y - x @ w) ** 2)), np.full(n, 0.5), bounds=[(0.5, None)] * n
+                )
+            assert found.x == pytest.approx(fitted.raw, abs=1e-4)
+
+
+def test_weights_have_the_sum_100_and_a_perfect_answer_its_mark() -> None:
+    fitted = fit_weights([[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]], [7, 4, 5, 7])
+    assert sum(fitted.weights) == pytest.approx(100)
+    assert fitted.perfect_mark == pytest.approx(sum(fitted.raw))
+    assert fitted.n_rows == 4
+
+
+def test_equal_marks_have_no_r2() -> None:
+    fitted = fit_weights([[1, 0.5], [0.5, 1]], [6, 6])
+    assert fitted.r2 is None
+    assert fitted.mse == pytest.approx(0)
+
+
+def test_another_bound_is_kept() -> None:
+    fitted = fit_weights([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0)
+    assert fitted.raw == (3, 0)
+    assert fitted.at_bound == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "marks", "message"),
+    [
+        ([], [], "no marks: expected at least one"),
+        ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
+        ([[1, 0], [1]], [1, 2], "verdicts that are no table of numbers"),
+        ([1, 0], [1, 2], "verdicts of 1 dimensions"),
+        ([[]], [1], "verdicts of no question"),
+        ([["a"]], [1], "verdicts that are no table of numbers"),
+        ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
+        ([[1, float("nan")]], [1], "row 0, question 1: the verdict is missing"),
+        ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
+        ([[1], [-0.25]], [1, 1], "row 1, question 0: the verdict is -0.25"),
+        ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
+        ([[1], [1]], [1, float("inf")], "row 1: the mark is inf"),
+        ([[1], [1]], [1, None], "row 1: the mark is missing"),
+        ([[1], [1]], [[1], [2]], "marks of 2 dimensions"),
+    ],
+)
+def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
+    with pytest.raises(ChecklistError, match=f"^{message}"):
+        fit_weights(verdicts, marks)
+
+
+@pytest.mark.parametrize("bound", [-1, 11, float("nan")])
+def test_a_bound_that_is_no_mark_is_refused(bound: float) -> None:
+    with pytest.raises(ChecklistError, match="the bound"):
+        fit_weights([[1]], [1], bound=bound)
+
+
+def test_weights_that_are_all_zero_are_refused() -> None:
+    with pytest.raises(ChecklistError, match="all weights are 0"):
+        fit_weights([[1, 0], [0, 1]], [0, 0], bound=0)

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from makers.own_checklists import own_suite
+from makers.people import people
+from pfgen_fast.checklists.fit_finding import fit_finding, fit_to_dict
+from pfgen_fast.checklists.fitting import fit_suite, write_weights
+from pfgen_fast.checklists.marks import Marks
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.weights import fit_weights
+from pfgen_fast.errors import ChecklistError
+
+SUITE = own_suite()
+THANKS, REQUESTS, WEATHER = ("letters", "thanks"), ("letters", "requests"), ("reports", "weather")
+RULE = {THANKS: (3.0, 2.0, 5.0), REQUESTS: (6.0, 3.0)}
+
+
+def test_the_rule_that_people_followed_comes_back() -> None:
+    fit = fit_suite(SUITE, people(SUITE, RULE))
+    assert fit.weights[THANKS] == pytest.approx((30, 20, 50))
+    assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
+    assert WEATHER not in fit.weights
+    assert fit.notes == ("1 of 3 categories have no marks, and keep what they have",)
+
+
+def test_the_suite_takes_the_weights_and_others_keep_theirs(tmp_path: Path) -> None:
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)})
+    write_suite(fit_suite(SUITE, marks).applied(), tmp_path / "suite")
+    suite = ChecklistSuite.load(tmp_path / "suite")
+    assert suite.checklists[THANKS].weights == fit_suite(SUITE, marks).weights[THANKS]
+    assert suite.checklists[REQUESTS] == SUITE.checklists[REQUESTS]
+    assert not suite.checklists[WEATHER].has_weights
+    assert suite.hash != SUITE.hash
+
+
+def test_the_weights_alone_have_the_form_of_a_suite(tmp_path: Path) -> None:
+    fit = fit_suite(SUITE, people(SUITE, RULE))
+    write_weights(fit, tmp_path / "weights.json")
+    written = json.loads((tmp_path / "weights.json").read_text())
+    assert written == {"letters": {"thanks": list(fit.weights[THANKS]), "requests": list(fit.weights[REQUESTS])}}
+
+
+def test_marks_that_leave_weights_open_give_none_unless_allowed(tmp_path: Path) -> None:
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, n_answers=2, annotators="a")
+    fit = fit_suite(SUITE, marks)
+    assert fit.weights == {}
+    assert fit.notes[0] == (
+        "letters/thanks: 2 marks define 2 of 3 weights, so that others fit as well; it gets no fitted weights"
+    )
+    with pytest.raises(ChecklistError, match="no category has weights that its marks define"):
+        write_weights(fit, tmp_path / "weights.json")
+    allowed = fit_suite(SUITE, marks, allow_unidentified=True)
+    assert sum(allowed.weights[THANKS]) == pytest.approx(100)
+    assert "nearest to equal" in allowed.notes[0]
+    assert "not defined: rank 2 of 3" in fit_finding(fit).to_markdown()
+
+
+def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
+    pooled, means = (fit_suite(SUITE, marks, combine=way).categories[THANKS] for way in ("pool", "mean"))
+    assert (pooled.fitted.n_rows, means.fitted.n_rows) == (36, 12)
+    assert pooled.n_answers == means.n_answers == 12
+    by_answer: dict[str, list[tuple[tuple[float, ...], float]]] = {}
+    for mark in marks.listed:
+        by_answer.setdefault(mark.response_sha256, []).append((mark.verdicts, mark.overall))
+    verdicts = [np.mean([row for row, _ in some], axis=0) for some in by_answer.values()]
+    overall = [np.mean([mark for _, mark in some]) for some in by_answer.values()]
+    assert means.fitted.raw == pytest.approx(fit_weights(verdicts, overall).raw)
+    with pytest.raises(ChecklistError, match="unknown way 'median'; expected one of mean, pool"):
+        fit_suite(SUITE, marks, combine="median")  # type: ignore[arg-type]
+
+
+def test_a_bound_of_zero_would_make_weights_that_no_suite_takes() -> None:
+    with pytest.raises(ChecklistError, match="the bound 0: expected a number above 0"):
+        fit_suite(SUITE, people(SUITE, RULE), bound=0)
+
+
+def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
+    (one,) = fit_suite(SUITE, marks).categories.values()
+    others = replace(marks, listed=tuple(mark for mark in marks.listed if mark.annotator != "b"))
+    assert one.without["b"] == fit_suite(SUITE, others).categories[THANKS].fitted
+    assert list(one.without) == ["a", "b", "c"]
+    assert one.largest_change is not None
+    assert one.largest_change[0] > 0
+
+
+def test_a_single_annotator_cannot_be_left_out() -> None:
+    (one,) = fit_suite(SUITE, people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a")).categories.values()
+    assert one.without == {}
+    assert one.largest_change is None
+
+
+def test_a_draw_takes_an_answer_with_all_its_annotators() -> None:
+    """Marks of two annotators who agree are worth no more than those of one."""
+    marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="a", noise=1)
+    twice = Marks(tuple(replace(mark, annotator=name) for mark in marks.listed for name in "ab"), "unit")
+    once, doubled = (fit_suite(SUITE, each, draws=200).categories[THANKS] for each in (marks, twice))
+    np.testing.assert_allclose(once.draws, doubled.draws, atol=1e-9)
+
+
+def test_spreads_are_those_of_the_draws() -> None:
+    (one,) = fit_suite(SUITE, people(SUITE, {THANKS: (3.0, 0.5, 5.0)}, noise=1), draws=300, seed=4).categories.values()
+    assert one.draws.shape == (300, 3)
+    np.testing.assert_allclose(one.draws.sum(axis=1), 100)
+    for question, spread in enumerate(one.spreads):
+        drawn = one.draws[:, question]
+        assert spread.mean == pytest.approx(drawn.mean())
+        assert spread.sd == pytest.approx(drawn.std(ddof=1))
+        assert (spread.low, spread.high) == pytest.approx(tuple(np.percentile(drawn, [2.5, 97.5])))
+        assert spread.low < one.fitted.weights[question] < spread.high
+    assert 0.2 < one.spreads[1].at_bound < 0.9
+
+
+def test_the_same_seed_gives_the_same_draws_whatever_else_is_fitted() -> None:
+    both, alone = people(SUITE, RULE, noise=1), people(SUITE, {THANKS: RULE[THANKS]}, noise=1)
+    one, other = (fit_suite(SUITE, marks, draws=50, seed=2).categories[THANKS] for marks in (both, alone))
+    assert one.draws.tolist() == other.draws.tolist()
+    assert fit_suite(SUITE, alone, draws=50, seed=3).categories[THANKS].draws.tolist() != one.draws.tolist()
+
+
+def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
+    fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
+    (one,) = fit.categories.values()
+    assert 0 < one.n_undefined < 200
+    assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights, and are left out"
+    assert len(one.spreads) == 3
+
+
+def test_the_finding_holds_what_was_fitted() -> None:
+    fit = fit_suite(SUITE, people(SUITE, RULE, noise=0.5), draws=50)
+    finding = fit_finding(fit)
+    assert finding.answer == (
+        "48 marks of 2 annotators define the weights of 2 of 2 categories; 0 of 5 weights lie at the bound."
+    )
+    weights = next(table for table in finding.tables if table.name == "weights")
+    assert [row[3] for row in weights.rows] == [*fit.weights[THANKS], *fit.weights[REQUESTS]]
+    data = fit_to_dict(fit)
+    assert data["categories"]["letters"]["thanks"]["weights"] == list(fit.weights[THANKS])
+    assert data["categories"]["letters"]["thanks"]["draws"]["weights"][0]["sd"] > 0
+    json.dumps(data)

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.own_checklists import own_suite
+from makers.people import people, row_of, write_rows
+from pfgen_fast.checklists.marks import read_marks
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import Answer, open_runs
+from pfgen_fast.checklists.suite import sha256_of
+from pfgen_fast.errors import ChecklistError
+
+SUITE = own_suite()
+ROW = {
+    "id": "letter_1",
+    "response_sha256": "0a",
+    "annotator": "a",
+    "category": "thanks",
+    "verdicts": [1, 0.5, 0.25],
+    "overall": 7,
+}
+
+
+def marked(path: Path, *rows: dict[str, Any], scale: Any = "unit") -> Any:
+    return read_marks(write_rows(path / "marks.jsonl", rows), SUITE, scale=scale)
+
+
+def test_marks_come_back_as_they_were_written(tmp_path: Path) -> None:
+    marks = people(SUITE, {("letters", "thanks"): (3, 2, 5), ("reports", "weather"): (1, 1, 1)})
+    assert marked(tmp_path, *map(row_of, marks.listed)).listed == marks.listed
+
+
+def test_verdicts_of_annotation_tools_are_divided_by_four(tmp_path: Path) -> None:
+    found = marked(tmp_path, {**ROW, "verdicts": [4, 2, 1]}, scale="ui")
+    assert found.listed[0].verdicts == (1, 0.5, 0.25)
+    assert found.listed[0].overall == 7
+
+
+@pytest.mark.parametrize("cell", ["[1, 0.5, 0.25]", "1 0.5 0.25", "1;0.5;0.25", "1, 0.5, 0.25"])
+def test_a_cell_of_a_csv_file_holds_all_verdicts(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text(f'id,response_sha256,annotator,verdicts,overall\nletter_1,0a,a,"{cell}",7\n')
+    (mark,) = read_marks(path, SUITE, scale="unit").listed
+    assert (mark.verdicts, mark.overall, mark.area, mark.category) == ((1, 0.5, 0.25), 7, "letters", "thanks")
+
+
+def test_a_mark_may_be_of_a_task_with_a_length(tmp_path: Path) -> None:
+    (mark,) = marked(tmp_path, {**ROW, "id": "report_1", "category": "weather", "length": "90"}).listed
+    assert (mark.id, mark.length, mark.area) == ("report_1", "90", "reports")
+
+
+def test_equal_marks_count_once(tmp_path: Path) -> None:
+    assert len(marked(tmp_path, ROW, ROW, {**ROW, "annotator": "b"}).listed) == 2
+
+
+def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ChecklistError, match=r"line 2: a marked the same answer to letter_1 otherwise before .*line 1"):
+        marked(tmp_path, ROW, {**ROW, "overall": 6})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
+        ({"id": None}, "line 1, id: expected a text, not nothing"),
+        ({"length": "8k"}, "line 1: unknown task 'letter_1'"),
+        ({"category": "requests"}, "line 1, category: 'requests' is not that of letter_1; expected 'thanks'"),
+        ({"response_sha256": ""}, "line 1, response_sha256: expected a text, not nothing"),
+        ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
+        ({"verdicts": [1, 0.5]}, "line 1, verdicts: 2 of them; expected 3, one for each question"),
+        ({"verdicts": None}, "line 1, verdicts: expected a list of numbers, not nothing"),
+        ({"verdicts": [1, "x", 0]}, r"line 1, verdicts\[1\]: expected a number, not 'x'"),
+        ({"verdicts": [1, None, 0]}, r"line 1, verdicts\[1\]: expected a number, not nothing"),
+        ({"verdicts": [1, True, 0]}, r"line 1, verdicts\[1\]: expected a number, not True"),
+        ({"verdicts": "[1, 0"}, "line 1, verdicts.*: not JSON"),
+        ({"verdicts": [1, 3, 0]}, "line 1, question 1: the verdict 3; expected 0 to 1; is this --scale ui"),
+        ({"verdicts": [1, 5, 0]}, "line 1, question 1: the verdict 5; expected 0 to 1$"),
+        ({"verdicts": [1, -0.25, 0]}, "line 1, question 1: the verdict -0.25; expected 0 to 1$"),
+        ({"overall": 11}, "line 1, overall: 11; expected a mark from 0 to 10"),
+        ({"overall": -1}, "line 1, overall: -1; expected a mark"),
+        ({"overall": None}, "line 1, overall: expected a number, not nothing"),
+        ({"overall": "inf"}, "line 1, overall: expected a number, not 'inf'"),
+    ],
+)
+def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ChecklistError, match=rf"marks\.jsonl, {message}"):
+        marked(tmp_path, {**ROW, **changes})
+
+
+def test_a_verdict_above_four_is_none_of_an_annotation_tool(tmp_path: Path) -> None:
+    with pytest.raises(ChecklistError, match=r"the verdict 5; expected 0 to 4$"):
+        marked(tmp_path, {**ROW, "verdicts": [4, 5, 0]}, scale="ui")
+
+
+def test_verdicts_that_look_like_the_other_scale_are_said(tmp_path: Path) -> None:
+    assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
+
+
+def test_broken_marks_are_said(tmp_path: Path) -> None:
+    notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
+    assert notes == ("1 of 1 overall marks are no whole numbers, and are taken as they are",)
+
+
+def test_the_scale_must_be_one_of_two() -> None:
+    with pytest.raises(ChecklistError, match="unknown scale 'percent'; expected one of unit, ui"):
+        read_marks(Path("marks.jsonl"), SUITE, scale="percent")  # type: ignore[arg-type]
+
+
+def test_a_file_without_marks_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "marks.csv"
+    path.write_text("id,response_sha256,annotator,verdicts,overall\n")
+    with pytest.raises(ChecklistError, match="no marks: expected at least one row"):
+        read_marks(path, SUITE, scale="unit")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("marks.jsonl", b'{"id": \n', "marks.jsonl, line 1"),
+        ("marks.jsonl", b'{"id": "\xff"}\n', "not UTF-8"),
+        ("marks.jsonl", b"[" * 100_000, "marks.jsonl, line 1"),
+        ("marks.txt", b"", "unknown file extension"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ChecklistError, match=message):
+        read_marks(path, SUITE, scale="unit")
+
+
+def test_marks_of_other_answers_are_stale_and_named(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", [Answer("letter_1", "Dear neighbour"), Answer("letter_2", "Dear teacher")], [], {})
+    rows = [
+        {**ROW, "response_sha256": sha256_of("Dear neighbour")},
+        {**ROW, "id": "letter_2", "response_sha256": sha256_of("Dear neighbour")},
+    ]
+    path = write_rows(tmp_path / "marks.jsonl", rows)
+    found = read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))
+    assert [mark.id for mark in found.listed] == ["letter_1"]
+    assert found.stale == ("letter_2",)
+    assert found.notes == ("1 marks are of answers that no run has, and are not used: letter_2",)
+    path.write_text(json.dumps(rows[1]))
+    with pytest.raises(ChecklistError, match="no marks are left: the runs have none of the 1 answers"):
+        read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))

@@ -1,0 +1,196 @@
+"""How much of a score is noise, and what questions are good for."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from makers.checklist_data import folder, needs_hellobench
+from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
+from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.noise import PartNoise, between_groups, measured, partial
+from pfgen_fast.checklists.noise_finding import noise_finding
+from pfgen_fast.checklists.sides import open_together
+from pfgen_fast.checklists.suite import LEVELS
+
+SUITE = made_suite()
+FIRST = judged(SUITE)
+
+
+def question(found, category, number):
+    return next(one for one in found.questions if one.question.labels[1:] == (category, number))
+
+
+def with_verdict(number, verdict):
+    """A change that gives a question the verdict that a function says."""
+
+    def change(_, one):
+        scores = list(one.scores)
+        scores[number] = verdict(one)
+        return replace(one, scores=tuple(scores))
+
+    return change
+
+
+def test_half_widths_follow_from_deviations():
+    part = PartNoise("p", n_tasks=100, n_ratings=2, between=20.0, within=10.0, apart=None)
+    assert part.variance() == pytest.approx((400 + 50) / 100)
+    assert part.half_width() == pytest.approx(1.96 * math.sqrt(4.5), rel=1e-4)
+    n = part.tasks_for(1.0)
+    assert part.half_width(n / 100) <= 1.0 < part.half_width((n - 1) / 100)
+    k = part.ratings_for(3.95)
+    assert part.half_width(ratings=k) <= 3.95 < part.half_width(ratings=k - 1)
+    assert part.ratings_for(1.0) is None
+    assert PartNoise("p", 100, 1, 20.0, None, None).ratings_for(10.0) is None
+
+
+def test_the_deviation_of_tasks_is_that_of_their_scores():
+    found = measured(side({"m": FIRST["beta"]}), SUITE)
+    scores = [100 * sum(one.scores) for one in FIRST["beta"] if one.id.startswith("fable")]
+    (part,) = (one for one in found.parts if one.name == "stories")
+    assert part.between == pytest.approx(float(np.std(scores, ddof=1)))
+    assert part.within is None
+    assert part.half_width_of_difference is None
+    assert part.n_tasks == 12
+
+
+def test_ratings_tell_their_own_noise_from_that_of_tasks():
+    tremble = trembling(0.8, 4)
+    several = {"m": [tremble("m", replace(one, rating=k)) for one in FIRST["beta"] for k in (1, 2, 3)]}
+    several = changed(several, lambda _, one: replace(one, version="judge-1"))
+    found = measured(side(several), SUITE)
+    (part,) = (one for one in found.parts if one.name == "stories")
+    scores = np.array([100 * sum(one.scores) for one in several["m"] if one.id.startswith("fable")]).reshape(-1, 3)
+    assert part.n_ratings == 3
+    within = scores.var(axis=1, ddof=1).mean()
+    assert part.within == pytest.approx(math.sqrt(within))
+    assert part.between == pytest.approx(math.sqrt(scores.mean(axis=1).var(ddof=1) - within / 3))
+    assert "between ratings of the same answer" in noise_finding(found).paragraph
+
+
+def test_an_average_counts_areas_alike():
+    found = measured(side(FIRST), SUITE)
+    letters, stories = found.parts
+    expected = (letters.variance() + stories.variance()) / 4
+    assert found.average.variance() == pytest.approx(expected)
+    n = found.average.tasks_for(5.0)
+    assert found.average.half_width(n / found.average.n_tasks) == pytest.approx(5.0, rel=0.02)
+
+
+def test_a_question_that_is_always_met_tells_nothing_apart():
+    found = measured(side(changed(FIRST, with_verdict(1, lambda one: 1.0))), SUITE)
+    one = question(found, "fable", 1)
+    assert (one.mean, one.best) == (1, 1)
+    assert one.between_models is None
+    assert one.repeats is None
+    assert one.alone is None
+    assert question(found, "fable", 0).between_models > 0.1
+
+
+def test_a_question_that_repeats_another_is_named():
+    found = measured(side(changed(FIRST, with_verdict(2, lambda one: one.scores[0]))), SUITE)
+    one = question(found, "thanks", 2)
+    assert one.like == 0
+    assert one.repeats == pytest.approx(1)
+    assert "thanks" in noise_finding(found).paragraph
+
+
+def test_a_question_that_rewards_length_is_named():
+    longer = with_verdict(3, lambda one: LEVELS[min(4, one.words // 180)])
+    found = measured(side(changed(FIRST, longer)), SUITE)
+    one = question(found, "complaint", 3)
+    assert one.words > 0.9
+    assert one.words_alone > 0.9
+    assert abs(question(found, "complaint", 0).words_alone) < 0.3
+    assert "questions reward length" in noise_finding(found).paragraph
+
+
+def test_without_words_nothing_is_said_of_length():
+    found = noise_finding(measured(side(changed(FIRST, lambda _, one: replace(one, words=None))), SUITE))
+    assert "reward length" not in found.paragraph
+    assert any("numbers of words are unknown" in note for note in found.notes)
+
+
+def test_the_last_question_alone_is_compared_with_the_score():
+    same = changed(FIRST, lambda _, one: replace(one, scores=(one.scores[3],) * 4))
+    explained, tables = measured(side(same), SUITE).last_alone
+    assert explained == pytest.approx(1)
+    assert tables.tau.value == 1
+    draw = random.Random(0)
+    none = changed(FIRST, with_verdict(3, lambda one: draw.choice(LEVELS)))
+    assert measured(side(none), SUITE).last_alone[0] < 0.7
+
+
+def test_the_share_between_groups_is_zero_by_chance():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 25)
+    shares = [between_groups(draw.normal(size=100), groups) for _ in range(300)]
+    assert abs(float(np.mean(shares))) < 0.01
+    assert between_groups(np.ones(4), np.array([0, 0, 1, 1])) is None
+    assert between_groups(np.arange(3.0), np.zeros(3, dtype=int)) is None
+
+
+def test_partial_correlations_are_those_of_residuals():
+    draw = np.random.default_rng(1)
+    z = draw.normal(size=200)
+    x, y = z + draw.normal(size=200), z + draw.normal(size=200)
+    residuals = [column - np.polyval(np.polyfit(z, column, 1), z) for column in (x, y)]
+    xy, xz, yz = (np.corrcoef(a, b)[0, 1] for a, b in ((x, y), (x, z), (y, z)))
+    assert partial(xy, xz, yz) == pytest.approx(np.corrcoef(*residuals)[0, 1])
+    assert partial(0.5, None, 0.1) is None
+
+
+def test_one_model_is_told_from_none():
+    found = noise_finding(measured(side({"m": FIRST["alpha"]}), SUITE))
+    assert any("one model cannot be told from others" in note for note in found.notes)
+    assert [table.name for table in found.tables] == ["parts", "questions"]
+
+
+def test_the_command_tells_and_writes(tmp_path, call):
+    suite, path = written_suite(tmp_path / "suite", SUITE), written(tmp_path / "runs", FIRST)
+    code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--wanted", "5")
+    assert code == 0
+    assert "±5 would need" in printed
+    code, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json", "-o", tmp_path / "out")
+    assert len(json.loads(printed)["tables"]["questions"]) == 12
+    assert (tmp_path / "out" / "noise.html").exists()
+
+
+def test_words_are_counted_where_they_are_not_published(tmp_path, call):
+    suite, path = written_suite(tmp_path / "suite", SUITE), tmp_path / "runs"
+    listed, texts = [], []
+    for number, one in enumerate(FIRST["alpha"]):
+        text = "word " * (number + 1)
+        texts.append(json.dumps({"id": one.id, "response": text}))
+        verdict = LEVELS[min(4, number % 12 // 2)]
+        listed.append(replace(one, words=None, scores=(verdict, *one.scores[1:])))
+    written(path, {"alpha": listed})
+    (path / "alpha" / "answers.jsonl").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    _, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json")
+    rows = json.loads(printed)["tables"]["questions"]
+    of_first = [row["with words"] for row in rows if row["number"] == 0]
+    assert all(value > 0.9 for value in of_first)
+
+
+def test_several_versions_are_refused_unless_mixed(tmp_path, call):
+    suite = written_suite(tmp_path / "suite", SUITE)
+    both = {m: [*x[:20], *(replace(one, version="judge-2") for one in x[20:])] for m, x in FIRST.items()}
+    path = written(tmp_path / "runs", both)
+    code, _, said = call("checklists", "noise", path, "--suite", suite)
+    assert code == 2
+    assert "judgements of 2 judges or versions: judge judge-1; judge judge-2" in said
+    assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
+
+
+@needs_hellobench
+def test_the_published_last_questions_stand_for_nearly_all_of_the_score():
+    suite = import_suite(folder())
+    files = sorted((folder() / "judgements").glob("*.jsonl.xz"))
+    (one,) = open_together(files, suite)
+    explained, tables = measured(one, suite).last_alone
+    assert explained == pytest.approx(0.885, abs=0.001)
+    assert tables.tau.value == pytest.approx(0.989, abs=0.001)

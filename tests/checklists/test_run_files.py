@@ -1,0 +1,203 @@
+"""Runs: where they are found, answers that are read line by line, and what is said of lines that cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.suite_folders import write_suite_files
+from pfgen_fast.checklists import Answer, ChecklistSuite, Judgement, open_runs
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.tables import parquet
+
+ANSWERS = (
+    Answer("thanks-1", "Thank you.\n\u2028 \x00"),
+    Answer("fable-1", "A heron spoke.", trial=2, finish_reason="stop"),
+    Answer("fable-1", "", length="2k"),
+)
+JUDGEMENTS = (Judgement("thanks-1", ANSWERS[0].sha256, (1.0, 0.5), judge="j", reasons=("warm", None)),)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> ChecklistSuite:
+    return ChecklistSuite.load(write_suite_files(tmp_path / "suite"))
+
+
+def lines(*rows: Any) -> str:
+    return "".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows)
+
+
+def run_with(folder: Path, answers: str | bytes, name: str = "answers.jsonl") -> Path:
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(answers if isinstance(answers, bytes) else answers.encode())
+    return folder
+
+
+def test_what_is_written_is_read_again(tmp_path: Path, suite: ChecklistSuite) -> None:
+    write_run(tmp_path / "heron", ANSWERS, JUDGEMENTS, {"model": "org/heron", "temperature": 0.8})
+
+    (run,) = open_runs([tmp_path / "heron"])
+
+    assert (run.key, run.name, run.config["temperature"]) == ("heron", "org/heron", 0.8)
+    assert list(run.answers(suite).values()) == list(ANSWERS)
+    assert run.judgements(suite) == list(JUDGEMENTS)
+
+
+def test_writing_again_leaves_nothing_of_before(tmp_path: Path, suite: ChecklistSuite) -> None:
+    run_with(tmp_path / "heron", b"", "answers.jsonl.xz")
+    (tmp_path / "heron" / "judgements.parquet").write_bytes(b"")
+    (tmp_path / "heron" / "notes.txt").write_text("mine")
+
+    write_run(tmp_path / "heron", ANSWERS, [], {"model": "heron"})
+
+    assert sorted(path.name for path in (tmp_path / "heron").iterdir()) == ["answers.jsonl", "config.json", "notes.txt"]
+
+
+def test_runs_are_found_at_any_depth_and_once(tmp_path: Path) -> None:
+    for name in ("stork", "org/heron"):
+        write_run(tmp_path / "runs" / name, ANSWERS, [], {"model": name})
+    run_with(tmp_path / "runs/stork/sentinels", b"", "answers.jsonl")
+
+    found = open_runs([tmp_path / "runs", tmp_path / "runs" / "stork"])
+
+    assert [run.key for run in found] == ["heron", "stork"]
+    assert [run.key for run in open_runs([str(tmp_path / "runs" / "*")])] == ["heron", "stork"]  # type: ignore[list-item]
+
+
+def test_a_file_stands_for_a_run_of_its_name(tmp_path: Path, suite: ChecklistSuite) -> None:
+    write_run(tmp_path / "run", ANSWERS, JUDGEMENTS, {})
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (tmp_path / "run/judgements.jsonl").rename(folder / "heron.jsonl")
+    (tmp_path / "run/answers.jsonl").rename(folder / "stork.jsonl")
+
+    heron, stork = open_runs([folder])
+
+    assert (heron.key, heron.answers(suite), len(heron.judgements(suite))) == ("heron", {}, 1)
+    assert (stork.key, len(stork.answers(suite)), stork.judgements(suite)) == ("stork", 3, [])
+    assert [run.key for run in open_runs([folder / "heron.jsonl"])] == ["heron"]
+
+
+def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("a/heron", "b/heron"):
+        write_run(tmp_path / name, ANSWERS, [], {})
+
+    with pytest.raises(ChecklistError, match=r"b.heron: a run of the name heron is in .*a.heron, too"):
+        open_runs([tmp_path])
+
+
+def test_a_path_without_a_run_says_what_a_run_is(tmp_path: Path) -> None:
+    with pytest.raises(ChecklistError, match=r"holds no run; expected a folder with answers.jsonl or judgements.jsonl"):
+        open_runs([tmp_path])
+    with pytest.raises(ChecklistError, match="none: no such file or folder"):
+        open_runs([tmp_path / "none"])
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '"a"'])
+def test_a_config_that_is_no_object_is_refused(tmp_path: Path, content: str) -> None:
+    write_run(tmp_path / "heron", ANSWERS, [], {})
+    (tmp_path / "heron/config.json").write_text(content)
+
+    with pytest.raises(ChecklistError, match=r"config.json"):
+        open_runs([tmp_path])
+
+
+def test_answers_may_be_a_parquet_file(tmp_path: Path, suite: ChecklistSuite) -> None:
+    pa = parquet.pyarrow()
+    (tmp_path / "heron").mkdir()
+    rows = [{"id": answer.id, "length": answer.length, "response": answer.response} for answer in ANSWERS]
+    pa.parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "heron/answers.parquet")
+
+    (run,) = open_runs([tmp_path / "heron"])
+
+    assert [answer.response for answer in run.answers(suite).values()] == [answer.response for answer in ANSWERS]
+
+
+GOOD = {"id": "thanks-1", "response": "Thanks."}
+DEEP = '{"id": "fable-1", "response": "x", "deep": ' + "[" * 100_000 + "]" * 100_000 + "}"
+UNREADABLE: dict[str, tuple[Any, str]] = {
+    "no-json": ("{]", "line 1, column 2: not JSON"),
+    "no-object": ("[1]", "line 1: expected an object, not a list"),
+    "no-utf8": (b'{"id": "\xff"}\n', "line 1: not UTF-8"),
+    "surrogate": (lines({"id": "fable-1", "response": "\ud800"}), "line 1: response: a lone surrogate"),
+    "deep": (DEEP, "line 1.* nested"),
+    "long": (lines({"id": "fable-1", "response": "x" * (2 << 20)}), "line 1: longer than 1 MiB, which is the limit"),
+    "no-id": (lines({"response": "x"}), "line 1: the key 'id' is missing"),
+    "no-response": (lines({"id": "fable-1"}), "line 1: the key 'response' is missing"),
+    "null": (lines({"id": "fable-1", "response": None}), "line 1: response: expected a string, not null"),
+    "trial": (lines({"id": "fable-1", "response": "x", "trial": 0}), "line 1: trial: expected a whole number from 1"),
+    "digits": ('{"id": "fable-1", "response": "x", "n": ' + "1" * 5000 + "}", "line 1.*an integer has more than"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_line_that_cannot_be_read_is_named_and_the_others_are_there(
+    tmp_path: Path, suite: ChecklistSuite, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
+    content, message = UNREADABLE[name]
+    first = content if isinstance(content, bytes) else lines(content.removesuffix("\n")).encode()
+    (run,) = open_runs([run_with(tmp_path / "heron", first + lines(GOOD).encode())])
+
+    with pytest.raises(ChecklistError, match=message):
+        run.answers(suite)
+    faults: list[str] = []
+    answers = run.answers(suite, on_fault=faults.append)
+
+    assert [answer.response for answer in answers.values()] == ["Thanks."]
+    assert len(faults) == 1
+    with pytest.raises(ChecklistError, match=message):
+        raise ChecklistError(faults[0])
+    assert "\n" not in faults[0]
+    assert len(faults[0]) < 500
+
+
+def test_the_last_line_may_lack_its_end_and_the_first_may_have_a_mark(tmp_path: Path, suite: ChecklistSuite) -> None:
+    content = b"\xef\xbb\xbf" + lines(GOOD, "", {"id": "fable-1", "response": "x"}).encode().removesuffix(b"\n")
+    (run,) = open_runs([run_with(tmp_path / "heron", content)])
+
+    assert len(run.answers(suite)) == 2
+
+
+def test_an_unknown_task_is_an_error_that_names_the_nearest(tmp_path: Path, suite: ChecklistSuite) -> None:
+    (run,) = open_runs([run_with(tmp_path / "heron", lines(GOOD, {"id": "fable1", "response": "x"}))])
+
+    with pytest.raises(ChecklistError, match="line 2: unknown task 'fable1'; expected one of fable-1"):
+        run.answers(suite, on_fault=lambda _: None)
+
+
+def test_two_answers_to_one_task_are_an_error_and_equal_ones_are_one(tmp_path: Path, suite: ChecklistSuite) -> None:
+    equal = run_with(tmp_path / "equal", lines(GOOD, GOOD))
+    other = run_with(tmp_path / "other", lines(GOOD, {**GOOD, "response": "No."}))
+    runs = open_runs([equal, other])
+
+    assert len(runs[0].answers(suite)) == 1
+    with pytest.raises(ChecklistError, match="line 2: another answer to thanks-1 came before; expected one"):
+        runs[1].answers(suite)
+
+
+def test_answers_with_other_trials_are_other_answers(tmp_path: Path, suite: ChecklistSuite) -> None:
+    (run,) = open_runs([run_with(tmp_path / "heron", lines(GOOD, {**GOOD, "trial": 2, "response": "No."}))])
+
+    assert list(run.answers(suite)) == [("thanks-1", None, 1), ("thanks-1", None, 2)]
+
+
+def test_a_damaged_file_is_an_error_with_its_name(tmp_path: Path, suite: ChecklistSuite) -> None:
+    (run,) = open_runs([run_with(tmp_path / "heron", b"\xfd7zXZ\x00rest", "answers.jsonl.xz")])
+
+    with pytest.raises(ChecklistError, match=r"answers.jsonl.xz: damaged or cut off"):
+        run.answers(suite, on_fault=lambda _: None)
+
+
+def test_content_beyond_the_limit_is_refused(
+    tmp_path: Path, suite: ChecklistSuite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_BYTES", 1 << 20)
+    many = lines(*({**GOOD, "trial": trial, "response": "x" * 1000} for trial in range(1, 2000)))
+    (run,) = open_runs([run_with(tmp_path / "heron", many)])
+
+    with pytest.raises(ChecklistError, match="holds more than 1 MiB, which is the limit"):
+        run.answers(suite, on_fault=lambda _: None)

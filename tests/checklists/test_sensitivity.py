@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from makers.own_checklists import own_suite
+from makers.people import people
+from pfgen_fast.checklists.fit_finding import fit_finding
+from pfgen_fast.checklists.fitting import fit_suite
+from pfgen_fast.checklists.scores import AnswerScore, Average, ModelScores, Part, Scores
+from pfgen_fast.checklists.sensitivity import drawn_weights, sensitivity
+from pfgen_fast.checklists.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
+from pfgen_fast.checklists.table_stability import fitted_stability, stability
+from pfgen_fast.checklists.verdict_sums import verdict_sums
+from pfgen_fast.errors import ChecklistError
+
+SUITE = own_suite()
+GOOD = {
+    "letter_1": (1, 1, 0.5),
+    "letter_2": (1, 0.5, 1),
+    "letter_3": (1, 0.5),
+    "report_1": (1, 1, 0),
+    "report_2": (1, 1, 1),
+}
+FAIR = {
+    "letter_1": (0.5, 1, 1),
+    "letter_2": (0.5, 1, 1),
+    "letter_3": (0.5, 1),
+    "report_1": (1, 1, 0),
+    "report_2": (1, 0, 1),
+}
+MISSING = {"letter_1": (1, 1, 1), "report_2": (1, 1, 1)}
+
+
+def scores_of(verdicts: Mapping[str, Mapping[str, tuple[float, ...]]]) -> Scores:
+    models = []
+    for name, of_tasks in verdicts.items():
+        answers = tuple(
+            AnswerScore((id, None, 1), SUITE.by_key[id, None], said, 0.0, 0.0, None) for id, said in of_tasks.items()
+        )
+        areas = {
+            area: Part(
+                sum(answer.task.area == area for answer in answers),
+                tuple(t.id for t in SUITE.tasks if t.area == area and t.length is None and t.id not in of_tasks),
+            )
+            for area in SUITE.areas
+        }
+        models.append(ModelScores(name, name, "", areas, {}, {}, Average(), answers))
+    return Scores(SUITE, tuple(models))
+
+
+def test_averages_follow_from_sums_of_verdicts() -> None:
+    sums = verdict_sums(scores_of({"good": GOOD}))
+    # letters: 50+30+10, 50+15+20, 60+20; reports: 200/3, 100
+    expected = (((90 + 85 + 80) / 3 - 75) * 4 + ((200 / 3 + 100) / 2 - 75) * 4) / 2
+    assert sums.averages(sums.weights)[0].tolist() == pytest.approx([expected])
+    answers = ((90 + 85 + 80 + 200 / 3 + 100) / 5 - 75) * 4
+    assert sums.over_answers(sums.weights)[0].tolist() == pytest.approx([answers])
+
+
+def test_missing_answers_count_as_zero_where_that_is_asked() -> None:
+    sums = verdict_sums(scores_of({"few": MISSING}))
+    assert sums.averages(sums.weights)[0].tolist() == pytest.approx([100])
+    as_zero = sums.averages(sums.weights, missing_as_zero=True)[0]
+    assert as_zero.tolist() == pytest.approx([((100 / 3 - 75) * 4 + (50 - 75) * 4) / 2])
+
+
+def test_tasks_with_a_length_do_not_count() -> None:
+    scores = scores_of({"good": GOOD})
+    (model,) = scores.models
+    long = AnswerScore(("report_1", "90", 1), SUITE.by_key["report_1", "90"], (0, 0, 0), 0, 0, None)
+    object.__setattr__(model, "answers", (*model.answers, long))
+    assert (
+        verdict_sums(scores).averages(SUITE_WEIGHTS).tolist()
+        == verdict_sums(scores_of({"good": GOOD})).averages(SUITE_WEIGHTS).tolist()
+    )
+
+
+SUITE_WEIGHTS = {key: checklist.weights for key, checklist in SUITE.checklists.items()}
+
+
+def test_a_model_without_an_area_is_left_out_and_named() -> None:
+    only_letters = {id: said for id, said in GOOD.items() if id.startswith("letter")}
+    found = sensitivity(scores_of({"good": GOOD, "half": only_letters, "fair": FAIR}), draws=0)
+    assert found.models == ("good", "fair")
+    assert "left out, because an area has no judged answer: half" in found.notes
+
+
+def test_each_decision_is_compared_with_the_usual_table() -> None:
+    found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=0)
+    assert found.models == ("few", "good", "fair")
+    equal, as_zero, over_answers = found.variations
+    assert [one.name for one in found.variations] == [
+        "equal weights",
+        "missing answers as zero",
+        "the mean of all answers",
+    ]
+    assert as_zero.places.tolist() == [3, 1, 2]
+    assert as_zero.moved.tolist() == [2, -1, -1]
+    assert as_zero.kendall == pytest.approx(-1 / 3)
+    assert as_zero.shifts[1:].tolist() == [0, 0]
+    assert equal.averages[0] == over_answers.averages[0] == pytest.approx(100)
+    assert found.drawn is None
+
+
+def test_equal_weights_shift_a_category_by_what_its_scores_lose() -> None:
+    found = sensitivity(scores_of({"good": GOOD, "fair": FAIR}), draws=0)
+    requests = next(one for one in found.categories if one.key == ("letters", "requests"))
+    # 60/40: good 80, fair 70; equal: 75 both. Times four.
+    assert (requests.mean_shift, requests.largest_shift) == pytest.approx((0, -20))
+    assert (requests.lowest_weight, requests.highest_weight) == (40, 60)
+
+
+def test_a_single_model_has_no_order() -> None:
+    with pytest.raises(ChecklistError, match="good is the only model"):
+        sensitivity(scores_of({"good": GOOD}))
+
+
+def test_without_a_judged_answer_in_each_area_there_is_nothing_to_say() -> None:
+    with pytest.raises(ChecklistError, match="no model has a judged answer in every area"):
+        sensitivity(scores_of({"few": {"letter_1": (1, 1, 1)}}))
+
+
+@pytest.mark.parametrize("weights", [(20, 80), (50, 30, 20), (0.5, 99.5), (100 / 7,) * 7])
+@pytest.mark.parametrize("concentration", [2, 10, 100])
+def test_random_weights_have_the_given_mean_and_the_sum_100(weights: tuple[float, ...], concentration: int) -> None:
+    drawn = drawn_weights(weights, 4000, concentration=concentration)
+    np.testing.assert_allclose(drawn.sum(axis=1), 100)
+    assert (drawn >= 0).all()
+    error = drawn.std(axis=0) / np.sqrt(4000)
+    assert (abs(drawn.mean(axis=0) - weights) < 5 * error + 1e-9).all()
+
+
+def test_random_weights_vary_as_those_of_a_dirichlet_distribution() -> None:
+    weights = np.array([20.0, 30.0, 50.0])
+    drawn = drawn_weights(weights, 20_000, concentration=100)
+    assert drawn.std(axis=0) == pytest.approx(np.sqrt(weights * (100 - weights) / 101), rel=0.03)
+
+
+def test_a_concentration_of_one_is_refused() -> None:
+    with pytest.raises(ChecklistError, match="the concentration 1"):
+        drawn_weights((50, 50), 10, concentration=1)
+
+
+def test_draws_tell_how_sure_an_order_is() -> None:
+    sums = verdict_sums(scores_of({"fair": FAIR, "good": GOOD, "same": dict(GOOD)}))
+    usual = sums.weights
+    draws = {("letters", "requests"): np.array([[60.0, 40.0], [40.0, 60.0], [0.0, 100.0], [60.0, 40.0]])}
+    found = stability(sums, usual, draws)
+    assert found.models == ("good", "same", "fair")
+    assert found.n_draws == 4
+    assert found.keeps_order.tolist() == [0, 1], "equal averages are not above each other"
+    assert found.kendall == pytest.approx(1)
+    assert found.low[0] < found.usual[0]
+    assert found.high[0] == found.usual[0]
+
+
+def test_models_that_are_equal_have_no_order() -> None:
+    found = sensitivity(scores_of({"good": GOOD, "same": dict(GOOD)}), draws=20)
+    assert found.drawn is not None
+    assert found.drawn.kendall is None
+    assert found.variations[0].kendall is None
+    finding = sensitivity_finding(found)
+    assert "the 2 models have no order" in finding.paragraph
+    json.dumps(sensitivity_to_dict(found))
+
+
+def test_draws_of_fitted_weights_make_draws_of_the_table() -> None:
+    marks = people(SUITE, {("letters", "thanks"): (2.0, 4.0, 3.0)}, noise=1)
+    fit = fit_suite(SUITE, marks, draws=100)
+    found = fitted_stability(fit, verdict_sums(scores_of({"good": GOOD, "fair": FAIR})))
+    assert found is not None
+    fitted = {**SUITE_WEIGHTS, **fit.weights}
+    usual = verdict_sums(scores_of({"good": GOOD})).averages(fitted)[0, 0]
+    assert found.usual[found.models.index("good")] == pytest.approx(usual)
+    assert "above the next" in fit_finding(fit, found).to_markdown()
+    assert fitted_stability(fit_suite(SUITE, marks), verdict_sums(scores_of({"good": GOOD}))) is None
+
+
+def test_the_finding_names_who_moves_farthest() -> None:
+    found = sensitivity(scores_of({"fair": FAIR, "good": GOOD, "few": MISSING}), draws=50)
+    finding = sensitivity_finding(found)
+    assert "at most few moves by 2 places (missing answers as zero)" in finding.answer
+    variations, models, categories, draws = finding.tables
+    assert [row[0] for row in models.rows] == ["1", "2", "3"]
+    assert len(categories.rows) == 3
+    data = sensitivity_to_dict(found)
+    assert data["variations"]["missing answers as zero"]["models"][0]["place"] == 3
+    assert data["draws"]["concentration"] == 100
+    assert len(variations.rows) == len(draws.rows) == 3
+
+
+def test_two_models_are_enough_for_an_order() -> None:
+    found = sensitivity(scores_of({"good": GOOD, "few": MISSING}), draws=20)
+    assert [one.kendall for one in found.variations] == [1, -1, 1]
+    assert found.drawn is not None
+    assert found.drawn.kendall == 1

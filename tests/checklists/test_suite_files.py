@@ -1,0 +1,320 @@
+"""Folders of checklist suites: what is read, what is refused with which sentence, and that writing changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, WEIGHTS, with_task, write_suite_files
+from pfgen_fast.checklists import ChecklistSuite
+from pfgen_fast.checklists.prompt_files import PLACES, PROMPTS, packaged_prompts
+from pfgen_fast.checklists.suite_files import packaged_suites, write_suite
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.files.compression import compressing
+from pfgen_fast.tables import parquet
+
+DEEP = '{"id": "x", "deep": ' + "[" * 5000 + "]" * 5000 + "}"
+
+
+def test_a_suite_is_read_whole(tmp_path: Path) -> None:
+    suite = ChecklistSuite.load(write_suite_files(tmp_path))
+
+    assert [task.key for task in suite.tasks] == [("thanks-1", None), ("fable-1", None), ("fable-1", "2k")]
+    assert suite.areas == ("letters", "stories")
+    assert suite.lengths == ("2k",)
+    assert suite.by_key["fable-1", "2k"].wanted_words == 2000
+    assert suite.checklist(suite.tasks[0]).weights == (60, 40)
+    assert suite.has_weights
+    assert suite.rescaling(80) == 20
+    assert suite.notes == ()
+    assert suite.prompts == packaged_prompts("en")
+
+
+def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
+    folder = write_suite_files(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
+
+    suite = ChecklistSuite.load(folder)
+
+    assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
+    assert suite.levels == (0, 0.25, 0.5, 0.75, 1)
+    assert suite.areas == ("letters", "stories")
+    assert not suite.has_weights
+    assert suite.checklist(suite.tasks[1]).weights == (100 / 3,) * 3
+
+
+def test_a_japanese_suite_counts_characters_and_has_japanese_prompts(tmp_path: Path) -> None:
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"suite.json": {"format": 1, "language": "ja"}}))
+
+    assert suite.words == "characters"
+    assert suite.prompts == packaged_prompts("ja")
+
+
+def test_writing_and_reading_change_nothing(tmp_path: Path) -> None:
+    read = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
+
+    write_suite(read, tmp_path / "b")
+    again = ChecklistSuite.load(tmp_path / "b")
+
+    assert again.hash == read.hash
+    assert again.tasks == read.tasks
+    for field in dataclasses.fields(read):
+        if field.name != "folder":
+            assert getattr(again, field.name) == getattr(read, field.name), field.name
+
+
+def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
+    first = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
+    folder = write_suite_files(tmp_path / "b", {"tasks.jsonl": None, "tasks.jsonl.gz": b""})
+    weightless = {key: dataclasses.replace(one, has_weights=False) for key, one in first.checklists.items()}
+
+    write_suite(dataclasses.replace(first, checklists=weightless), folder)
+
+    assert sorted(path.name for path in folder.iterdir()) == ["checklists.json", "prompts", "suite.json", "tasks.jsonl"]
+    assert not ChecklistSuite.load(folder).has_weights
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "answers.jsonl"])
+def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -> None:
+    suite = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / name).write_text("mine")
+
+    with pytest.raises(ChecklistError, match="holds something else than a suite"):
+        write_suite(suite, tmp_path / "b")
+
+
+@pytest.mark.parametrize("ending", [".xz", ".gz", ".zst"])
+def test_tasks_may_be_compressed(tmp_path: Path, ending: str) -> None:
+    content = "".join(f"{json.dumps(task)}\n" for task in TASKS).encode()
+    folder = write_suite_files(tmp_path, {"tasks.jsonl": None})
+    path = folder / f"tasks.jsonl{ending}"
+    with path.open("wb") as file, compressing(file, path) as packed:
+        packed.write(content)
+
+    assert len(ChecklistSuite.load(folder).tasks) == len(TASKS)
+
+
+def test_tasks_may_be_a_parquet_file(tmp_path: Path) -> None:
+    pa = parquet.pyarrow()
+    folder = write_suite_files(tmp_path, {"tasks.jsonl": None})
+    pa.parquet.write_table(pa.Table.from_pylist(list(reversed(TASKS))), folder / "tasks.parquet")
+
+    suite = ChecklistSuite.load(folder)
+
+    assert set(suite.by_key) == {(task["id"], task.get("length")) for task in TASKS}
+
+
+def test_own_questions_are_put_into_a_common_list(tmp_path: Path) -> None:
+    checklists = {
+        "common": {"usual": ["One?", "Two?", "Last?"]},
+        "letters": {"thanks": {"common": "usual", "own": ["Own?"], "at": 2}},
+        "stories": {"fable": {"common": "usual"}},
+    }
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"checklists.json": checklists, "weights.json": None}))
+
+    assert suite.checklists["letters", "thanks"].questions == ("One?", "Two?", "Own?", "Last?")
+    assert suite.checklists["stories", "fable"].questions == ("One?", "Two?", "Last?")
+
+
+def test_weights_with_another_sum_are_divided_by_it_and_that_is_said(tmp_path: Path) -> None:
+    weights = {**WEIGHTS, "letters": {"thanks": [3, 1]}}
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": weights}))
+
+    assert suite.checklists["letters", "thanks"].weights == (75, 25)
+    assert suite.notes == ("weights whose sum was not 100 were divided by it: letters/thanks (4)",)
+
+
+def test_weights_whose_sum_is_100_but_for_rounding_are_not_mentioned(tmp_path: Path) -> None:
+    weights = {**WEIGHTS, "letters": {"thanks": [60.00000001, 40]}}
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": weights}))
+
+    assert sum(suite.checklists["letters", "thanks"].weights) == pytest.approx(100, abs=1e-12)
+    assert suite.notes == ()
+
+
+def test_a_category_without_weights_has_equal_ones(tmp_path: Path) -> None:
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": {"letters": WEIGHTS["letters"]}}))
+
+    assert suite.checklists["letters", "thanks"].has_weights
+    assert not suite.checklists["stories", "fable"].has_weights
+    assert not suite.has_weights
+
+
+def weights(*fable: Any) -> dict[str, Any]:
+    return {"weights.json": {"stories": {"fable": list(fable)}}}
+
+
+BAD: dict[str, tuple[dict[str, Any], str]] = {
+    "no-json": ({"suite.json": "{"}, "suite.json.*not JSON"),
+    "format": ({"suite.json": {**SETTINGS, "format": 2}}, r"suite.json: format: expected 1"),
+    "unknown-key": ({"suite.json": {**SETTINGS, "aeras": []}}, "unknown key 'aeras'; expected one of areas"),
+    "area-without-checklist": ({"suite.json": {**SETTINGS, "areas": ["letters", "stories", "x"]}}, "'x' has no check"),
+    "unknown-area": ({"suite.json": {**SETTINGS, "areas": ["letters"]}}, r"stories/fable: unknown area 'stories'"),
+    "area-twice": ({"suite.json": {**SETTINGS, "areas": ["letters"] * 2}}, "areas: the area 'letters' appears twice"),
+    "levels-not-ascending": ({"suite.json": {**SETTINGS, "levels": [0, 1, 0.5]}}, "levels: .*from 0 to 1, ascending"),
+    "levels-outside": ({"suite.json": {**SETTINGS, "levels": [0, 1.5]}}, "levels: .*from 0 to 1, ascending"),
+    "levels-equal": ({"suite.json": {**SETTINGS, "levels": [0, 0.5, 0.5]}}, "levels: .*ascending"),
+    "one-level": ({"suite.json": {**SETTINGS, "levels": [1]}}, "levels: expected at least two numbers"),
+    "level-no-number": ({"suite.json": {**SETTINGS, "levels": [0, "a"]}}, r"levels\[1\]: expected a number, not 'a'"),
+    "factor": ({"suite.json": {**SETTINGS, "rescale": {"factor": 0}}}, r"rescale.factor: expected a number above 0"),
+    "words": ({"suite.json": {**SETTINGS, "words": "syllables"}}, "words: expected one of regex, nltk, characters"),
+    "missing": ({"suite.json": {**SETTINGS, "missing": "one"}}, "missing: expected one of skip, zero, not 'one'"),
+    "no-checklists": ({"checklists.json": None}, "checklists.json: cannot be read"),
+    "no-questions": ({"checklists.json": {"letters": {"thanks": []}}}, r"\['thanks'\]: expected at least one question"),
+    "empty-question": ({"checklists.json": {"letters": {"thanks": [" "]}}}, "expected a question, not ' '"),
+    "question-no-text": ({"checklists.json": {"letters": {"thanks": [1]}}}, r"\['thanks'\]\[0\]: expected a string"),
+    "empty-checklists": ({"checklists.json": {}}, "checklists.json: no checklists"),
+    "unknown-common": ({"checklists.json": {"letters": {"thanks": {"common": "x"}}}}, "unknown common list 'x'"),
+    "at": (
+        {"checklists.json": {"common": {"x": ["A?"]}, "letters": {"thanks": {"common": "x", "own": ["B?"], "at": 2}}}},
+        r"\.at: expected a place from 0 to 1 in the list 'x', not 2",
+    ),
+    "weights-length": (weights(50, 50), "stories/fable: expected 3 weights, one for each question, not 2"),
+    "weights-zero": (weights(50, 50, 0), r"\['fable'\]\[2\]: expected a weight above 0, not 0"),
+    "weights-negative": (weights(50, 60, -10), "expected a weight above 0, not -10"),
+    "weights-text": (weights(50, 25, "25"), "expected a weight above 0, not '25'"),
+    "weights-nan": ({"weights.json": '{"stories": {"fable": [50, 50, NaN]}}'}, "expected a weight above 0, not NaN"),
+    "weights-infinite": ({"weights.json": '{"stories": {"fable": [1, 1, 1e999]}}'}, "a weight above 0, not Infinity"),
+    "weights-true": (weights(50, 50, True), "expected a weight above 0, not true"),
+    "weights-category": ({"weights.json": {"stories": {"fabel": [1]}}}, "unknown category 'stories/fabel'; .*fable"),
+    "weights-area": ({"weights.json": {"storys": {"fable": [1, 1, 1]}}}, "unknown category 'storys/fable'"),
+    "no-tasks": ({"tasks.jsonl": None}, r"expected tasks.jsonl, which may be compressed"),
+    "empty-tasks": ({"tasks.jsonl": "\n"}, "no tasks; expected one in each line"),
+    "two-files": ({"tasks.jsonl.xz": lzma.compress(b"")}, "holds both tasks.jsonl and tasks.jsonl.xz; expected one"),
+    "task-twice": ({"tasks.jsonl": with_task(length=None)}, "line 3: the task fable-1 appears twice"),
+    "task-area": ({"tasks.jsonl": with_task(area="poems")}, "line 3: unknown area 'poems'; expected one of letters"),
+    "task-category": ({"tasks.jsonl": with_task(category="fabel")}, "line 3: .*unknown category 'fabel'; .*fable"),
+    "task-id": ({"tasks.jsonl": with_task(id="")}, "line 3: id: expected a name, not ''"),
+    "task-id-number": ({"tasks.jsonl": with_task(id=7)}, "line 3: id: expected a string, not 7"),
+    "task-words": ({"tasks.jsonl": with_task(wanted_words=0)}, "wanted_words: expected a whole number from 1, not 0"),
+    "task-hash": ({"tasks.jsonl": with_task(sha256="abc")}, "sha256: expected 64 hexadecimal digits, not 'abc'"),
+    "task-surrogate": ({"tasks.jsonl": with_task(instruction="a\ud800")}, r"instruction: a lone surrogate \(char"),
+    "task-no-object": ({"tasks.jsonl": "[]\n"}, "line 1: expected an object"),
+    "task-no-json": ({"tasks.jsonl": "{]\n"}, "line 1, column 2: not JSON"),
+    "task-no-utf8": ({"tasks.jsonl": b'{"id": "\xff"}\n'}, r"line 1: not UTF-8 \(byte 8"),
+    "task-deep": ({"tasks.jsonl": DEEP}, "line 1: .*nested"),
+    "prompt-missing": ({"suite.json": {**SETTINGS, "prompts": {"user": "no.txt"}}}, "no.txt: cannot be read"),
+    "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
+    "prompt-no-user": ({"suite.json": {**SETTINGS, "prompts": {"user": None}}}, r"prompts.user: expected the name"),
+    "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
+    "prompt-absolute": ({"suite.json": {**SETTINGS, "prompts": {"user": "/etc/passwd"}}}, "in the folder of the suite"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: str) -> None:
+    files, message = BAD[name]
+
+    with pytest.raises(ChecklistError, match=message) as error:
+        ChecklistSuite.load(write_suite_files(tmp_path, files))
+
+    assert str(tmp_path) in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+PROMPTS_WRONG = {
+    "no-response": ("{instruction} {checklists}", r"expected the place {response}"),
+    "no-checklists": ("{instruction} {response}", r"expected the place {checklists}"),
+    "doubled-only": ("{{response}} {checklists}", r"expected the place {response}"),
+    "unknown": ("{response} {checklists} {answer}", "unknown place 'answer'; expected one of instruction, response"),
+    "unnamed": ("{response} {checklists} {}", "unknown place ''"),
+    "attribute": ("{response.__class__} {checklists}", "unknown place 'response.__class__'"),
+    "format": ("{response:>99999999} {checklists}", "the place response has a format"),
+    "conversion": ("{response!r} {checklists}", "the place response has a format"),
+    "single-brace": (
+        "{response} {checklists} }",
+        "no format string: .*expected a brace that is no place to be doubled",
+    ),
+    "open-brace": ("{response} {checklists} {", "no format string"),
+}
+
+
+@pytest.mark.parametrize("name", PROMPTS_WRONG)
+def test_a_prompt_that_cannot_be_filled_is_refused(tmp_path: Path, name: str) -> None:
+    content, message = PROMPTS_WRONG[name]
+    folder = write_suite_files(tmp_path, {"mine.txt": content}, prompts={"user": "mine.txt"})
+
+    with pytest.raises(ChecklistError, match=message):
+        ChecklistSuite.load(folder)
+
+
+def test_a_prompt_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    folder = write_suite_files(tmp_path, {"mine.txt": b"\xff{response}"}, prompts={"user": "mine.txt"})
+
+    with pytest.raises(ChecklistError, match=r"mine.txt: not UTF-8 \(byte 0"):
+        ChecklistSuite.load(folder)
+
+
+def test_a_suite_has_its_own_prompts_none_where_it_says_null_and_the_packaged_ones_else(tmp_path: Path) -> None:
+    own = 'Task: {instruction} Answer: {response} {{"questions": {checklists}}}'
+    prompts = {"user": "mine.txt", "system": None}
+    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"mine.txt": own}, prompts=prompts))
+
+    assert suite.prompts.user.text == own
+    assert suite.prompts.system is None
+    assert suite.prompts.overall_user == packaged_prompts("en").overall_user
+
+
+def test_a_line_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
+    folder = write_suite_files(tmp_path, {"tasks.jsonl": with_task(reference="a" * (2 << 20))})
+
+    with pytest.raises(ChecklistError, match="line 3: longer than 1 MiB, which is the limit"):
+        ChecklistSuite.load(folder)
+
+
+def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(ChecklistError, match=r"no suite.json here; .*import-suite hellobench"):
+        ChecklistSuite.load(tmp_path)
+    with pytest.raises(ChecklistError, match=r"no such folder, and no packaged suite of that name \(essays-en, essays"):
+        ChecklistSuite.load(tmp_path / "none")
+
+
+@pytest.mark.parametrize("name", ["essays-en", "essays-ja"])
+def test_a_packaged_suite_has_everything_to_try(name: str) -> None:
+    suite = ChecklistSuite.load(name)
+
+    assert suite.name == name
+    assert len(suite.areas) == 2
+    assert len(suite.checklists) == 3
+    assert all(len(checklist.questions) == 5 for checklist in suite.checklists.values())
+    assert len(suite.lengths) == 1
+    assert all(task.is_whole for task in suite.tasks)
+    assert suite.has_weights == (name == "essays-en")
+    assert suite.words == ("regex" if name == "essays-en" else "characters")
+
+
+def test_the_packaged_suites_are_known_by_name() -> None:
+    assert packaged_suites() == ["essays-en", "essays-ja"]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
+    prompts = packaged_prompts(language)
+    filled = {name: getattr(prompts, name).text.format(**{place: f"<{place}>" for place in PLACES}) for name in PROMPTS}
+
+    for level in ("0:", "0.25:", "0.5:", "0.75:", "1:"):
+        assert filled["user"].count(f"\n{level} ") == 2, "the levels stand before the answer and after it"
+    for key in ("checklist_id", "reason", "evaluation_score"):
+        assert f'"{key}"' in filled["user"]
+    order = [filled["user"].index(f"<{place}>") for place in PLACES]
+    assert order == sorted(order)
+    assert filled["overall_user"].index("<instruction>") < filled["overall_user"].index("<response>")
+    assert "<checklists>" in filled["overall_with_checklist_user"]
+    assert '{"reason": ' in filled["overall_user"]
+
+
+def test_the_hash_depends_on_what_scores_depend_on(tmp_path: Path) -> None:
+    usual = ChecklistSuite.load(write_suite_files(tmp_path / "a")).hash
+    renamed = ChecklistSuite.load(write_suite_files(tmp_path / "b", name="other")).hash
+    other_weights = ChecklistSuite.load(write_suite_files(tmp_path / "c", weights(20, 40, 40))).hash
+    questions = {**CHECKLISTS, "letters": {"thanks": ["Is it warm?", "Is it long?"]}}
+    other_question = ChecklistSuite.load(write_suite_files(tmp_path / "d", {"checklists.json": questions})).hash
+
+    assert usual == renamed
+    assert len({usual, other_weights, other_question}) == 3

@@ -1,0 +1,142 @@
+"""Checkouts of HelloBench's repository with other words in them, in the form of its last and of its first version."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+CATEGORIES = {
+    "open_ended_qa": ("Science", "music"),
+    "summarization": ("report", "news", "long_dialogue", "blogs", "academic_article"),
+    "chat": ("rewrite",),
+    "text_completion": ("continuation",),
+    "heuristic_text_generation": ("story_writing",),
+}
+FIRST_LINES = {
+    "report": "Shorten the following report to its gist.",
+    "news": "Retell the following news at length.",
+    "long_dialogue": "Say what was agreed in the following dialogue.",
+    "blogs": "Say what this blog article is about.",
+    "academic_article": "Summarise the academic article below.",
+}
+WEIGHTED = "heuristic_text_generation"
+MODELS = ("heron", "stork")
+
+PROMPTS = '''
+"""Judges, but only when it is run."""
+import nothing_of_this_name
+
+KEY = "put your key here"
+LIMIT = int(KEY or 1)
+SYS_PROMPT = """You judge."""
+USER_PROMPT = """Asked: {{\\"instruction\\": {instruction}}}
+Answered: {{\\"response\\": {response}}}
+By {num_checklist}: {checklists}"""
+LLM_EVAL_SYS_PROMPT = "You judge all."
+LLM_EVAL_USER_PROMPT = """{instruction} {response}"""
+LLM_EVAL_WITH_CHECKLIST_USER_PROMPT = (
+    "{instruction} {response} "
+    "{checklists}"
+)
+raise SystemExit("a script was executed")
+'''
+
+
+def questions_of(category: str) -> list[str]:
+    n_questions = 3 if category == "long_dialogue" else 2
+    return [f"Does it do thing {number} of {category}?" for number in range(n_questions)]
+
+
+def task_ids(area: str) -> Iterable[tuple[str, str]]:
+    """The IDs and categories of an area's tasks."""
+    for number, category in enumerate(category for category in CATEGORIES[area] for _ in range(2)):
+        yield f"{area}_{number:03d}", category
+
+
+def instruction_of(area: str, id: str, category: str, length: str | None = None) -> str:
+    first = FIRST_LINES[category] if area == "summarization" else f"Write for {category}."
+    return f"{first}\n{id}\n" + (f"No fewer than {length[:-1]}000 words.\n" if length else "")
+
+
+def result_lines(area: str, model: str, length: str | None = None, *, judged: bool) -> list[dict[str, Any]]:
+    """What the results of a model hold for an area."""
+    lines = []
+    for number, (id, category) in enumerate(task_ids(area)):
+        line: dict[str, Any] = {
+            "id": id,
+            "instruction": instruction_of(area, id, category, length),
+            "response": f"{model} answers {id}{length or ''}.\n\nÜber.",
+        }
+        if judged:
+            line["checklist_wise_evaluation"] = [
+                {"checklist_id": place, "reason": f"so {place}", "evaluation_score": ((number + place) % 5) / 4}
+                for place in range(len(questions_of(category)))
+            ]
+        lines.append(line)
+    return lines
+
+
+def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+    packed = {".xz": lzma.compress, ".gz": gzip.compress}.get(path.suffix, bytes)(content)
+    path.write_bytes(packed)
+    return path
+
+
+def write_checkout(
+    folder: Path, *, is_first_version: bool = False, without: tuple[str, ...] = (), ending: str = ".jsonl"
+) -> Path:
+    """Writes a checkout; `without` names what is missing: an area, "lengths", "weights", "prompts" or "files"."""
+    main = folder / ("HelloBench" if is_first_version else "data/main_data")
+    lengths = folder / (
+        "HelloBench/length_constrained_experiments_data" if is_first_version else "data/length_constrained_data"
+    )
+    instruction = "chat_prompt" if is_first_version else "instruction"
+
+    def tasks(area: str, length: str | None) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": id,
+                "category": category,
+                instruction: instruction_of(area, id, category, length),
+                "checklists": questions_of(category),
+                "label": "something else",
+            }
+            for id, category in task_ids(area)
+        ]
+
+    for area, categories in CATEGORIES.items():
+        if area not in without:
+            write_lines(main / f"{area}.jsonl", tasks(area, None))
+        if "files" not in without:
+            path = folder / ("Checklists" if is_first_version else "checklists") / f"{area}_checklist.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({category: questions_of(category) for category in categories}))
+    for length in () if "lengths" in without else ("2k", "16k"):
+        write_lines(lengths / f"{WEIGHTED}_{length}.jsonl", tasks(WEIGHTED, length))
+    if "weights" not in without:
+        weights = {
+            category: [100 / len(questions_of(category))] * len(questions_of(category))
+            for categories in CATEGORIES.values()
+            for category in categories
+        }
+        script = folder / "results/scripts/compute.py"
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(f"import nothing_of_this_name\nWEIGHT_DICT = {weights!r}\nraise SystemExit\n")
+    if "prompts" not in without:
+        (folder / "llm_judge.py").write_text(PROMPTS)
+    for model in MODELS:
+        for area in CATEGORIES:
+            for kind in ("generations", "judgements"):
+                path = folder / f"results/{kind}/main_exp/{model}/{area}_results{ending}"
+                write_lines(path, result_lines(area, model, judged=kind == "judgements"))
+        # The answers of one published model with a wanted length lie among the others.
+        experiment = "main_exp" if model == "stork" else "length_constrained_exp"
+        path = folder / f"results/judgements/{experiment}/{model}/{WEIGHTED}_2k_results{ending}"
+        write_lines(path, result_lines(WEIGHTED, model, "2k", judged=True))
+    return folder

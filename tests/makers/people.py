@@ -1,0 +1,58 @@
+"""Marks of people who follow a known rule, for tests of weights."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pfgen_fast.checklists.marks import Mark, Marks
+from pfgen_fast.checklists.suite import ChecklistSuite, sha256_of
+
+LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def people(
+    suite: ChecklistSuite,
+    coefficients: Mapping[tuple[str, str], Sequence[float]],
+    *,
+    n_answers: int = 12,
+    annotators: Sequence[str] = ("a", "b"),
+    noise: float = 0.0,
+    seed: int = 0,
+) -> Marks:
+    """Marks of answers to the first task of each category: the coefficients times verdicts, and noise."""
+    chance = random.Random(seed)
+    tasks = {(task.area, task.category): task for task in reversed(suite.tasks) if task.length is None}
+    found = []
+    for key, raw in coefficients.items():
+        task = tasks[key]
+        for number in range(n_answers):
+            answer = sha256_of(f"{task.id} {number}")
+            for annotator in annotators:
+                verdicts = tuple(chance.choice(LEVELS) for _ in raw)
+                exact = sum(w * v for w, v in zip(raw, verdicts, strict=True))
+                overall = min(10.0, max(0.0, exact + chance.gauss(0, noise)))
+                found.append(Mark(task.id, task.length, answer, annotator, *key, verdicts, overall))
+    return Marks(tuple(found), "unit")
+
+
+def row_of(mark: Mark, **others: Any) -> dict[str, Any]:
+    """A mark as a row of a file."""
+    row = {
+        "id": mark.id,
+        "response_sha256": mark.response_sha256,
+        "annotator": mark.annotator,
+        "category": mark.category,
+        "verdicts": list(mark.verdicts),
+        "overall": mark.overall,
+    }
+    return {**row, **others}
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Writes rows as JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path

@@ -1,0 +1,143 @@
+"""Agreement of two raters on levels, and Krippendorff's alpha."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.checklist_data import needs_hellobench, vectors
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.statistics.agreement_of_levels import (
+    FIGURES,
+    agreement_of_levels,
+    agreement_of_table,
+    figures_of_tables,
+    krippendorff_alpha,
+    tables_of,
+)
+from pfgen_fast.statistics.clustered_correlation import pearson, spearman
+
+LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
+NAN = math.nan
+given_levels = st.lists(st.tuples(st.sampled_from(LEVELS), st.sampled_from(LEVELS)), min_size=1, max_size=40)
+
+
+@needs_hellobench
+def test_the_published_example_is_reproduced():
+    case = vectors("agreement")
+    found = agreement_of_levels(case["a"], case["b"], LEVELS)
+    assert found.n == 12
+    assert found.same == case["same"]
+    assert found.within_one_level == case["within_one_level"]
+    assert found.mean_difference == pytest.approx(case["mean_difference_b_minus_a"], abs=1e-12)
+    assert found.kappa == pytest.approx(case["kappa"], abs=1e-12)
+    assert found.kappa_quadratic == pytest.approx(case["kappa_quadratic"], abs=1e-12)
+    assert pearson(case["a"], case["b"]) == pytest.approx(case["pearson"], abs=1e-12)
+    assert spearman(case["a"], case["b"]) == pytest.approx(case["spearman"], abs=1e-12)
+
+
+def test_levels_that_are_all_the_same_agree_fully():
+    found = agreement_of_levels(LEVELS, LEVELS, LEVELS)
+    assert (found.same, found.within_one_level, found.mean_difference) == (1, 1, 0)
+    assert (found.kappa, found.kappa_quadratic) == (1, 1)
+
+
+def test_opposite_levels_have_kappas_below_zero():
+    found = agreement_of_levels([0, 0, 1, 1], [1, 1, 0, 0], LEVELS)
+    assert (found.same, found.within_one_level) == (0, 0)
+    assert (found.kappa, found.kappa_quadratic) == (-1, -1)
+
+
+@pytest.mark.parametrize(("first", "second"), [([1, 1], [1, 1]), ([1, 1], [0, 1]), ([0, 1], [0.5, 0.5])])
+def test_kappa_is_empty_where_a_side_gives_one_level_only(first, second):
+    found = agreement_of_levels(first, second, LEVELS)
+    assert found.kappa is None
+    assert found.kappa_quadratic is None
+    assert found.same is not None
+
+
+def test_nothing_has_no_agreement():
+    found = agreement_of_levels([], [], LEVELS)
+    assert found.n == 0
+    assert all(getattr(found, name) is None for name in FIGURES)
+
+
+def test_quadratic_kappa_knows_how_far_levels_are_apart():
+    # The third level is much further away: missing by it costs more.
+    levels = (0.0, 0.1, 1.0)
+    near = agreement_of_levels([0, 0.1, 1, 0], [0.1, 0.1, 1, 0], levels)
+    far = agreement_of_levels([0, 0.1, 1, 0], [1, 0.1, 1, 0], levels)
+    assert near.kappa_quadratic is not None
+    assert far.kappa_quadratic is not None
+    assert near.kappa_quadratic > far.kappa_quadratic
+
+
+def test_what_is_no_level_is_named():
+    with pytest.raises(ChecklistError, match=r"0\.3 is no level: expected one of 0, 0\.25"):
+        agreement_of_levels([0.3], [0.25], LEVELS)
+    with pytest.raises(ChecklistError, match="2 and 1 levels"):
+        agreement_of_levels([0, 1], [1], LEVELS)
+
+
+@given(given_levels)
+def test_kappas_are_those_of_their_definition(pairs):
+    first, second = zip(*pairs, strict=True)
+    found = agreement_of_levels(first, second, LEVELS)
+    n = len(pairs)
+    chance = list(itertools.product(first, second))
+    observed = sum(a == b for a, b in pairs) / n
+    expected = sum(a == b for a, b in chance) / n**2
+    if len(set(first)) > 1 and len(set(second)) > 1:
+        assert found.kappa == pytest.approx((observed - expected) / (1 - expected))
+        apart = [sum((a - b) ** 2 for a, b in some) / len(some) for some in (pairs, chance)]
+        assert found.kappa_quadratic == pytest.approx(1 - apart[0] / apart[1])
+    assert found.mean_difference == pytest.approx(sum(b - a for a, b in pairs) / n)
+
+
+@given(given_levels)
+def test_the_order_of_raters_changes_the_sign_of_the_difference_only(pairs):
+    first, second = zip(*pairs, strict=True)
+    one, other = agreement_of_levels(first, second, LEVELS), agreement_of_levels(second, first, LEVELS)
+    assert one.mean_difference == -other.mean_difference
+    assert (one.same, one.kappa, one.kappa_quadratic) == (other.same, other.kappa, other.kappa_quadratic)
+
+
+def test_tables_of_groups_add_up_to_the_table_of_all():
+    draw = np.random.default_rng(0)
+    given_numbers, groups = draw.integers(0, 5, (2, 200)), draw.integers(0, 7, 200)
+    tables = tables_of(given_numbers, groups, 7, 5)
+    whole = tables_of(given_numbers, np.zeros(200, dtype=np.int64), 1, 5)[0]
+    assert (tables.sum(axis=0) == whole).all()
+    found = agreement_of_table(whole, LEVELS)
+    assert [getattr(found, name) for name in FIGURES] == figures_of_tables([whole], LEVELS)[0].tolist()
+
+
+def test_alpha_of_krippendorffs_own_example():
+    # Computing Krippendorff's Alpha-Reliability (2011), section D: four observers, twelve units, interval data.
+    ratings = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+        [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+    ]
+    alpha = krippendorff_alpha(ratings)
+    assert alpha is not None
+    assert round(alpha, 3) == 0.849
+
+
+def test_alpha_of_two_raters_is_that_of_its_definition():
+    draw = np.random.default_rng(1)
+    ratings = draw.choice(LEVELS, (2, 30))
+    values = ratings.ravel()
+    within = 2 * ((ratings[0] - ratings[1]) ** 2).sum() / 60
+    between = sum((a - b) ** 2 for a in values for b in values) / (60 * 59)
+    assert krippendorff_alpha(ratings) == pytest.approx(1 - within / between)
+
+
+@pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, NAN], [NAN, 0]], [[]], [[0.1, 0.1, 0.1]] * 3])
+def test_alpha_is_empty_where_nothing_varies_or_nothing_is_shared(ratings):
+    assert krippendorff_alpha(ratings) is None

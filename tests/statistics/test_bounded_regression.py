@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pfgen_fast.errors import ExperimentError
+from pfgen_fast.statistics.bounded_regression import bounded_fit, bounded_fits
+from pfgen_fast.statistics.resampling import bootstrap_counts
+
+LEVELS = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def by_nnls(x: Any, y: Any, bound: float) -> Any:
+    optimize = pytest.importorskip("scipy.optimize")
+    above, _ = optimize.nnls(x, y - bound * x.sum(axis=1))
+    return bound + above
+
+
+def random_rows(n_rows: int, n_columns: int, seed: int) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.choice(LEVELS, size=(n_rows, n_columns), p=[0.05, 0.1, 0.15, 0.3, 0.4])
+    return x, np.rint(x @ rng.uniform(-1, 3, n_columns) + rng.normal(0, 0.7, n_rows))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
+def test_the_fit_is_that_of_scipy(seed: int, n_columns: int, bound: float) -> None:
+    x, y = random_rows(8 + n_columns, n_columns, seed)
+    fit = bounded_fit(x, y, bound=bound)
+    if fit.rank == n_columns:
+        np.testing.assert_allclose(fit.coefficients, by_nnls(x, y, bound), atol=1e-10)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 7), st.sampled_from([0.0, 0.5, 2.0]))
+def test_no_coefficient_can_be_improved(seed: int, n_columns: int, bound: float) -> None:
+    """The conditions of Karush, Kuhn and Tucker, also where the data leave the coefficients open."""
+    x, y = random_rows(5, n_columns, seed)
+    fit = bounded_fit(x, y, bound=bound)
+    gradient = x.T @ (x @ np.array(fit.coefficients) - y)
+    for slope, coefficient, at_bound in zip(gradient, fit.coefficients, fit.at_bound, strict=True):
+        assert coefficient == bound if at_bound else coefficient > bound
+        assert slope > -1e-9 if at_bound else abs(slope) < 1e-9
+
+
+@given(st.integers(0, 10**6), st.sampled_from([3, 6, 40]))
+def test_a_draw_is_the_fit_of_the_drawn_rows(seed: int, n_rows: int) -> None:
+    x, y = random_rows(n_rows, 5, seed)
+    counts = bootstrap_counts(n_rows, 20, seed=seed)
+    for found, times in zip(bounded_fits(x, y, counts, bound=0.5), counts, strict=True):
+        fit = bounded_fit(np.repeat(x, times, axis=0), np.repeat(y, times), bound=0.5)
+        if fit.rank == 5:
+            np.testing.assert_allclose(found, fit.coefficients, atol=1e-9)
+            assert (found == 0.5).tolist() == list(fit.at_bound) or np.isclose(found, 0.5, atol=1e-9).any()
+        else:
+            assert np.isnan(found).all()
+
+
+def test_many_questions_come_to_an_end() -> None:
+    x, y = random_rows(60, 30, 1)
+    counts = bootstrap_counts(60, 50, seed=1)
+    drawn = bounded_fits(x, y, counts, bound=0.5)
+    assert np.isfinite(drawn).all(axis=1).sum() > 40
+    np.testing.assert_allclose(bounded_fit(x, y, bound=0.5).coefficients, by_nnls(x, y, 0.5), atol=1e-9)
+
+
+def test_equal_columns_get_equal_coefficients() -> None:
+    fit = bounded_fit([[1, 1, 0], [0.5, 0.5, 1], [0, 0, 0.5], [1, 1, 0.25]], [8, 5, 1, 9], bound=0.5)
+    assert fit.rank == 2
+    assert fit.coefficients[0] == pytest.approx(fit.coefficients[1], abs=1e-12)
+
+
+def test_what_is_left_open_keeps_the_bound() -> None:
+    """The nearest to equal ones would be below the bound: what is known pushes the first column up to 6."""
+    fit = bounded_fit([[1, 0, 0], [0, 1, 1]], [6, 1.2], bound=0.5)
+    assert fit.coefficients == pytest.approx((6, 0.6, 0.6))
+    fit = bounded_fit([[1, 0, 0], [0, 1, 0.5]], [6, 0.75], bound=0.5)
+    assert fit.coefficients == pytest.approx((6, 0.5, 0.5))
+
+
+def test_a_question_that_always_fails_gets_what_the_others_have_in_the_mean() -> None:
+    fit = bounded_fit([[1, 0], [0.5, 0]], [6, 3], bound=0.5)
+    assert (fit.rank, fit.coefficients) == (1, pytest.approx((6, 6)))
+
+
+def test_verdicts_that_are_all_zero_leave_everything_open() -> None:
+    fit = bounded_fit([[0, 0], [0, 0]], [3, 5], bound=0.5)
+    assert (fit.rank, fit.coefficients, fit.percent) == (0, (0.5, 0.5), (50, 50))
+
+
+def test_means_of_three_that_depend_on_each_other_are_no_full_rank() -> None:
+    """Rounded thirds are independent by some 2^-54, which is no information."""
+    x = np.array([[1, 2, 3], [2, 2, 4], [0, 1, 1], [3, 0, 3]]) / 3
+    fit = bounded_fit(x, [5, 6, 2, 7], bound=0.5)
+    assert fit.rank == 2
+    assert np.linalg.norm(x @ fit.coefficients - x @ by_nnls(x, np.array([5, 6, 2, 7]), 0.5)) < 1e-9
+
+
+def test_the_order_of_rows_changes_no_digit() -> None:
+    x, y = random_rows(50, 6, 3)
+    order = np.random.default_rng(0).permutation(50)
+    assert bounded_fit(x, y, bound=0.5) == bounded_fit(x[order], y[order], bound=0.5)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [([], []), ([[]], [1]), ([[1]], [1, 2]), ([1, 2], [1, 2]), ([[np.nan]], [1]), ([[1]], [np.inf]), ([[1]], [2000])],
+)
+def test_what_is_no_regression_is_refused(x: Any, y: Any) -> None:
+    with pytest.raises(ExperimentError, match="regression"):
+        bounded_fit(x, y)
+
+
+def test_draws_of_other_rows_are_refused() -> None:
+    with pytest.raises(ExperimentError, match=r"shape \(1, 3\) from 2 rows"):
+        bounded_fits([[1], [0]], [1, 2], np.array([[1, 1, 1]], dtype=np.int32))
