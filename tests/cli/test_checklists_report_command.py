@@ -46,7 +46,7 @@ def test_unjudged_answers_and_lines_that_cannot_be_read_end_with_3(call, tmp_pat
     rows = one.judgements(suite)
     rows[0] = replace(rows[0], scores=None, reasons=(), fault="form")
     write_run(tmp_path / "m", one.answers(suite).values(), rows, {"model": "m"})
-    code, out, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", tmp_path / "p.html")
+    code, _, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", tmp_path / "p.html")
     assert code == 3
     assert "1 answer left out: the judge gave no usable reply" in err
     assert (tmp_path / "p.html").exists()
@@ -54,7 +54,7 @@ def test_unjudged_answers_and_lines_that_cannot_be_read_end_with_3(call, tmp_pat
     (broken,) = (tmp_path / "n").glob("judgements.jsonl")
     lines = broken.read_text().splitlines()
     broken.write_text("\n".join([*lines[1:], "no JSON"]) + "\n")
-    code, out, err = call("checklists", "report", tmp_path / "n", "-s", tmp_path / "suite", "-o", tmp_path / "q.html")
+    code, _, err = call("checklists", "report", tmp_path / "n", "-s", tmp_path / "suite", "-o", tmp_path / "q.html")
     assert code == 3
     assert err.count("line 6") == 1
     assert (tmp_path / "q.html").exists()
