@@ -32,7 +32,7 @@ def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
 def test_a_folder_is_a_page_with_its_data(call, tmp_path, suite):
     judged_run(tmp_path / "m", suite)
     output = tmp_path / "out"
-    code, out, err = call(
+    code, out, _ = call(
         "checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q"
     )
     assert (code, out) == (0, "")
