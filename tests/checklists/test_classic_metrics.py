@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -144,10 +145,10 @@ def test_meteor_matches_equal_words_and_stems_without_any_data():
 
 
 def test_meteor_matches_synonyms_where_wordnet_is(tmp_path):
-    meteor = Meteor(write_tiny_wordnet(tmp_path / "wordnet", "car", "truck"))
-    assert meteor.name == "meteor"
     reference = [["a", "red", "truck"]]
-    assert meteor(["a", "red", "car"], reference) > 0.95 > Meteor()(["a", "red", "car"], reference)
+    with closing(Meteor(write_tiny_wordnet(tmp_path / "wordnet", "car", "truck"))) as meteor:
+        assert meteor.name == "meteor"
+        assert meteor(["a", "red", "car"], reference) > 0.95 > Meteor()(["a", "red", "car"], reference)
 
 
 def test_a_folder_that_is_not_wordnet_is_named(tmp_path):

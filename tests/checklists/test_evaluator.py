@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -340,26 +338,31 @@ def letters(tmp_path):
     return tmp_path
 
 
-def discerned(folder, url, *more):
-    usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
-    words = [sys.executable, "-m", "pfgen_fast", "discern", "run", *usual, "--kinds", "truncate/500,identity"]
-    server = () if url is None else ("--base-url", url)
-    return subprocess.run(
-        [*words, "-o", "out", *server, *map(str, more)], cwd=folder, capture_output=True, text=True, timeout=120
-    )
+@pytest.fixture
+def discerned(letters, call, monkeypatch):
+    """Calls `discern run`, without pictures, which take longer than everything else."""
+    monkeypatch.chdir(letters)
+    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())
+
+    def run(url, *more):
+        usual = ("texts.jsonl", "-e", "checklists:suite", "-m", "org/judge", "--category", "thanks", "--draws", "0")
+        server = () if url is None else ("--base-url", url)
+        return call("discern", "run", *usual, "--kinds", "truncate/500,identity", "-o", "out", *server, *more)
+
+    return run
 
 
-def test_discern_run_tests_a_checklist_like_any_evaluator(letters):
+def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
     with serving(replied) as server:
-        dry = discerned(letters, server.base_url, "--dry-run", "--prompt-price", 1)
-        assert dry.returncode == 0, dry.stderr
-        assert dry.stdout.startswith("48 ratings (12 equal to others); 36 requests of about ")
+        code, out, err = discerned(server.base_url, "--dry-run", "--prompt-price", 1)
+        assert code == 0, err
+        assert out.startswith("48 ratings (12 equal to others); 36 requests of about ")
         assert not server.requests
-        done = discerned(letters, server.base_url)
-        assert done.returncode == 0, done.stderr
-        assert len(server.requests) >= 36
+        code, out, err = discerned(server.base_url)
+        assert code == 0, err
         n_asked = len(server.requests)
-        assert discerned(letters, server.base_url).returncode == 0
+        assert n_asked >= 36
+        assert discerned(server.base_url)[0] == 0
         assert len(server.requests) == n_asked
     assert (letters / "out" / "checklist-replies.jsonl").exists()
     with open(letters / "out" / "discernment-cells.csv", newline="") as file:
@@ -367,17 +370,16 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(letters):
     assert {row["metric"] for row in rows} == {"checklist", "plain", "q0", "q1", "q2"}
     assert {row["noticed"].lower() for row in rows} == {"true"}
     assert "q0: Does it thank somebody?" in (letters / "out" / "discernment.md").read_text()
-    assert "checklists:" in done.stdout
-    offline = discerned(letters, None, "--offline")
-    assert offline.returncode == 0, offline.stderr
+    assert "evaluator:checklists:" in out
+    assert discerned(None, "--offline")[0] == 0
 
 
-def test_discern_run_says_what_is_missing(letters):
-    missing = discerned(letters, None, "--offline")
-    assert missing.returncode == 3
-    assert "out/checklist-replies.jsonl: 48 of 48 ratings are missing, of 12 of 12 items" in missing.stderr
+def test_discern_run_says_what_is_missing(letters, discerned):
+    code, _, err = discerned(None, "--offline")
+    assert code == 3
+    assert "out/checklist-replies.jsonl: 48 of 48 ratings are missing, of 12 of 12 items" in err
     lines = (letters / "texts.jsonl").read_text().replace(', "question": "Thank a neighbour."', "")
     (letters / "texts.jsonl").write_text(lines)
-    lacking = discerned(letters, None, "--dry-run")
-    assert lacking.returncode == 2
-    assert "item 0: has no question and no context" in lacking.stderr
+    code, _, err = discerned(None, "--dry-run")
+    assert code == 2
+    assert "item 0: has no question and no context" in err

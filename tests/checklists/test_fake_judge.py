@@ -102,3 +102,29 @@ def test_the_server_says_its_version_and_where_it_cut_an_answer():
     assert whole["choices"][0]["finish_reason"] == "stop"
     assert cut["choices"][0]["finish_reason"] == "length"
     assert len(cut["choices"][0]["message"]["content"]) == 20
+
+
+def commands_of_the_first_run():
+    """The first commands of docs/checklists.md and the table that they print, as the page has them."""
+    text = (PATH.parents[1] / "docs" / "checklists.md").read_text(encoding="utf-8")
+    section = text.partition("## In five minutes, without a model\n")[2].partition("\n## ")[0]
+    lines = [line.strip() for line in section.splitlines() if line.startswith("    ")]
+    commands = [line.partition(" #")[0].split()[1:] for line in lines if line.startswith("pfgen-fast")]
+    return commands, [line for line in lines if line[0].isdigit()]
+
+
+def test_the_first_run_of_the_docs_does_what_they_say(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    commands, table = commands_of_the_first_run()
+    assert [words[1] for words in commands] == [*["generate"] * 3, "judge", "table", "report", "score", "errors"]
+    with serving() as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        printed = []
+        for words in commands:
+            code, out, err = call(*words)
+            assert code == 0, err
+            printed.append(out)
+    assert [line.split() for line in printed[4].splitlines() if line[:1].isdigit()] == [line.split() for line in table]
+    assert Path("report.html").stat().st_size > 50_000
+    assert "100.0" in next(line for line in printed[-1].splitlines() if line.endswith("fake_dull"))

@@ -76,6 +76,11 @@ def test_annotators_are_pooled_or_their_means_are_fitted() -> None:
         fit_suite(SUITE, marks, combine="median")  # type: ignore[arg-type]
 
 
+def test_a_bound_of_zero_would_make_weights_that_no_suite_takes() -> None:
+    with pytest.raises(ChecklistError, match="the bound 0: expected a number above 0"):
+        fit_suite(SUITE, people(SUITE, RULE), bound=0)
+
+
 def test_without_an_annotator_it_is_the_fit_of_the_others() -> None:
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, annotators="abc", noise=1)
     (one,) = fit_suite(SUITE, marks).categories.values()

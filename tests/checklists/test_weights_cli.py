@@ -125,6 +125,21 @@ def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> N
     assert "missing answers as zero" in out
 
 
+def test_sensitivity_names_bad_lines_and_does_the_others(call: Any, tmp_path: Path, runs: Path) -> None:
+    (path,) = (runs / "last").glob("judgements*")
+    path.unlink()
+    rows = [
+        {"id": id, "response_sha256": sha256_of(f"last {id}"), "scores": scores, "judge": "m"}
+        for id, scores in (("letter_3", [1, 1]), ("report_1", [1, 1, 1]))
+    ]
+    path = write_rows(runs / "last" / "judgements.jsonl", rows)
+    path.write_bytes(b'{"id": "\xff"}\n' + path.read_bytes())
+    code, out, err = call("checklists", "sensitivity", runs, "--suite", tmp_path / "suite", "--draws", 0)
+    assert code == 3
+    assert "judgements.jsonl, line 1" in err
+    assert "3 models" in out
+
+
 def test_sensitivity_gives_full_digits_as_json(call: Any, tmp_path: Path, runs: Path) -> None:
     code, out, _ = call(
         *("checklists", "sensitivity", runs / "best", runs / "middle", "--suite", tmp_path / "suite", "--json"),

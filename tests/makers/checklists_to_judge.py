@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from makers.fault_server import Reply, Request, serving
+from pfgen_fast.checklists.judging import Judging
+from pfgen_fast.checklists.places import JudgeOptions
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import Answer, Run, open_runs
 from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
+from pfgen_fast.judging import Server, Spending
 from pfgen_fast.judging.template import Template
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")
 N_TASKS = 12
+MODEL = "judge-2024-08-06"
+OPTIONS = JudgeOptions(MODEL)
 
 
 def template(text: str) -> Template:
@@ -70,3 +76,38 @@ def reply_of(content: str, seed: int) -> str:
         for id, verdict in enumerate(verdicts_of(content, seed, n_questions))
     ]
     return json.dumps(listed)
+
+
+def as_judge(text: str, *, model: str = MODEL, fingerprint: str = "fp_1", finish_reason: str = "stop") -> Reply:
+    """A server's reply, with what it says of itself."""
+    choice = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text}}
+    return Reply(json.dumps({"model": model, "system_fingerprint": fingerprint, "choices": [choice]}).encode())
+
+
+def honest(request: Request) -> Reply:
+    return as_judge(reply_of(request.prompt, request.body["seed"]))
+
+
+def ask(
+    judging: Judging, behave: Callable[[Request], Reply] = honest, *, spending: Spending | None = None, **options: Any
+) -> tuple[str | None, list[Request]]:
+    """Asks a server that behaves so; returns what stopped the asking, and what was asked."""
+    options = {"backoff": 0.001, "retries": 2, "timeout": 20.0, **options}
+    with serving(behave) as server:
+        problem = judging.ask(Server(server.base_url, **options).engine, spending=spending)
+        return problem, server.requests
+
+
+def judged(
+    paths: Iterable[Path],
+    behave: Callable[[Request], Reply] = honest,
+    *,
+    options: JudgeOptions = OPTIONS,
+    of: ChecklistSuite | None = None,
+    **server: Any,
+) -> tuple[Judging, str | None]:
+    """Judges runs to the end; returns the judging and what stopped it."""
+    judging = Judging.open(open_runs(paths), of or suite(), options)
+    problem, _ = ask(judging, behave, **server)
+    judging.write()
+    return judging, problem

@@ -6,8 +6,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from makers import checklists_to_judge
 from makers.programs import LENGTHS, command_of, scored
 from pfgen_fast import Suite
+from pfgen_fast.checklists import JudgeOptions, Judging, open_runs
 from pfgen_fast.evaluators import CommandEvaluator
 from pfgen_fast.experiments import judge as experiment
 from pfgen_fast.files.writing import write_whole
@@ -29,6 +31,14 @@ def judge(folder: Path, suite: str, runs: str, base_url: str = "") -> None:
     options = experiment.JudgeOptions("j", server=server, cache=folder / "out" / "judge-ratings.jsonl")
     finding = experiment.judge([runs], options, suite=Suite.load(suite), threads=1)
     write_finding(replace(finding, pictures=()), folder / "out")  # pictures are files like others, but take long
+
+
+def judge_by_checklists(folder: Path, base_url: str = "") -> None:
+    """Judges the answers of the runs in the folder; without an address by kept replies."""
+    judging = Judging.open(open_runs([folder]), checklists_to_judge.suite(), JudgeOptions("judge-2024-08-06"))
+    if base_url:
+        judging.ask(Server(base_url, concurrency=1, backoff=0.001).engine)
+    judging.write()
 
 
 def score_by_command(folder: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.statistics.student import half_width, half_width_of, p_values_of, quantile
+from pfgen_fast.statistics.student import half_width, half_width_of, p_value_of, p_values_of, quantile
 
 
 @pytest.mark.parametrize("degrees", [1, 1.5, 2, 3, 7.7, 49, 400, 9_999, 10_001, math.inf])
@@ -75,3 +75,20 @@ def test_p_values_are_those_of_scipy(degrees):
 
     t = np.array([0, 1e-9, 0.1, -1, 2.5, 7, -40, 1e9, math.inf])
     assert p_values_of(t, degrees) == pytest.approx(2 * stats.t.sf(np.abs(t), degrees), rel=1e-9, abs=1e-14)
+
+
+@given(st.floats(-60, 60), st.floats(0.5, 10_000))
+def test_the_p_value_for_any_degrees_is_that_of_scipy(t, degrees):
+    from scipy import stats
+
+    assert p_value_of(t, degrees) == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-9, abs=1e-300)
+
+
+@given(st.floats(-20, 20), st.integers(1, 400))
+def test_for_whole_degrees_both_p_values_agree(t, degrees):
+    assert p_value_of(t, degrees) == pytest.approx(p_values_of(np.array([t]), degrees)[0], abs=1e-12)
+
+
+def test_the_p_value_has_limits():
+    assert p_value_of(1e-300, 3.5) == 1.0
+    assert p_value_of(-1e300, 3.5) == 0.0

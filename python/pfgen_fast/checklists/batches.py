@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ChecklistError, TrialsError
+from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.writing import writing_whole
@@ -19,8 +19,8 @@ from ..generation.batch_api import answer_in_line
 from ..generation.openai_protocol import Details, RequestForm, details_in
 from ..judging.replies import Replies
 from ..judging.requests import JudgeRequest
-from ..tables.formats import table_rows
 from .judging import Judging
+from .line_files import numbered_objects
 from .places import Place
 
 _URL = "/v1"
@@ -58,7 +58,7 @@ class BatchTaken:
 def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
     """Takes the replies in output files of a batch into the files of replies of the runs.
 
-    A reply that is there already stays. A file that cannot be read to its end is named, and what it held before counts.
+    A reply that is there already stays. Lines and files that cannot be read are named, and the others count.
 
     Raises:
         JudgingError: Another process is adding replies to a file.
@@ -123,17 +123,14 @@ def _known_requests(judging: Judging) -> dict[str, _Known]:
 def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
     for source in sources:
         try:
-            for where, row in table_rows(source):
-                key = row.get("custom_id")
+            for where, row in numbered_objects(source, on_fault=problems.append):
+                key = row.get("custom_id") if isinstance(row, dict) else None
+                if not isinstance(key, str):
+                    problems.append(f"{where}: expected an object with the text 'custom_id'")
+                    continue
                 reply, problem = answer_in_line(row)
                 response = row.get("response")
                 body = response.get("body") if isinstance(response, dict) else None
-                yield _Line(
-                    f"{where} ({in_one_line(key)})",
-                    key if isinstance(key, str) else "",
-                    reply,
-                    problem,
-                    details_in(body),
-                )
-        except TrialsError as error:
-            problems.append(f"{error}; what stands before it is taken")
+                yield _Line(f"{where} ({in_one_line(key)})", key, reply, problem, details_in(body))
+        except ChecklistError as error:
+            problems.append(str(error))

@@ -163,6 +163,10 @@ class Meteor:
         """The version of nltk."""
         return str(_nltk("nltk").__version__)
 
+    def close(self) -> None:
+        """Closes the files of WordNet."""
+        _close(self._wordnet)
+
     def __call__(self, words: Sequence[str], references: Iterable[Sequence[str]]) -> float:
         """The score against the best of the references, 0 to 1."""
         return max(
@@ -204,14 +208,21 @@ def _wordnet(folder: Path) -> Any:
     known: list[str] = _nltk("nltk.data").path
     if root not in known:
         known.append(root)  # NLTK opens nothing elsewhere
+    found = reader.__new__(reader)  # so that files are closed that it opened before it failed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it knows English alone
-            found = reader(root, omw_reader=None)
+            found.__init__(root, omw_reader=None)
         found.synsets("word")
     except Exception as error:  # NLTK's reader raises whatever comes up in files that are not WordNet's
+        _close(found)
         raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
     return found
+
+
+def _close(wordnet: Any) -> None:
+    for file in getattr(wordnet, "_data_file_map", {}).values():
+        file.close()
 
 
 def _nltk(module: str) -> Any:

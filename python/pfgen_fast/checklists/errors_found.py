@@ -260,8 +260,8 @@ def signals(text: str, listed: list[str]) -> tuple[str, ...]:
         listed: Its words.
 
     Example:
-        >>> signals('[{"checklist_id": 0}]', ["[", "{", '"', "checklist_id", '"', ":", "0", "}", "]"])
-        ('holds checklist_id', 'few letters')
+        >>> signals("The reply has a checklist_id.", ["The", "reply", "has", "a", "checklist_id", "."])
+        ('holds checklist_id',)
     """
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)

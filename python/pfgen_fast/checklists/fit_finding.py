@@ -9,6 +9,7 @@ import numpy as np
 
 from ..experiments.charts import MAX_ROWS, Points, Ranges, Scatter
 from ..experiments.finding import Cell, Finding, Picture, Table
+from ..files.foreign_text import in_one_line
 from .fitting import CategoryFit, Fit
 from .stability_parts import stability_dict, stability_picture, stability_sentence, stability_table
 from .table_stability import Stability
@@ -105,7 +106,7 @@ def _words(fit: Fit, table: Stability | None) -> str:
         (largest, name), checklist = max(changes, key=lambda each: each[0][0])
         parts.append(
             f"Without one annotator a weight changes by at most {largest:.2f} "
-            f"({checklist.area}/{checklist.category} without {name})."
+            f"({checklist.area}/{checklist.category} without {in_one_line(name, 40)})."
         )
     if table is not None:
         parts.append(stability_sentence(table))
@@ -176,7 +177,11 @@ def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
 
 def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
     rows = [(one, number) for one in fit.categories.values() for number in range(len(one.fitted.raw))]
-    yield Picture("weights", "The weights, and 95 % of the draws of the answers", _ranges(rows[:MAX_ROWS], len(rows)))
+    areas = dict.fromkeys(one.checklist.area for one, _ in rows)
+    for number, area in enumerate(areas, start=1):
+        of_area = [row for row in rows if row[0].checklist.area == area]
+        title = f"The weights of {area}, and 95 % of the draws of the answers"
+        yield Picture(f"weights-{number}", title, _ranges(of_area[:MAX_ROWS], len(of_area)))
     before = [(one, number) for one, number in rows if one.checklist.has_weights]
     if before:
         points = Points(

@@ -150,10 +150,12 @@ def fit_suite(
         allow_unidentified: Whether to take weights that the marks do not define.
 
     Raises:
-        ChecklistError: `combine` is unknown, or the marks of a category cannot be fitted.
+        ChecklistError: `combine` is unknown, the bound is not above 0, or the marks of a category cannot be fitted.
     """
     if combine not in get_args(Combine):
         raise ChecklistError(f"how marks are combined: {unknown_name('way', combine, get_args(Combine))}")
+    if not bound > 0:
+        raise ChecklistError(f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0")
     of_category: dict[CategoryKey, list[Mark]] = {}
     for mark in marks.listed:
         of_category.setdefault((mark.area, mark.category), []).append(mark)

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple
 
 from ..errors import ChecklistError
@@ -126,7 +127,7 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [one.of_judge(name, judge, suite) for one in read]
-    variants = Counter(_variant(row) for side in sides for row in side.fresh if row.scores is not None)
+    variants = Counter(_variant(row) for side in sides for row in side.fresh if _was_asked(row))
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{variant} ({n:,})" for variant, n in sorted(variants.items(), key=lambda entry: -entry[1]))
         raise ChecklistError(
@@ -181,12 +182,21 @@ class _Side:
         states.update(dict.fromkeys(unjudged, "unjudged"))
         states.update(dict.fromkeys(by_key, "judged"))
         tasks = suite.by_key
-        verdicts = {
-            key: Verdicts(tasks[key[:2]], _mean_verdicts(rows), self._words(rows, suite, words))
-            for key, rows in by_key.items()
-        }
-        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows)
-        return Judged(self.run, judge, tuple(variants), verdicts, states, self._counters(by_key, suite, words))
+        counters: dict[str, None] = {}
+        verdicts: dict[AnswerKey, Verdicts] = {}
+        for key, rows in by_key.items():
+            n_words = _published_words(rows) if words == "published" else None
+            if n_words is not None:
+                counters[_PUBLISHED] = None
+            elif key in self.answers:
+                counter = _counter(suite)
+                n_words = count_words(self.answers[key].response, counter)
+                counters[counter_name(counter)] = None
+            verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
+        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows if _was_asked(row))
+        return Judged(
+            self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
+        )
 
     def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
         """Every answer that the run should have: each task as often as any of its area and length was answered.
@@ -195,28 +205,13 @@ class _Side:
         """
         tasks = suite.by_key
         trials: dict[tuple[str, str | None], set[int]] = {}
-        for key in (*judged, *self.stale, *self.answers, *(row.key for row in self.fresh)):
-            trials.setdefault((tasks[key[:2]].area, key[1]), set()).add(key[2])
+        for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.fresh)}:
+            trials.setdefault((tasks[id, length].area, length), set()).add(trial)
         lengths = {length for _, length in trials}
         for task in suite.tasks:
             if task.length is None or task.length in lengths:
                 for trial in sorted(trials.get((task.area, task.length), {1})):
                     yield task.id, task.length, trial
-
-    def _words(self, rows: Sequence[Judgement], suite: ChecklistSuite, words: WordsFrom) -> int | None:
-        published = _published_words(rows)
-        if words == "published" and published is not None:
-            return published
-        answer = self.answers.get(rows[0].key)
-        return None if answer is None else count_words(answer.response, _counter(suite))
-
-    def _counters(
-        self, by_key: Mapping[AnswerKey, Sequence[Judgement]], suite: ChecklistSuite, words: WordsFrom
-    ) -> tuple[str, ...]:
-        is_published = [words == "published" and _published_words(rows) is not None for rows in by_key.values()]
-        found = [_PUBLISHED] if any(is_published) else []
-        counted = (key in self.answers for key, known in zip(by_key, is_published, strict=True) if not known)
-        return (*found, counter_name(_counter(suite))) if any(counted) else tuple(found)
 
 
 def _the_judge(read: Sequence[_Read], judge: str | None) -> str:
@@ -242,7 +237,15 @@ def _named(judge: str) -> str:
 
 def _counter(suite: ChecklistSuite) -> WordCounter:
     """The suite's counter, or the one that needs nothing where that is not installed; signatures say which."""
-    return "regex" if suite.words == "nltk" and not has_nltk() else suite.words
+    return "regex" if suite.words == "nltk" and not _has_nltk() else suite.words
+
+
+_has_nltk = cache(has_nltk)
+
+
+def _was_asked(row: Judgement) -> bool:
+    """Whether a judge gave these verdicts; an empty answer may have got zeros without asking."""
+    return row.scores is not None and row.tries > 0
 
 
 def _variant(row: Judgement) -> Variant:
@@ -281,4 +284,6 @@ def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
 
 
 def _published_words(rows: Sequence[Judgement]) -> int | None:
+    if len(rows) == 1:
+        return rows[0].words
     return next((row.words for row in rows if row.words is not None), None)

@@ -96,22 +96,23 @@ class _Check:
     def __init__(self, suite: ChecklistSuite) -> None:
         self._suite = suite
         self._levels = frozenset(suite.levels)
-        self._n_questions = {task.key: len(suite.checklist(task).questions) for task in suite.tasks}
+        self._n_questions = suite.n_questions
+        self._hashes = {task.key: suite.checklist(task).sha256 for task in suite.tasks}
 
     def __call__(self, judgement: Judgement, where: str) -> None:
         n_questions = self._n_questions.get((judgement.id, judgement.length))
         if n_questions is None:
             self._suite.task(judgement.id, judgement.length, where)  # which says what is wrong
             return
+        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length]):
+            return  # of a checklist that has changed since: stale, which whoever uses it finds out by the hash
         scores = judgement.scores
         n_expected = n_questions if judgement.method == "checklist" else 1
-        for listed, what in ((scores, "verdicts"), (judgement.reasons, "reasons")):
-            if listed and len(listed) != n_expected:
-                raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
         if scores is None:
             return
-        if not scores:
-            raise ChecklistError(f"{where}: no verdicts; expected {n_expected}, or null for an answer without them")
+        if len(scores) != n_expected or len(judgement.reasons) not in (0, n_expected):
+            listed, what = (scores, "verdicts") if len(scores) != n_expected else (judgement.reasons, "reasons")
+            raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
         if judgement.method != "checklist":
             if not 0 <= scores[0] <= _BEST_RATING:
                 raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")

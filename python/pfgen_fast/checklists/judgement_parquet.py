@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
+from itertools import repeat
 from pathlib import Path
 from typing import IO, Any
 
 from ..errors import ChecklistError, TrialsError
+from ..files.foreign_text import in_one_line
 from ..files.reading import reading
 from ..tables.parquet import MISFITS, pyarrow
 from .judgements import METHODS, Judgement
@@ -62,31 +64,46 @@ def _columns(names: Sequence[str], path: Path) -> list[str]:
 def _judgements(batch: Any, path: Path, n_before: int) -> Iterator[tuple[str, Judgement]]:
     pa = pyarrow()
     types = _types(pa)
-    columns: dict[str, list[Any]] = {}
-    for name in batch.schema.names:
+    columns: list[Iterable[Any]] = []
+    for name, default in _DEFAULTS.items():
+        if name not in batch.schema.names:
+            columns.append(repeat(default))
+            continue
         try:
-            columns[name] = _values(batch.column(name).cast(types[name]), name)
+            column = batch.column(name).cast(types[name])
+            _check(column, name, path, n_before)
+            columns.append(_values(column, name))
         except (pa.ArrowException, *MISFITS) as error:
+            if isinstance(error, ChecklistError):
+                raise
             raise ChecklistError(f"{path}, column {name!r}: {error}") from None
-    for number, values in enumerate(zip(*columns.values(), strict=True), start=n_before + 1):
-        where = f"{path}, row {number}"
-        judgement = Judgement(**dict(zip(columns, values, strict=True)))
-        _check(judgement, where)
-        yield where, judgement
+    for number, judgement in enumerate(map(Judgement, *columns), start=n_before + 1):
+        yield f"{path}, row {number}", judgement
 
 
-def _check(judgement: Judgement, where: str) -> None:
-    """Checks what the type of a column does not."""
-    for name in ("id", "response_sha256"):
-        if getattr(judgement, name) is None:
-            raise ChecklistError(f"{where}: {name}: expected a string, not null")
-    if judgement.method not in METHODS:
-        raise ChecklistError(f"{where}: method: expected {', '.join(METHODS)}, not {judgement.method!r}")
-    for name in _COUNTS:
-        value = getattr(judgement, name)
+def _check(column: Any, name: str, path: Path, n_before: int) -> None:
+    """Checks what the type of a column does not; names the first row that breaks the rules."""
+    values: list[Any] = []
+    if name in _COUNTS:
         least = 1 if name in _FROM_ONE else 0
-        if value is not None and not least <= value <= _MAX_COUNT:
-            raise ChecklistError(f"{where}: {name}: expected a whole number from {least}, not {value}")
+        ends = pyarrow().compute.min_max(column)
+        if None in (ends["min"].as_py(), least) or least <= ends["min"].as_py() <= ends["max"].as_py() <= _MAX_COUNT:
+            return
+        values = [value is None or least <= value <= _MAX_COUNT for value in column.to_pylist()]
+        expected = f"a whole number from {least}"
+    elif name == "method":
+        values = [value is None or value in METHODS for value in _texts(column)]
+        expected = ", ".join(METHODS)
+    elif _DEFAULTS[name] is MISSING and name != "scores":
+        if not column.null_count:
+            return
+        values = [value is not None for value in column.to_pylist()]
+        expected = "a string"
+    if False in values:
+        row = values.index(False)
+        found = column[row].as_py()
+        shown = "null" if found is None else repr(found)
+        raise ChecklistError(f"{path}, row {n_before + row + 1}: {name}: expected {expected}, not {in_one_line(shown)}")
 
 
 def _types(pa: Any) -> dict[str, Any]:

@@ -175,7 +175,8 @@ class Judging:
     def write(self) -> list[Judgement]:
         """Writes the judgements of each run that follow from the replies; returns them.
 
-        Judgements by others, and by the same judge in another way, stay. A file is only written if it changes.
+        Judgements by other judges and by other methods stay; those by the same judge, with whatever prompts and
+        temperature, are replaced. A file is only written if it changes.
         """
         found = []
         for one in self.runs:
@@ -196,8 +197,11 @@ class Judging:
         for row in self._former.get(one.run.key, []):
             place = now.get(row.key)
             if place is not None and _is_of(row, one):
+                shows_questions = row.method != "llm-eval"
                 checklist = one.wording.suite.checklist(place.task)
-                if (row.response_sha256, row.checklist_sha256) != (place.answer.sha256, checklist.sha256):
+                if row.response_sha256 != place.answer.sha256 or (
+                    shows_questions and row.checklist_sha256 != checklist.sha256
+                ):
                     names.append(row.id)
         return list(dict.fromkeys(names))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import ChecklistError
@@ -220,6 +220,7 @@ class RunToJudge:
         places: The ratings that there are to be.
         too_long: The IDs of the tasks whose answers are too long to be sent.
         covered: The answers that are judged, with those that are too long.
+        faults: A sentence for each line of the file of answers that cannot be read.
 
     Raises:
         ChecklistError: The run has no answers, or a task has no whole instruction.
@@ -233,10 +234,14 @@ class RunToJudge:
     places: list[Place] = field(init=False)
     too_long: tuple[str, ...] = field(init=False)
     covered: frozenset[AnswerKey] = field(init=False)
+    faults: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         suite = self.wording.suite
-        answers = self.run.answers(suite)
+        self.faults = []
+        answers = self.run.answers(suite, on_fault=self.faults.append)
+        if not answers and self.faults:
+            raise ChecklistError(self.faults[0])
         if not answers:
             raise ChecklistError(f"{self.run.folder}: holds no answers; expected answers.jsonl to judge")
         chosen = self._chosen(suite, answers.values())
@@ -254,8 +259,13 @@ class RunToJudge:
 
     def judgements(self) -> list[Judgement]:
         """The judgements that follow from the replies, in the order of the answers."""
-        found = (place.judgement() for place in self.places)
-        return [judgement for judgement in found if judgement is not None]
+        found = [judgement for place in self.places if (judgement := place.judgement()) is not None]
+        versions = Counter(judgement.version for judgement in found if judgement.tries)
+        if not versions:
+            return found
+        # A zero that nobody was asked about would be the same with any version, so it makes no second one in a table.
+        usual = min(versions, key=lambda version: (-versions[version], version or ""))
+        return [judgement if judgement.tries else replace(judgement, version=usual) for judgement in found]
 
     def standing(self) -> Standing:
         """How far the judging is."""

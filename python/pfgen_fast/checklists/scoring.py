@@ -22,7 +22,7 @@ from .line_files import OnFault
 from .runs import Run
 from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting
 from .signature import notes_of, signature_of
-from .suite import ChecklistSuite, Missing
+from .suite import ChecklistSuite, Missing, Task
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
@@ -212,18 +212,17 @@ class _Bins:
             {length: _Bin() for length in suite.lengths},
         )
         for answer in answers:
-            for found in bins._of_task(suite, answer.key):
+            for found in bins._of_task(answer.task):
                 found.answers.append(answer)
         is_repeated = any(trial != 1 for _, _, trial in states)
         for key, state in states.items():
             if state != "judged":
                 label = f"{key[0]} (trial {key[2]})" if is_repeated else key[0]
-                for found in bins._of_task(suite, key):
+                for found in bins._of_task(suite.by_key[key[:2]]):
                     getattr(found, state).append(label)
         return bins
 
-    def _of_task(self, suite: ChecklistSuite, key: AnswerKey) -> tuple[_Bin, ...]:
-        task = suite.by_key[key[:2]]
+    def _of_task(self, task: Task) -> tuple[_Bin, ...]:
         if task.length is not None:
             return (self.lengths[task.length],)
         return self.areas[task.area], self.categories[task.area, task.category]

@@ -167,6 +167,11 @@ class ChecklistSuite:
         """The tasks by ID and length."""
         return {task.key: task for task in self.tasks}
 
+    @cached_property
+    def n_questions(self) -> Mapping[TaskKey, int]:
+        """The number of questions that are asked about the answer to each task."""
+        return {task.key: len(self.checklist(task).questions) for task in self.tasks}
+
     def checklist(self, task: Task) -> Checklist:
         """The checklist of a task's category."""
         return self.checklists[task.area, task.category]

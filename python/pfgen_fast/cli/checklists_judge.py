@@ -15,7 +15,7 @@ from .asking import watch_over
 
 if TYPE_CHECKING:
     from ..checklists.judging import Judging
-    from ..checklists.places import JudgeOptions, RunToJudge
+    from ..checklists.places import RunToJudge
     from ..checklists.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.server import Server
@@ -163,6 +163,8 @@ def judge(
     spending = Spending(Prices(prompt_price, reply_price), budget)
     opened = ChecklistSuite.load(suite)
     judging = Judging.open(open_runs(runs), opened, how, offline=offline)
+    for fault in (fault for one in judging.runs for fault in one.faults):
+        warn(fault)
     if not quiet:
         if not names_a_version(model):
             note(
@@ -170,8 +172,7 @@ def judge(
             )
         for sentence in (*opened.notes, *kept_by_others(judging), *_stale(judging)):
             note(sentence)
-    if read_batch:
-        _take(judging, read_batch)
+    problem = _take(judging, read_batch) if read_batch else None
     sentinels = [] if offline or read_batch or write_batch is not None else _sentinels(judging, sentinel, quiet=quiet)
     asked = Judging([*judging.runs, *(one.now for one in sentinels)])
     if not read_batch and not offline and (dry_run or not quiet):
@@ -182,8 +183,8 @@ def judge(
         _write_batch(judging, write_batch)
         return
     server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
-    problem = _ask(asked, judging, server, spending, quiet=quiet)
-    _finish_sentinels(sentinels, how, quiet=quiet)
+    problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
+    _finish_sentinels(sentinels, quiet=quiet)
     _conclude(judging, problem, is_offline=server is None, quiet=quiet)
 
 
@@ -217,16 +218,15 @@ def _stale(judging: Judging) -> list[str]:
     return found
 
 
-def _take(judging: Judging, sources: list[Path]) -> None:
+def _take(judging: Judging, sources: list[Path]) -> str | None:
+    """Takes in output files of a batch; returns a sentence if not all of it could be used."""
     from ..checklists.batches import read_batch
 
     taken = read_batch(judging, sources)
     for problem in taken.problems:
         warn(problem)
-    print_line(f"{counted(taken.n_new, 'new reply').replace('replys', 'replies')}")
-    if taken.problems:
-        judging.write()
-        raise SystemExit(Exit.PARTIAL)
+    print_line(f"{taken.n_new:,} new {'reply' if taken.n_new == 1 else 'replies'}")
+    return "some lines of the batch could not be used" if taken.problems else None
 
 
 def _write_batch(judging: Judging, path: Path) -> None:
@@ -262,21 +262,20 @@ def _ask(asked: Judging, judging: Judging, server: Server | None, spending: Spen
         judging.write()
 
 
-def _finish_sentinels(sentinels: list[Sentinel], how: JudgeOptions, *, quiet: bool) -> None:
+def _finish_sentinels(sentinels: list[Sentinel], *, quiet: bool) -> None:
     for one in sentinels:
         name = one.before.run.key
         if not one.write():
             note(f"{name}: the sentinel is not complete; the same command continues it")
         elif not quiet:
             n = len(one.sides()[1])
-            print_line(
-                f"{shown(name)}: sentinel of {n:,} answers, {one.n_equal:,} judged as before: {shown(str(one.path))}"
-            )
+            said = f"{name}: sentinel of {counted(n, 'answer')}, {one.n_equal:,} judged as before"
+            print_line(shown(f"{said}: {one.path} (checklists drift --sentinels says what has changed)"))
 
 
 def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet: bool) -> None:
     """Says how far each run is; ends with 3 if an answer has no verdicts."""
-    is_whole = True
+    is_whole = problem is None
     for one in judging.runs:
         standing = one.standing()
         parts = [f"{standing.n_judged:,} of {counted(standing.n_ratings, 'rating')}"]
@@ -285,6 +284,8 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
             parts.append(f"{len(listed):,} unjudged after all tries: {_first(listed)}")
         if standing.n_open:
             parts.append(f"{standing.n_open:,} without a reply")
+        if one.faults:
+            parts.append(f"{counted(len(one.faults), 'answer')} that cannot be read")
         if one.too_long:
             parts.append(f"{len(one.too_long):,} too long to be sent: {_first(one.too_long)}")
         if standing.n_given:
@@ -292,7 +293,7 @@ def _conclude(judging: Judging, problem: str | None, *, is_offline: bool, quiet:
         if standing.n_cut:
             parts.append(f"{standing.n_cut:,} shown to the judge up to word 16,000")
         parts += _versions(one)
-        is_whole &= not (standing.unjudged or standing.n_open or one.too_long)
+        is_whole &= not (standing.unjudged or standing.n_open or one.too_long or one.faults)
         if not quiet:
             print_line(shown(f"{one.run.key}: {'; '.join(parts)}"))
     if not is_whole:

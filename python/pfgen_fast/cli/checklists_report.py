@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from . import checklists_table as options
-from .app import Exit, Quiet, counted, note, shown, stdout, warn
-
-if TYPE_CHECKING:
-    from ..checklists.scores import Scores
+from .app import Quiet, counted, counting, shown, stdout
 
 
 def report(
@@ -38,11 +36,12 @@ def report(
     """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
 
     The page needs no network and runs no code but its own, whatever answers and reasons hold. It shows what is missing,
-    unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies. Runs
-    without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts would
-    exceed that, it leaves out the requests, then the ends of long answers, and says so; a folder holds everything, opens
-    from disk too, and replaces nothing but an earlier report. The table is written beside the page as Markdown, CSV and
-    JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or a run cannot be read.
+    unjudged or stale, error modes, and the whole request behind each verdict where the run has the judge's replies.
+    Runs without answers are shown with their verdicts and reasons alone. A single file is at most 30 MB: if all texts
+    would exceed that, it leaves out the requests, then the ends of long answers, and says so; a folder holds
+    everything, opens from disk too, and replaces nothing but an earlier report. The table is written beside the page as
+    Markdown, CSV and JSON. The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    because their lines cannot be read.
 
     Examples
 
@@ -71,21 +70,17 @@ def report(
         draws=draws,
         on_fault=faults.append,
     )
-    page, *beside = write_checklists(scores, opened, output, judge=judge, on_fault=faults.append)
+    with counting("models", quiet=quiet) as count:
+        done = itertools.count()
+        page, *beside = write_checklists(
+            scores,
+            opened,
+            output,
+            judge=judge,
+            on_fault=faults.append,
+            on_model=lambda key: count(next(done), len(scores.models), key),
+        )
     if not quiet:
         names = ", ".join(shown(path.name) for path in beside)
         stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
-    _say(scores, faults)
-
-
-def _say(scores: Scores, faults: list[str]) -> None:
-    for sentence in scores.notes:
-        note(sentence)
-    for fault in dict.fromkeys(faults):
-        warn(fault)
-    if scores.n_stale:
-        note(f"{counted(scores.n_stale, 'answer')} left out: answer or checklist have changed since they were judged")
-    if scores.n_unjudged:
-        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply")
-    if faults or scores.n_unjudged:
-        raise SystemExit(Exit.PARTIAL)
+    options.say_and_end(scores, list(dict.fromkeys(faults)), is_quiet=True)

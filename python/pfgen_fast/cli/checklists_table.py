@@ -146,7 +146,7 @@ def table(
         shown_tables += [by_length(scores)] if lengths and any(model.lengths for model in scores.models) else []
         for one in shown_tables:
             print_table(one)
-    _say(scores, faults, is_quiet=quiet or as_json or markdown)
+    say_and_end(scores, faults, is_quiet=quiet or as_json or markdown)
 
 
 def score(
@@ -185,7 +185,7 @@ def score(
         for one in shown_tables:
             if one.rows:
                 print_table(one)
-    _say(scores, faults, is_quiet=quiet or as_json)
+    say_and_end(scores, faults, is_quiet=quiet or as_json)
 
 
 def _scores(
@@ -226,7 +226,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
         write_whole(path, utf8(to_csv(scores)))
 
 
-def _say(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> None:
+def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> None:
     """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
     from ..checklists.readable_tables import missing_sentences
 

@@ -50,9 +50,7 @@ class PageKind:
         return sorted((folder / _DATA).glob(f"{self.data_name}-*.js"))
 
 
-def write_page_folder(
-    folder: Path, kind: PageKind, data: Iterable[Any], page: Callable[[Sequence[str]], str]
-) -> None:
+def write_page_folder(folder: Path, kind: PageKind, data: Iterable[Any], page: Callable[[Sequence[str]], str]) -> None:
     """Writes a page and its data. The files of an earlier one are replaced, the page after its data.
 
     Args:

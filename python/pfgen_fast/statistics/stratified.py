@@ -145,7 +145,7 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
         is_zero = abs(difference) <= _ROUNDING * max(pair.largest for pair in pairs)
         return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
     variance = math.fsum(pair.error for pair in pairs)
-    degrees = variance**2 / math.fsum(pair.error**2 / (pair.n - 1) for pair in pairs)
+    degrees = 1 / math.fsum((pair.error / variance) ** 2 / (pair.n - 1) for pair in pairs)
     error = math.sqrt(variance) / len(means)
     half = quantile(degrees) * error
     p_value = p_value_of(difference / error, degrees)
@@ -169,17 +169,19 @@ class _Common(NamedTuple):
 
 
 def _common(a: Any, b: Any) -> _Common:
-    both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
-    both = both[:, ~np.isnan(both).any(axis=0)]
-    n = both.shape[1]
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    differences = x - y
+    is_common = ~np.isnan(differences)
+    if not is_common.all():
+        x, y, differences = x[is_common], y[is_common], differences[is_common]
+    n = len(differences)
     if not n:
         raise ValueError("a difference needs an item of each stratum that both have")
-    differences: list[float] = (both[0] - both[1]).tolist()
-    largest = float(np.abs(both).max())
-    mean = math.fsum(differences) / n
-    if n < 2 or max(differences) - min(differences) <= _ROUNDING * largest:
+    largest = float(max(np.abs(x).max(), np.abs(y).max()))
+    mean = math.fsum(differences.tolist()) / n
+    if n < 2 or np.ptp(differences) <= _ROUNDING * largest:
         return _Common(mean, 0.0, n, largest)
-    return _Common(mean, math.fsum((value - mean) ** 2 for value in differences) / (n - 1) / n, n, largest)
+    return _Common(mean, math.fsum(np.square(differences - mean).tolist()) / (n - 1) / n, n, largest)
 
 
 def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:

@@ -81,11 +81,11 @@ def asked_of(
         return found
     by_messages: dict[bytes, list[AnswerKey]] = {}
     for wording in _wordings(suite, judgements, method):
-        for key, messages in _requests(suite, answers, wording):
-            by_messages.setdefault(messages, []).append(key)
+        for key, hashed in _requests(suite, answers, wording):
+            by_messages.setdefault(hashed, []).append(key)
     texts: dict[str, str] = {}  # most pieces are alike
     for entry in Journal(path).entries():
-        request = entry.get("request")
+        request = entry["request"] if isinstance(entry.get("request"), dict) else {}
         messages = _messages(request)
         for key in by_messages.get(_hash(messages), ()) if messages else ():
             instruction = suite.by_key[key[0], key[1]].instruction or ""
@@ -133,15 +133,18 @@ def _requests(
             yield key, _hash([(message["role"], message["content"]) for message in request.messages])
 
 
-def _messages(request: Any) -> list[tuple[str, str]]:
+def _messages(request: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Roles and contents of a request as it is kept; nothing if it is none."""
-    messages = request.get("messages") if isinstance(request, dict) else None
-    found = [
-        (message.get("role"), message.get("content"))
-        for message in (messages if isinstance(messages, list) else ())
-        if isinstance(message, dict)
-    ]
-    return found if all(isinstance(text, str) for message in found for text in message) else []
+    messages = request.get("messages")
+    found = []
+    for message in messages if isinstance(messages, list) else ():
+        if not isinstance(message, dict):
+            return []
+        role, content = _text(message, "role"), _text(message, "content")
+        if role is None or content is None:
+            return []
+        found.append((role, content))
+    return found
 
 
 def _hash(messages: Sequence[tuple[str, str]]) -> bytes:
@@ -154,10 +157,11 @@ def _shared(pieces: Pieces, texts: dict[str, str]) -> Iterator[str | Place]:
 
 def _asked(entry: Mapping[str, Any], request: Mapping[str, Any], messages: tuple[tuple[str, Pieces], ...]) -> Asked:
     parameters = request.get("parameters")
+    sampled = parameters if isinstance(parameters, dict) else {}
     said = [_text(entry, "model"), _text(entry, "system_fingerprint")]
     return Asked(
         _text(request, "model") or "",
-        {name: value for name, value in (parameters if isinstance(parameters, dict) else {}).items() if _is_plain(value)},
+        {name: value for name, value in sampled.items() if _is_plain(value)},
         messages,
         _text(entry, "reply") or "",
         " ".join(filter(None, said)) or None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -69,7 +69,12 @@ class ModelEvidence:
 
 
 def evidence_of(
-    scores: Scores, runs: Sequence[Run], *, judge: str | None = None, on_fault: OnFault | None = None
+    scores: Scores,
+    runs: Sequence[Run],
+    *,
+    judge: str | None = None,
+    on_fault: OnFault | None = None,
+    on_model: Callable[[str], None] | None = None,
 ) -> list[ModelEvidence]:
     """What is known of the answers of all models, in the order of the scores.
 
@@ -79,6 +84,7 @@ def evidence_of(
         judge: The name or the version of the judge whose judgements are shown; those of all judges if None.
         on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
             such line raises.
+        on_model: Called with the key of each model before its run is read.
 
     Raises:
         ChecklistError: A model has no run, or a file of its run breaks the rules.
@@ -89,6 +95,8 @@ def evidence_of(
     for model in scores.models:
         if model.model not in by_key:
             raise ChecklistError(f"the scores are of {model.model} too, but there is no such run")
+        if on_model is not None:
+            on_model(model.model)
         run = by_key[model.model]
         answers = run.answers(scores.suite, on_fault=on_fault)
         rows = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import Any
 
 from ...checklists.scores import Scores, State
@@ -66,9 +65,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
 def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
     """The tasks of the main table, and those of a length of which any model has an answer or judgement."""
     return [
-        task
-        for task in scores.suite.tasks
-        if task.length is None or any(task.key in model.by_task for model in models)
+        task for task in scores.suite.tasks if task.length is None or any(task.key in model.by_task for model in models)
     ]
 
 
@@ -80,12 +77,18 @@ def titles(tasks: Sequence[Task]) -> list[str]:
         groups.setdefault((task.area, task.category, task.length), []).append(number)
     found = [""] * len(tasks)
     for numbers in groups.values():
-        common = commonprefix([texts[number] for number in numbers]) if len(numbers) > 1 else ""
-        begin = common.rfind(" ") + 1  # whole words only
+        begin = _n_common([texts[number] for number in numbers]) if len(numbers) > 1 else 0
         for number in numbers:
             rest = texts[number][begin if begin >= _MIN_COMMON else 0 :]
             found[number] = in_one_line(rest, _N_TITLE)
     return found
+
+
+def _n_common(texts: Sequence[str]) -> int:
+    """How many code points of whole words all texts begin with."""
+    first, last = min(texts), max(texts)
+    n_equal = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    return first.rfind(" ", 0, n_equal) + 1
 
 
 def _score(model: ModelEvidence, task: Task) -> float | None:

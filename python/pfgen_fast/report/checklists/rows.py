@@ -61,7 +61,7 @@ def category_rows(scores: Scores) -> list[dict[str, Any]]:
 
 
 def tint(value: float | None, in_order: Sequence[float]) -> int | None:
-    """The number of a tint, from 0 to `N_TINTS` - 1, by the rank among all values: few very low ones hide no difference.
+    """The number of a tint, from 0 to `N_TINTS` - 1, by rank: few very low values hide no difference.
 
     Example:
         >>> [tint(value, [-100, 0, 50, 51]) for value in (-100, 0, 51, None)]
@@ -99,7 +99,7 @@ def mark_rows(models: Sequence[ModelEvidence], marks: Sequence[str]) -> list[tup
     return rows
 
 
-def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, str, Sequence[str]]]]]:
+def gap_rows(scores: Scores) -> list[tuple[ModelScores, list[tuple[str, str, tuple[str, ...]]]]]:
     """For each model with missing, unjudged or stale answers: where, which of the three, and the IDs of the tasks."""
     rows = []
     for model in scores.models:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...checklists.runs import Run
-from ...checklists.scores import Scores
 from ...checklists.line_files import OnFault
 from ...checklists.readable_tables import to_markdown
+from ...checklists.runs import Run
+from ...checklists.scores import Scores
 from ...checklists.tables import to_csv, to_dict
 from ...files.foreign_text import json_text, utf8
 from ...files.writing import write_whole
@@ -27,6 +27,7 @@ def write_checklists(
     *,
     judge: str | None = None,
     on_fault: OnFault | None = None,
+    on_model: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Writes a page with the scores, and with every answer beside its verdicts; the table beside it in three forms.
 
@@ -40,6 +41,7 @@ def write_checklists(
         judge: The judge that the scores are of; None if there is only one.
         on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
             such line raises.
+        on_model: Called with the key of each model before its run is read.
 
     Returns:
         The paths of the files that a reader opens, the page first.
@@ -54,7 +56,7 @@ def write_checklists(
         f"{name}.csv": to_csv(scores),
         f"{name}.json": json_text(to_dict(scores, with_questions=True), indent=1) + "\n",
     }
-    page = Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault), beside)
+    page = Page(scores, evidence_of(scores, runs, judge=judge, on_fault=on_fault, on_model=on_model), beside)
     folder = output.parent if is_one_file(output) else output
     if is_one_file(output):
         page.write_file(output)

@@ -100,9 +100,9 @@ function askedElement(asked, number, content, entry) {
     make("p", { className: "quiet" }, make("bdi", {}, facts.filter(Boolean).join(" · "))),
     ...messages.flatMap(([role, pieces]) => {
       const text = messageText(pieces, content, entry);
-      return [make("h4", {}, make("bdi", {}, role)), textBox(text, [...text].length, `Message of ${role}`, "answer sent")];
+      return [make("h3", {}, make("bdi", {}, role)), textBox(text, [...text].length, `Message of ${role}`, "answer sent")];
     }),
-    make("h4", {}, "reply"), textBox(reply, [...reply].length, "Reply of the judge", "answer sent"),
+    make("h3", {}, "reply"), textBox(reply, [...reply].length, "Reply of the judge", "answer sent"),
   ]);
 }
 

@@ -1,0 +1,165 @@
+"""What a judge is sent: prompts filled in once, answers as each profile shows them, seeds, keys that never change."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.checklist_data import folder, needs_hellobench
+from makers.checklists_to_judge import suite, template
+from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.requests import Wording, filled, usual_temperature
+from pfgen_fast.checklists.suite import Prompts
+from pfgen_fast.checklists.words import first_words, has_nltk, words
+from pfgen_fast.errors import ChecklistError
+from pfgen_fast.judging import Judge
+
+JUDGE = Judge("judge-2024-08-06", max_tokens=4096)
+SUITE = suite()
+TASK = SUITE.tasks[0]
+CHECKLIST = SUITE.checklist(TASK)
+
+
+def request(response, *, profile="plain", method="checklist", seed="", **numbers):
+    wording = Wording(SUITE, JUDGE, profile, method, seed)
+    return wording.request(TASK.key, TASK.instruction, CHECKLIST, response, **numbers)
+
+
+def test_a_request_holds_instruction_answer_and_questions():
+    made = request("An answer.\n\nIts end.")
+    assert made.messages == [
+        {"role": "system", "content": "You judge by lists."},
+        {
+            "role": "user",
+            "content": 'Asked: {"instruction": Write number 0.}\nAnswered: {"response": An answer.\n\nIts end.}\n'
+            'Judge these 3: [{"checklist_id": 0, "checklist_content": "Is it short?"}, '
+            '{"checklist_id": 1, "checklist_content": "Is it a tale?"}, '
+            '{"checklist_id": 2, "checklist_content": "Does it end?"}]',
+        },
+    ]
+
+
+def test_the_key_of_a_request_never_changes():
+    assert request("An answer.").key[:16] == "e32523cd2eec55ff"
+    assert request("An answer.", try_number=2, rating=3, seed="s").key[:16] == "acfec343c4cde437"
+
+
+def test_overall_ratings_show_no_questions_or_a_plain_list_of_them():
+    overall, shown = (request("A.", method=method) for method in ("llm-eval", "llm-eval-c"))
+    assert overall.messages[0]["content"] == "You judge as a whole."
+    assert "short" not in overall.messages[1]["content"]
+    assert [message["role"] for message in shown.messages] == ["user"]
+    assert '["Is it short?", "Is it a tale?", "Does it end?"]' in shown.messages[0]["content"]
+
+
+def test_each_try_and_each_rating_has_a_seed_of_its_own():
+    numbers = [(one, rating) for one in (1, 2, 3) for rating in (1, 2, 3)]
+    for profile in ("plain", "upstream"):
+        seeds = {request("A.", profile=profile, try_number=one, rating=rating).seed for one, rating in numbers}
+        assert len(seeds) == len(numbers)
+    assert request("A.", profile="upstream").seed == 42
+    assert request("A.", profile="upstream", try_number=2).seed == 43
+    assert request("A.", profile="upstream", seed="7").seed == 7
+    assert request("A.").seed != request("A.", seed="other").seed
+    with pytest.raises(ChecklistError, match="expected a whole number for the profile upstream"):
+        request("A.", profile="upstream", seed="x")
+
+
+def test_the_temperature_is_that_of_the_profile():
+    assert [usual_temperature("plain", n) for n in (1, 2)] == [0.0, 1.0]
+    assert [usual_temperature("upstream", n) for n in (1, 2)] == [0.8, 0.8]
+
+
+def test_upstream_shows_words_joined_by_single_blanks():
+    wording = Wording(SUITE, JUDGE, "upstream")
+    shown, cut = wording.shown("One,  two\n\nthree.")
+    assert (shown, cut) == ("One , two three .", False)
+    assert wording.profile_name.startswith("upstream (nltk " if has_nltk() else "upstream (regex)")
+    assert Wording(SUITE, JUDGE).shown("One,  two\n\nthree.") == ("One,  two\n\nthree.", False)
+
+
+@pytest.mark.parametrize(
+    ("n_words", "n_shown"), [(15_000, 15_000), (15_001, 15_001), (16_000, 16_000), (16_001, 16_000)]
+)
+def test_a_long_answer_is_cut_after_16000_words(n_words, n_shown):
+    response = "\n".join(f"w{number}" for number in range(n_words))
+    for profile in ("plain", "upstream"):
+        shown, cut = Wording(SUITE, JUDGE, profile).shown(response)
+        assert (len(words(shown)), cut) == (n_shown, n_words > n_shown)
+        assert shown.endswith(f"w{n_shown - 1}")
+    assert "\n" in Wording(SUITE, JUDGE).shown(response)[0]
+
+
+def test_japanese_is_cut_by_characters():
+    wording = Wording(suite(words="characters"), JUDGE)
+    assert wording.shown("水 氷\n" * 9000) == (("水 氷\n" * 8000).rstrip(), True)
+
+
+@given(st.text(st.sampled_from("ab1 .,'-\n水")), st.integers(1, 5), st.sampled_from(["regex", "characters"]))
+def test_the_first_words_are_the_first_words(text, n_words, counter):
+    beginning = first_words(text, n_words, counter)
+    assert text.startswith(beginning)
+    assert words(beginning, counter) == words(text, counter)[:n_words]
+    assert (len(words(text, counter)) > n_words) == (beginning != text)
+
+
+VALUES = st.text(st.sampled_from("{} response\\n%\"'[]"))
+
+
+@given(VALUES, VALUES)
+def test_braces_and_names_of_places_in_values_mean_nothing(instruction, response):
+    text = '{{"a": {instruction}}} {{}} {response}'
+    values = {"instruction": instruction, "response": response}
+    assert filled(text, values) == text.format(**values)
+
+
+def test_an_unknown_place_is_refused_before_anything_is_asked():
+    prompts = Prompts(template("{answer} {response}"))
+    with pytest.raises(ChecklistError, match=r"unknown place {answer}; there are {instruction}, {response}"):
+        Wording(suite(prompts=prompts), JUDGE)
+
+
+def test_a_method_without_a_prompt_is_refused():
+    with pytest.raises(ChecklistError, match="the suite small has no prompt for the method llm-eval-c"):
+        Wording(suite(prompts=Prompts(template("{response}"))), JUDGE, method="llm-eval-c")
+
+
+def test_the_hash_of_prompts_tells_everything_that_is_sent_apart():
+    hashes = {
+        Wording(SUITE, JUDGE, profile, method).prompt_sha256
+        for profile in ("plain", "upstream")
+        for method in ("checklist", "llm-eval", "llm-eval-c")
+    }
+    changed = replace(SUITE.prompts, system=template("You judge strictly."))
+    hashes.add(Wording(suite(prompts=changed), JUDGE).prompt_sha256)
+    assert len(hashes) == 7
+
+
+@needs_hellobench
+def test_the_published_prompts_are_filled_as_python_formats_them():
+    published = import_suite(folder())
+    task = next(task for task in published.tasks if task.is_whole)
+    checklist = published.checklist(task)
+    response = "{instruction} {{ }} {}"
+    listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]
+    values = {
+        "instruction": task.instruction,
+        "response": response,
+        "checklists": json.dumps(listed, ensure_ascii=False),
+        "num_checklist": len(listed),
+    }
+    for method, template_of, shown in (
+        ("checklist", published.prompts.user, values),
+        ("llm-eval", published.prompts.overall_user, values),
+        (
+            "llm-eval-c",
+            published.prompts.overall_with_checklist_user,
+            {**values, "checklists": json.dumps(checklist.questions, ensure_ascii=False)},
+        ),
+    ):
+        made = Wording(published, JUDGE, method=method).request(task.key, task.instruction, checklist, response)
+        assert made.messages[-1]["content"] == template_of.text.format(**shown)
+        assert len(made.messages) == (1 if method == "llm-eval-c" else 2)

@@ -1,0 +1,185 @@
+"""Files of judgements: what is written is read again, in all forms, and what breaks the rules is named."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from makers.checklists_to_judge import suite
+from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.errors import ChecklistError
+
+SUITE = suite()
+FORMS = ("jsonl", "jsonl.xz", "jsonl.gz", "jsonl.zst", "parquet")
+HASH = "0" * 64
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
+NAMES = st.none() | TEXTS
+
+
+@st.composite
+def judgements_of_the_suite(draw):
+    found = []
+    for task in SUITE.tasks:
+        n_questions = len(SUITE.checklist(task).questions)
+        verdicts = st.tuples(*[st.sampled_from(SUITE.levels)] * n_questions)
+        found.append(
+            Judgement(
+                id=task.id,
+                response_sha256=HASH,
+                scores=draw(st.none() | verdicts),
+                trial=draw(st.integers(1, 3)),
+                judge=draw(TEXTS),
+                version=draw(NAMES),
+                rating=draw(st.integers(1, 3)),
+                reasons=draw(st.just(()) | st.tuples(*[NAMES] * n_questions)),
+                prompt_sha256=draw(NAMES),
+                checklist_sha256=draw(NAMES),
+                tries=draw(st.integers(0, 9)),
+                fault=draw(NAMES),
+                cut=draw(st.booleans()),
+                words=draw(st.none() | st.integers(0, 10**6)),
+                most_repeated_sentence=draw(st.none() | st.integers(0, 99)),
+                profile=draw(NAMES),
+                temperature=draw(st.none() | st.floats(0, 2)),
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(judgements=judgements_of_the_suite())
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_written_is_read_again(tmp_path, form, judgements):
+    path = tmp_path / f"judgements.{form}"
+    write_judgements(path, judgements)
+    assert read_judgements(path, SUITE) == judgements
+    assert read_judgements(path, SUITE, with_reasons=False) == [replace(one, reasons=()) for one in judgements]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_equal_judgements_are_written_as_equal_bytes(tmp_path, form):
+    for name in "ab":
+        write_judgements(tmp_path / f"{name}.{form}", [Judgement("T00", HASH, (0, 0.5, 1), words=3)] * 3)
+    assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+
+
+def written(tmp_path, *lines):
+    path = tmp_path / "judgements.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def line(**changes):
+    return {"id": "T00", "length": None, "response_sha256": HASH, "scores": [1, 0.5, 0], **changes}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"id": "T0"}, "unknown task 'T0'"),
+        ({"length": "2k"}, "T00"),
+        ({"scores": [1, 0.3, 0]}, "question 1: the verdict 0.3 is no level of the suite; expected one of 0, 0.25"),
+        ({"scores": [1, 0.5, 2]}, "question 2: the verdict 2.0 is no level"),
+        ({"scores": [1, 0.5]}, "2 verdicts; expected 3"),
+        ({"scores": []}, "0 verdicts; expected 3"),
+        ({"scores": [1, 0.5, None]}, "scores[2]: expected a number"),
+        ({"scores": [1, 0.5, float("nan")]}, "scores[2]: expected a number"),
+        ({"scores": [1, "0.5", 0]}, "scores[1]: expected a number, not '0.5'"),
+        ({"scores": "1"}, "scores: expected a list"),
+        ({"reasons": ["why"]}, "1 reasons; expected 3"),
+        ({"method": "guess"}, "method: expected checklist, llm-eval or llm-eval-c, not 'guess'"),
+        ({"method": "llm-eval"}, "3 verdicts; expected 1"),
+        ({"method": "llm-eval", "scores": [11]}, "the rating 11; expected a number from 0 to 10"),
+        ({"trial": 0}, "trial: expected a whole number from 1"),
+        ({"words": -1}, "words: expected a whole number"),
+        ({"cut": 1}, "cut: expected true or false"),
+        ({"response_sha256": None}, "response_sha256: expected a string"),
+    ],
+)
+def test_a_line_that_breaks_the_rules_is_named(tmp_path, changes, said):
+    path = written(tmp_path, line(id="T02"), line(**changes))
+    with pytest.raises(ChecklistError) as error:
+        read_judgements(path, SUITE)
+    assert str(error.value).startswith(f"{path}, line 2")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_key_is_named(tmp_path):
+    with pytest.raises(ChecklistError, match="line 1: the key 'scores' is missing"):
+        read_judgements(written(tmp_path, {"id": "T00", "response_sha256": HASH}), SUITE)
+
+
+def test_equal_judgements_count_once_and_others_are_an_error(tmp_path):
+    (one,) = read_judgements(written(tmp_path, line(reasons=["a"] * 3), line(reasons=["b"] * 3)), SUITE)
+    assert one.reasons == ("a",) * 3
+    with pytest.raises(ChecklistError, match="line 2: another judgement of T00 by the same judge came before"):
+        read_judgements(written(tmp_path, line(), line(scores=[1, 1, 1])), SUITE)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"judge": "b"}, {"version": "b"}, {"rating": 2}, {"trial": 2}, {"response_sha256": "1" * 64}]
+)
+def test_judgements_of_another_judge_or_answer_are_no_duplicates(tmp_path, changes):
+    assert len(read_judgements(written(tmp_path, line(), line(scores=[0, 0, 0], **changes)), SUITE)) == 2
+
+
+def test_lines_that_cannot_be_read_are_named_and_the_others_read(tmp_path):
+    path = tmp_path / "judgements.jsonl"
+    good = [json.dumps(line(id=f"T0{number}")).encode() for number in (0, 2, 4)]
+    bad = [b'{"id": "\xff"}', b"[" * 100_000, b'{"id": 3}']
+    path.write_bytes(b"\n".join([good[0], bad[0], good[1], bad[1], bad[2], good[2]]))
+    faults = []
+    assert [one.id for one in read_judgements(path, SUITE, on_fault=faults.append)] == ["T00", "T02", "T04"]
+    assert [fault.split(":")[0] for fault in faults] == [f"{path}, line {number}" for number in (2, 4, 5)]
+    with pytest.raises(ChecklistError, match="line 2"):
+        read_judgements(path, SUITE)
+
+
+def test_a_damaged_file_is_an_error(tmp_path):
+    path = tmp_path / "judgements.jsonl.xz"
+    path.write_bytes(lzma.compress(json.dumps(line()).encode())[:-20])
+    with pytest.raises(ChecklistError, match="damaged or cut off"):
+        read_judgements(path, SUITE)
+    path = tmp_path / "judgements.parquet"
+    path.write_bytes(b"PAR1 no table PAR1")
+    with pytest.raises(ChecklistError, match=r"judgements\.parquet"):
+        read_judgements(path, SUITE)
+
+
+def test_a_table_is_held_to_the_same_rules(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "judgements.parquet"
+
+    def said_of(**columns):
+        table = pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1.0, 0.5, 0.0]], **columns})
+        pa.parquet.write_table(table.select([name for name in table.schema.names if columns.get(name, 1) != []]), path)
+        with pytest.raises(ChecklistError) as error:
+            read_judgements(path, SUITE)
+        assert str(error.value).startswith(str(path))
+        return str(error.value)
+
+    assert "row 1, question 1: the verdict 0.3 is no level" in said_of(scores=[[1.0, 0.3, 0.0]])
+    assert "row 1, question 2: the verdict nan is no level" in said_of(scores=[[1.0, 0.5, None]])
+    assert "row 1: unknown task 'x'" in said_of(id=["x"])
+    assert "row 1: id: expected a string, not null" in said_of(id=pa.array([None], pa.string()))
+    assert "column 'scores'" in said_of(scores=["high"])
+    assert "row 1: trial: expected a whole number from 1, not 0" in said_of(trial=[0])
+    assert "row 1: method: expected checklist" in said_of(method=["guess"])
+    pa.parquet.write_table(pa.table({"id": ["T00"]}), path)
+    with pytest.raises(ChecklistError, match="the column 'response_sha256' is missing"):
+        read_judgements(path, SUITE)
+
+
+def test_whole_numbers_are_verdicts_in_a_table_too(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "judgements.parquet"
+    pa.parquet.write_table(pa.table({"id": ["T00"], "response_sha256": [HASH], "scores": [[1, 0, 1]]}), path)
+    (one,) = read_judgements(path, SUITE)
+    assert one == Judgement("T00", HASH, (1.0, 0.0, 1.0))

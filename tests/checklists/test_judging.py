@@ -1,0 +1,331 @@
+"""Judging: verdicts follow from kept replies alone; what is asked, what it costs, what is stale or refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from makers.checklists_to_judge import (
+    N_TASKS,
+    OPTIONS,
+    answers_of,
+    as_judge,
+    ask,
+    judged,
+    reply_of,
+    run,
+    suite,
+    verdicts_of,
+)
+from makers.judges import FakeEngine
+from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.judging import Judging, kept_by_others, names_a_version
+from pfgen_fast.checklists.places import JudgeOptions
+from pfgen_fast.checklists.runs import Answer, open_runs
+from pfgen_fast.errors import ChecklistError, JudgingError
+from pfgen_fast.judging import Prices, Replies, Spending
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return run(tmp_path / "mine").folder
+
+
+@pytest.fixture
+def expected(tmp_path_factory):
+    """The bytes of the judgements that follow when nothing goes wrong."""
+    folder = tmp_path_factory.mktemp("whole") / "mine"
+    run(folder)
+    judged([folder])
+    return (folder / "judgements.jsonl").read_bytes()
+
+
+def test_verdicts_and_reasons_come_from_the_replies(path):
+    _, problem = judged([path])
+    assert problem is None
+    found = read_judgements(path / "judgements.jsonl", suite())
+    assert [judgement.id for judgement in found] == [answer.id for answer in answers_of("mine")]
+    entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_text().splitlines()]
+    by_content = {entry["request"]["messages"][-1]["content"]: entry for entry in entries}
+    for judgement, answer in zip(found, answers_of("mine"), strict=True):
+        (content,) = [content for content in by_content if answer.response in content]
+        request = by_content[content]["request"]
+        seed = request["parameters"]["seed"]
+        assert request["messages"][0] == {"role": "system", "content": "You judge by lists."}
+        n_questions = len(judgement.scores)
+        assert judgement == Judgement(
+            id=answer.id,
+            response_sha256=answer.sha256,
+            scores=tuple(verdicts_of(content, seed, n_questions)),
+            judge="judge-2024-08-06",
+            version="judge-2024-08-06 fp_1",
+            reasons=tuple(f"reason {question} of {seed}" for question in range(n_questions)),
+            prompt_sha256=judgement.prompt_sha256,
+            checklist_sha256=suite().checklist(suite().by_key[answer.id, None]).sha256,
+            profile="plain",
+            temperature=0.0,
+        )
+
+
+def test_nothing_is_asked_twice(path):
+    judged([path])
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); 0 requests")
+    problem, requests = ask(judging)
+    assert (problem, requests) == (None, [])
+
+
+def test_the_cost_is_said_beforehand_and_the_budget_never_exceeded(tmp_path):
+    paths = [run(tmp_path / name).folder for name in ("a", "b")]
+    prices = Prices(100, 1000)
+    judging = Judging.open(open_runs(paths), suite(), OPTIONS)
+    estimate = judging.estimate(prices)
+    assert (estimate.n_replies, estimate.n_requests, estimate.n_reply_tokens) == (24, 24, 24 * 4096)
+    assert estimate.cost == pytest.approx(prices.cost(estimate.n_prompt_tokens, 24 * 4096))
+    assert judging.likely_reply_tokens() == 12 * (3 + 2) * 65
+    spending = Spending(prices, 5.0)
+    problem, requests = ask(judging, spending=spending)
+    assert problem.startswith("the budget of 5 is used up after")
+    assert spending.cost <= 5
+    assert 0 < len(requests) < 24
+    counts = [one.standing() for one in judging.runs]
+    assert sum(one.n_judged for one in counts) == len(requests)
+    assert all(one.n_judged > 0 for one in counts)  # by hash, so models get on alike
+
+
+def test_equal_requests_of_two_runs_are_sent_once_and_kept_in_both(tmp_path):
+    answers = answers_of("same")
+    paths = [run(tmp_path / name, answers).folder for name in ("a", "b")]
+    judging = Judging.open(open_runs(paths), suite(), OPTIONS)
+    assert judging.estimate().n_equal == N_TASKS
+    problem, requests = ask(judging)
+    assert (problem, len(requests)) == (None, N_TASKS)
+    judging.write()
+    first, second = ((path / "judgements.jsonl").read_bytes() for path in paths)
+    assert first == second
+    assert len(Replies(paths[0] / "judge-replies.jsonl")) == len(Replies(paths[1] / "judge-replies.jsonl")) == N_TASKS
+
+
+def test_several_ratings_have_other_seeds(path):
+    options = replace(OPTIONS, n_ratings=3)
+    _judging, _ = judged([path], options=options)
+    found = read_judgements(path / "judgements.jsonl", suite())
+    assert len(found) == 3 * N_TASKS
+    assert {row.temperature for row in found} == {1.0}
+    by_answer = [{row.scores for row in found if row.id == f"T{number:02}"} for number in range(N_TASKS)]
+    assert sum(len(scores) > 1 for scores in by_answer) > N_TASKS / 2
+
+
+@pytest.mark.parametrize("method", ["llm-eval", "llm-eval-c"])
+def test_overall_ratings_are_kept_beside_verdicts(path, method):
+    judged([path])
+    overall = as_judge('{"reason": "fine", "evaluation_score": 7}')
+    _judging, problem = judged([path], lambda request: overall, options=replace(OPTIONS, method=method))
+    assert problem is None
+    found = read_judgements(path / "judgements.jsonl", suite())
+    assert [(row.scores, row.reasons) for row in found if row.method == method] == [((7.0,), ("fine",))] * N_TASKS
+    assert sum(row.method == "checklist" for row in found) == N_TASKS
+
+
+def test_judgements_of_other_judges_stay_in_the_same_order_whoever_comes_first(tmp_path):
+    contents = []
+    for order in (("j-2024-01-01", "j-2025-01-01"), ("j-2025-01-01", "j-2024-01-01", "j-2025-01-01")):
+        folder = tmp_path / str(len(contents)) / "mine"
+        run(folder)
+        for model in order:
+            judged([folder], options=JudgeOptions(model))
+        contents.append((folder / "judgements.jsonl").read_bytes())
+    assert contents[0] == contents[1]
+    assert contents[0].count(b"\n") == 2 * N_TASKS
+
+
+def test_imported_judgements_of_the_same_judge_are_not_replaced(path):
+    imported = [
+        Judgement(answer.id, answer.sha256, (1.0, 1.0, 1.0)[: 3 - number % 2], judge="judge-2024-08-06")
+        for number, answer in enumerate(answers_of("mine"))
+    ]
+    write_judgements(path / "judgements.jsonl", imported)
+    with pytest.raises(ChecklistError, match=r"holds imported judgements of judge-2024-08-06, which judging would"):
+        Judging.open(open_runs([path]), suite(), OPTIONS)
+    judged([path], options=JudgeOptions("other-2024-08-06"))
+    assert len(read_judgements(path / "judgements.jsonl", suite())) == 2 * N_TASKS
+
+
+def test_what_was_said_of_another_answer_is_stale_and_asked_for_anew(path):
+    judged([path])
+    answers, former = answers_of("mine"), (path / "judgements.jsonl").read_bytes()
+    run(path, [replace(answers[0], response="Something new."), *answers[1:]])
+    (path / "judgements.jsonl").write_bytes(former)
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    assert judging.stale(judging.runs[0]) == ["T00"]
+    problem, requests = ask(judging)
+    assert (problem, len(requests)) == (None, 1)
+    judging.write()
+    assert judging.stale(judging.runs[0]) == []
+
+
+def test_a_checklist_that_was_changed_makes_its_judgements_stale(path):
+    judged([path])
+    changed = suite()
+    key = ("tales", "short")
+    other = replace(changed.checklists[key], questions=("Is it short?", "Is it a good tale?", "Does it end?"))
+    changed = suite(checklists={**changed.checklists, key: other})
+    judging = Judging.open(open_runs([path]), changed, OPTIONS)
+    assert len(judging.stale(judging.runs[0])) == N_TASKS // 2
+    assert judging.n_open == N_TASKS // 2
+
+
+@pytest.mark.parametrize("questions", [("Is it short?",), ("Is it short?", "Is it a tale?", "Does it end?", "Well?")])
+def test_a_checklist_of_another_length_makes_its_judgements_stale_too(path, questions):
+    judged([path])
+    key = ("tales", "short")
+    weights = (100 / len(questions),) * len(questions)
+    other = replace(suite().checklists[key], questions=questions, weights=weights)
+    changed = suite(checklists={**suite().checklists, key: other})
+    judging, problem = judged([path], of=changed)
+    assert problem is None
+    assert judging.runs[0].standing().n_judged == N_TASKS
+    found = read_judgements(path / "judgements.jsonl", changed)
+    assert {len(row.scores) for row in found} == {2, len(questions)}
+
+
+def test_only_the_areas_that_were_named_are_judged_and_others_stay(path, expected):
+    judging, _ = judged([path], options=replace(OPTIONS, areas=("letters",)))
+    assert judging.runs[0].standing().n_ratings == N_TASKS // 2
+    assert len(read_judgements(path / "judgements.jsonl", suite())) == N_TASKS // 2
+    judged([path], options=replace(OPTIONS, areas=("tales",)))
+    assert len(read_judgements(path / "judgements.jsonl", suite())) == N_TASKS
+    judged([path])
+    assert (path / "judgements.jsonl").read_bytes() == expected
+    with pytest.raises(ChecklistError, match="unknown area 'letter'; expected one of letters, tales"):
+        Judging.open(open_runs([path]), suite(), replace(OPTIONS, areas=("letter",)))
+
+
+def test_a_task_without_its_whole_instruction_is_refused_with_the_first_three(path):
+    tasks = suite().tasks
+    holey = (*(replace(task, instruction=None) for task in tasks[:4]), replace(tasks[4], sha256="0" * 64), *tasks[5:])
+    with pytest.raises(
+        ChecklistError, match=r"lacks the whole instruction of 5 tasks, such as T00, T01, T02; expected"
+    ):
+        Judging.open(open_runs([path]), suite(tasks=holey), OPTIONS)
+
+
+def test_a_run_without_answers_is_refused(tmp_path):
+    write_judgements(tmp_path / "judgements.jsonl", [Judgement("T00", "0" * 64, (1.0, 1.0, 1.0))])
+    with pytest.raises(ChecklistError, match="holds no answers"):
+        Judging.open(open_runs([tmp_path]), suite(), OPTIONS)
+
+
+def test_empty_answers_are_judged_like_any_other_or_get_0_without_asking(path):
+    answers = answers_of("mine")
+    run(path, [replace(answers[0], response=" \n"), replace(answers[1], response=""), *answers[2:]])
+    judging, _ = judged([path])
+    assert judging.runs[0].standing().n_given == 0
+    zero = replace(OPTIONS, model="zero-2024-08-06", empty="zero")
+    judging, _ = judged([path], options=zero)
+    assert judging.runs[0].standing().n_given == 2
+    assert len(Replies(path / "judge-replies.jsonl")) == 2 * N_TASKS - 2
+    rows = [row for row in read_judgements(path / "judgements.jsonl", suite()) if row.judge == zero.model]
+    assert [(row.scores, row.tries) for row in rows[:2]] == [((0.0, 0.0, 0.0), 0), ((0.0, 0.0), 0)]
+    assert {row.version for row in rows} == {"judge-2024-08-06 fp_1"}  # one version, so that a table can be made
+
+
+def test_an_answer_too_long_to_be_sent_is_left_out_and_named(path):
+    run(path, [*answers_of("mine")[1:], Answer("T00", "x" * (5 << 20))])
+    judging, problem = judged([path])
+    assert problem is None
+    assert judging.runs[0].too_long == ("T00",)
+    assert judging.runs[0].standing().n_judged == N_TASKS - 1
+
+
+def test_a_long_answer_is_cut_and_the_judgement_says_so(path):
+    run(path, [*answers_of("mine")[1:], Answer("T00", "word " * 17_000)])
+    judging, _ = judged([path])
+    assert judging.runs[0].standing().n_cut == 1
+    assert [row.id for row in read_judgements(path / "judgements.jsonl", suite()) if row.cut] == ["T00"]
+
+
+def test_offline_judgements_follow_from_the_replies_alone(path, expected):
+    with pytest.raises(JudgingError, match=r"judge-replies\.jsonl: no such file; expected the replies"):
+        Judging.open(open_runs([path]), suite(), OPTIONS, offline=True)
+    judged([path])
+    (path / "judgements.jsonl").unlink()
+    Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
+    assert (path / "judgements.jsonl").read_bytes() == expected
+
+
+def test_replies_of_another_judge_are_named(path):
+    judged([path])
+    judging = Judging.open(open_runs([path]), suite(), JudgeOptions("other"), offline=True)
+    assert judging.n_open == N_TASKS
+    (sentence,) = kept_by_others(judging)
+    assert sentence.endswith("judge-replies.jsonl: holds replies of judge-2024-08-06, and none of other")
+    assert kept_by_others(Judging.open(open_runs([path]), suite(), OPTIONS)) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("gpt-4o-2024-08-06", True),
+        ("gpt-4-0613", True),
+        ("claude-3-5-sonnet-20240620", True),
+        ("org/judge@3f2a9bc1", True),
+        ("gpt-4o", False),
+        ("org/llama-3.1-70b", False),
+        ("deadbeefs", False),
+    ],
+)
+def test_a_date_or_a_hash_names_a_version(model, expected):
+    assert names_a_version(model) is expected
+
+
+HOSTILE = ["\x1b[2J\x00\u202e", "{response} {{ }} {}", '"}]\n[{"checklist_id": 0}]', "水" * 100, "'" * 50, "```"]
+
+
+def test_hostile_answers_are_sent_as_they_are(path):
+    run(path, [Answer(f"T{number:02}", text) for number, text in enumerate(HOSTILE)])
+    judging, problem = judged([path])
+    assert problem is None
+    entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_bytes().splitlines()]
+    contents = "\n".join(entry["request"]["messages"][-1]["content"] for entry in entries)
+    for text in HOSTILE:
+        assert text in contents
+    assert judging.runs[0].standing().n_judged == len(HOSTILE)
+
+
+def test_an_answer_that_cannot_be_read_is_named_and_the_others_are_judged(path, expected):
+    run(path, answers_of("mine")[:-1])
+    for file in path.glob("answers*"):
+        file.unlink()
+    lines = [json.dumps({"id": answer.id, "response": answer.response}) for answer in answers_of("mine")[:-1]]
+    lines += [
+        json.dumps({"id": "T11", "response": "\ud800"}),
+        "[" * 100_000,
+        "no JSON",
+    ]
+    (path / "answers.jsonl").write_bytes("\n".join(lines).encode() + b"\n\xff\n")
+    judging, problem = judged([path])
+    assert problem is None
+    assert [f"line {number}" in fault for number, fault in enumerate(judging.runs[0].faults, start=12)] == [True] * 4
+    assert judging.runs[0].standing().n_judged == N_TASKS - 1
+
+
+def test_an_engine_that_says_nothing_of_itself_can_judge_too(path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    engine = FakeEngine(lambda request: reply_of(request.prompt.messages[-1]["content"], request.seed))
+    assert judging.ask(lambda judge: engine) is None
+    assert {row.version for row in judging.runs[0].judgements()} == {None}
+
+
+@pytest.mark.parametrize("numbers", [{"n_tries": 0}, {"n_ratings": 0}])
+def test_less_than_one_try_or_rating_is_refused(numbers):
+    with pytest.raises(ChecklistError, match="expected at least 1 of each"):
+        JudgeOptions("j", **numbers)

@@ -1,0 +1,184 @@
+"""Judging by servers that stall, cut, fail and lie: the same judgements follow in the end."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+from makers.checklists_to_judge import (
+    N_TASKS,
+    OPTIONS,
+    as_judge,
+    ask,
+    honest,
+    judged,
+    run,
+    suite,
+)
+from makers.fault_server import Reply, refusing
+from pfgen_fast.checklists.judgement_files import read_judgements
+from pfgen_fast.checklists.judging import Judging
+from pfgen_fast.checklists.runs import open_runs
+from pfgen_fast.errors import EngineError, JudgingError
+from pfgen_fast.judging import Replies
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return run(tmp_path / "mine").folder
+
+
+@pytest.fixture
+def expected(tmp_path_factory):
+    """The bytes of the judgements that follow when nothing goes wrong."""
+    folder = tmp_path_factory.mktemp("whole") / "mine"
+    run(folder)
+    judged([folder])
+    return (folder / "judgements.jsonl").read_bytes()
+
+
+def stalling(request):
+    if request.number % 5 == 0:
+        threading.Event().wait(1.5)
+    return honest(request)
+
+
+def cutting(request):
+    reply = honest(request)
+    return replace(reply, n_bytes=len(reply.body) // 2) if request.again == 0 else reply
+
+
+def failing(request):
+    return refusing(503, "busy", Retry_After="0") if request.again == 0 else honest(request)
+
+
+def no_json(request):
+    return Reply(b"<html>") if request.number < 3 else honest(request)
+
+
+@pytest.mark.parametrize("behave", [stalling, cutting, failing, no_json])
+def test_a_server_in_trouble_ends_in_the_same_file(path, expected, behave):
+    options = {"timeout": 0.5} if behave is stalling else {}
+    for _ in range(8):
+        _, problem = judged([path], behave, **options)
+        if problem is None:
+            break
+    assert problem is None
+    assert (path / "judgements.jsonl").read_bytes() == expected
+
+
+FAULTY = {
+    "prose": "Well, it is fine.",
+    "empty": "",
+    "cut short": '[{"checklist_id": 0, "evaluation_score": 1}, {"checklist_id": 1, "eval',
+    "one too many": json.dumps([{"checklist_id": id, "evaluation_score": 1} for id in range(9)]),
+    "repeated": json.dumps([{"checklist_id": 0, "evaluation_score": 1}] * 3),
+    "between": json.dumps([{"checklist_id": id, "evaluation_score": 0.3} for id in range(2)]),
+}
+
+
+def is_first_try(request):
+    return request.again == 0
+
+
+@pytest.mark.parametrize("lie", FAULTY)
+def test_a_reply_that_cannot_be_used_is_kept_and_asked_again_with_the_next_seed(path, lie):
+    def behave(request):
+        return as_judge(FAULTY[lie], finish_reason="length") if is_first_try(request) else honest(request)
+
+    judging, problem = judged([path], behave)
+    assert problem is None
+    standing = judging.runs[0].standing()
+    assert (standing.n_judged, standing.unjudged) == (N_TASKS, ())
+    assert {judgement.tries for judgement in judging.runs[0].judgements()} == {2}
+    entries = [json.loads(line) for line in (path / "judge-replies.jsonl").read_text().splitlines()]
+    assert len(entries) == 2 * N_TASKS
+    assert [entry["finish_reason"] for entry in entries if entry["reply"] == FAULTY[lie]] == ["length"] * N_TASKS
+    assert len({entry["request"]["parameters"]["seed"] for entry in entries}) == 2 * N_TASKS
+
+
+def test_after_all_tries_an_answer_is_unjudged_with_its_last_fault(path):
+    def behave(request):
+        return as_judge("no" if request.again < 2 else "[]") if "number 3." in request.prompt else honest(request)
+
+    judging, problem = judged([path], behave)
+    assert problem is None
+    standing = judging.runs[0].standing()
+    assert (standing.n_judged, standing.n_open, standing.unjudged) == (N_TASKS - 1, 0, (("T03", "number"),))
+    (row,) = [row for row in read_judgements(path / "judgements.jsonl", suite()) if row.id == "T03"]
+    assert (row.scores, row.reasons, row.tries, row.fault) == (None, (), 3, "number")
+    again = Judging.open(open_runs([path]), suite(), OPTIONS)
+    assert again.n_open == 0  # three tries are all
+    more = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=5))
+    assert more.n_open == 1
+    fewer = Judging.open(open_runs([path]), suite(), replace(OPTIONS, n_tries=1))
+    assert fewer.n_open == 0
+
+
+def test_replies_that_are_there_count_even_beyond_the_tries(path):
+    judged([path], lambda request: as_judge("no") if is_first_try(request) else honest(request))
+    before = (path / "judgements.jsonl").read_bytes()
+    judged([path], honest, options=replace(OPTIONS, n_tries=1))
+    assert (path / "judgements.jsonl").read_bytes() == before
+
+
+def test_a_judge_that_says_the_same_of_everything_is_taken_at_its_word_where_it_fits(path):
+    same = json.dumps([{"checklist_id": id, "evaluation_score": 1} for id in range(2)])
+    judging, _ = judged([path], lambda request: as_judge(same))
+    standing = judging.runs[0].standing()
+    assert standing.n_judged == N_TASKS // 2  # the letters have two questions
+    assert {fault for _, fault in standing.unjudged} == {"number"}
+
+
+def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    with pytest.raises(EngineError, match="expired"):
+        ask(judging, lambda r: honest(r) if r.number < 5 else refusing(401, "expired"), concurrency=1)
+    judging.write()
+    assert len(read_judgements(path / "judgements.jsonl", suite())) == 5
+    judged([path])
+    assert (path / "judgements.jsonl").read_bytes() == expected
+
+
+def test_requests_without_a_reply_are_said_and_asked_for_next_time(path, expected):
+    judging, problem = judged([path], lambda r: refusing(500, "no") if "number 3." in r.prompt else honest(r))
+    assert problem.startswith("1 requests had no reply (")
+    assert judging.runs[0].standing().n_open == 1
+    _, problem = judged([path])
+    assert problem is None
+    assert (path / "judgements.jsonl").read_bytes() == expected
+
+
+def test_a_torn_last_line_is_asked_for_again_and_others_are_kept(path, expected):
+    judged([path])
+    replies = path / "judge-replies.jsonl"
+    replies.write_bytes(replies.read_bytes()[:-20])
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    problem, requests = ask(judging)
+    assert (problem, len(requests)) == (None, 1)
+    judging.write()
+    assert (path / "judgements.jsonl").read_bytes() == expected
+
+
+def test_a_second_process_is_refused(path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    with Replies(path / "judge-replies.jsonl").adding(), pytest.raises(JudgingError, match="another process is adding"):
+        ask(judging)
+
+
+def test_the_version_is_what_the_server_says(path):
+    def behave(request):
+        reply = honest(request)
+        model = "judge-2024-08-06" if "number 1" in request.prompt else "judge-2024-11-20"
+        return as_judge(json.loads(reply.body)["choices"][0]["message"]["content"], model=model)
+
+    judging, _ = judged([path], behave)
+    assert judging.runs[0].standing().versions == (("judge-2024-11-20 fp_1", 9), ("judge-2024-08-06 fp_1", 3))

@@ -1,0 +1,274 @@
+"""Tables of scores: JSON and CSV with full digits, readable tables, and the commands that print them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from makers.checklists_to_judge import suite
+from makers.terminal import on_terminal
+from pfgen_fast.checklists import open_runs, score_runs
+from pfgen_fast.checklists.judgement_files import write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.readable_tables import (
+    ReadableTable,
+    by_length,
+    by_question,
+    group_letters,
+    missing_sentences,
+    ranking,
+    to_markdown,
+)
+from pfgen_fast.checklists.suite import Checklist
+from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.tables import category_names, to_csv, to_dict
+from pfgen_fast.cli.checklists_printing import lines_of
+
+
+def two_areas_with_the_same_category():
+    base = suite()
+    checklists = {(area, "common"): Checklist(area, "common", ("Q?", "R?"), (60, 40)) for area in ("tales", "letters")}
+    tasks = tuple(replace(task, category="common") for task in base.tasks)
+    more = tuple(replace(task, length="2k", wanted_words=20) for task in tasks[:3])
+    return suite(tasks=tasks + more, checklists=checklists)
+
+
+SUITE = two_areas_with_the_same_category()
+
+
+def rows(score=(1, 0.5), without=(), **changes):
+    found = [Judgement(task.id, "0" * 64, score, task.length, judge="j", words=10) for task in SUITE.tasks]
+    return [replace(row, **changes) for row in found if row.key[:2] not in without]
+
+
+def written(folder, **models):
+    for name, judgements in models.items():
+        (folder / name).mkdir()
+        write_judgements(folder / name / "judgements.jsonl", judgements)
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Three models: of one, an answer is missing, and of another one is unjudged."""
+    (tmp_path / "runs").mkdir()
+    unjudged = replace(rows()[0], scores=None, fault="form")
+    return written(
+        tmp_path / "runs",
+        good=rows((1, 1)),
+        gaps=rows(without=[("T01", None), ("T00", "2k")]),
+        wild=[unjudged, *rows((0.25, 0.25))[1:]],
+    )
+
+
+@pytest.fixture
+def scores(runs):
+    return score_runs(SUITE, open_runs([runs]), draws=200)
+
+
+def test_json_has_the_names_of_the_published_figures(scores):
+    found = json.loads(json.dumps(to_dict(scores)))
+    assert [row["model"] for row in found["rows"]] == ["good", "gaps", "wild"]
+    row = found["rows"][1]
+    part = row["areas"]["letters"]
+    assert part == {
+        "n": 5,
+        "missing": ["T01"],
+        "unjudged": [],
+        "stale": [],
+        "score": 80.0,
+        "rescaled": 20.0,
+        "rescaled_plain": 0.0,
+        "rescaled_missing_as_zero": pytest.approx((400 / 6 - 75) * 4),
+        "rescaled_missing_skipped": 20.0,
+        "words": 10.0,
+        "bootstrap_95": [20.0, 20.0],
+    }
+    assert row["place"] == 2
+    assert row["average"]["rescaled"] == 20.0
+    assert row["average"]["rescaled_over_answers"] == 20.0
+    assert row["lengths"]["2k"]["missing"] == ["T00"]
+    assert row["lengths"]["2k"]["mean_absolute_length_error"] == 10.0
+    assert found["rows"][2]["areas"]["tales"]["unjudged"] == ["T00"]
+    assert (found["missing"], found["method"], found["weights"], found["draws"]) == ("skip", "checklist", "suite", 200)
+    assert found["groups"] == [["good"], ["gaps"], ["wild"]]
+
+
+def test_categories_of_the_same_name_are_named_with_their_area(scores):
+    assert list(to_dict(scores)["rows"][0]["categories"]) == ["tales/common", "letters/common"]
+    assert list(category_names(suite()).values()) == ["short", "formal"]
+
+
+def test_json_has_the_mean_verdict_of_each_question_if_asked(scores):
+    found = to_dict(scores, with_questions=True)["rows"][1]["categories"]["tales/common"]["questions"]
+    assert found == [{"question": "Q?", "weight": 60, "mean": 1.0}, {"question": "R?", "weight": 40, "mean": 0.5}]
+
+
+def test_csv_has_a_row_for_each_part_with_full_digits(scores):
+    found = list(csv.DictReader(io.StringIO(to_csv(scores))))
+    assert [(row["kind"], row["part"]) for row in found[:6]] == [
+        ("average", ""),
+        *(("area", area) for area in ("tales", "letters")),
+        *(("category", f"{area}/common") for area in ("tales", "letters")),
+        ("length", "2k"),
+    ]
+    (row,) = (row for row in found if (row["model"], row["part"]) == ("gaps", "letters"))
+    assert (row["place"], row["n"], row["missing"]) == ("2", "5", "1")
+    assert float(row["rescaled_missing_as_zero"]) == (400 / 6 - 75) * 4
+
+
+def test_a_figure_with_missing_answers_is_marked_and_the_other_one_stands_beside_it(runs):
+    scores = score_runs(SUITE, open_runs([runs]), draws=0)
+    table = ranking(scores)
+    row = dict(zip(table.heads, table.rows[1], strict=True))
+    assert row == {
+        "place": "2",
+        "model": "gaps",
+        "average": "20.00*",
+        "95 % interval": "–",
+        "tales": "20.00",
+        "letters": "20.00*",
+        "missing": "1",
+        "missing as zero": "-6.67",
+        "words": "10",
+        "group": "",
+    }
+    zero = ranking(score_runs(SUITE, open_runs([runs]), draws=0, missing="zero"))
+    row = dict(zip(zero.heads, zero.rows[1], strict=True))
+    assert (row["average"], row["letters"], row["missing skipped"]) == ("-6.67*", "-33.33*", "20.00")
+
+
+def test_what_is_missing_or_unjudged_is_said(scores):
+    assert missing_sentences(scores) == [
+        "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
+        "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
+        "wild, tales: left out, for the judge gave no usable reply: T00",
+    ]
+
+
+def test_figures_are_rounded_from_full_digits(tmp_path):
+    scores = score_runs(SUITE, open_runs([written(tmp_path, a=rows((0, 1)))]), draws=0)
+    assert ranking(scores).rows[0][2] == "-140.00"
+
+
+def test_lengths_say_how_the_wanted_words_were_met(scores):
+    row = dict(zip(by_length(scores).heads, by_length(scores).rows[0], strict=True))
+    assert [row[name] for name in ("length", "answers", "words")] == ["2k", "3", "10"]
+    assert [row[name] for name in ("error", "shortfall", "long enough %")] == ["10.0", "10.0", "0.0"]
+
+
+def test_questions_are_numbered_from_zero(scores):
+    table = by_question(scores, scores.models[1])
+    assert table.heads == ("category", "0", "1")
+    assert table.rows[0] == ("tales/common", "1.000", "0.500")
+
+
+def test_models_of_a_group_share_a_letter(scores):
+    assert group_letters(scores) == ["", "", ""]
+    assert group_letters(replace(scores, groups=((0, 1), (1, 2)))) == ["a", "ab", "b"]
+
+
+def test_markdown_shows_names_of_strangers_as_text(tmp_path):
+    scores = score_runs(SUITE, open_runs([written(tmp_path, **{"<b>|x": rows()})]), draws=0)
+    found = to_markdown(scores, with_categories=True, with_lengths=True)
+    assert "<b>" not in found
+    assert "&#60;b&#62;&#124;x" in found
+    assert [line for line in found.splitlines() if line.startswith("## ")] == [
+        "## Average over areas",
+        "## Words",
+        "## By category",
+        "## By wanted length",
+    ]
+    assert "signature: checklists:" in found
+
+
+@pytest.mark.parametrize("width", [40, 80, 140, None])
+def test_tables_fit_their_width_and_lose_no_column(width):
+    heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
+    rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
+    lines = lines_of(ReadableTable("t", heads, rows), width)
+    assert all(len(line) <= (width or 1000) for line in lines)
+    text = "\n".join(lines)
+    assert all(f"1.{place:02}" in text for place in range(20))
+
+
+def test_marks_do_not_shift_digits():
+    table = ReadableTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
+    assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"]
+
+
+# The commands
+
+
+@pytest.fixture
+def suite_folder(tmp_path):
+    write_suite(SUITE, tmp_path / "suite")
+    return tmp_path / "suite"
+
+
+def command(*arguments, code=0):
+    run = subprocess.run(
+        [sys.executable, "-m", "pfgen_fast", "checklists", *map(str, arguments)], capture_output=True, text=True
+    )
+    assert run.returncode == code, run.stderr
+    assert "Traceback" not in run.stderr
+    return run
+
+
+def test_table_ends_with_3_if_a_judge_gave_no_usable_reply(runs, suite_folder):
+    run = command("table", runs, "--suite", suite_folder, "--draws", 100, code=3)
+    assert "note: 1 answer left out: the judge gave no usable reply" in run.stderr
+    command("table", runs / "good", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+
+
+def test_table_prints_json_with_full_digits(runs, suite_folder):
+    run = command("table", runs / "good", runs / "gaps", "--suite", suite_folder, "--json", "--missing", "zero")
+    found = json.loads(run.stdout)
+    assert found["rows"][1]["areas"]["letters"]["rescaled"] == (400 / 6 - 75) * 4
+    assert found["missing"] == "zero"
+
+
+def test_table_writes_csv_and_prints_markdown(runs, suite_folder, tmp_path):
+    run = command(
+        *("table", runs / "gaps", "--suite", suite_folder, "--csv", tmp_path / "t.csv", "--markdown", "--draws", 0)
+    )
+    assert run.stdout.startswith("## Average over areas\n\n| place | model |")
+    assert (tmp_path / "t.csv").read_text().startswith("place,model,kind,part,n,missing")
+
+
+def test_score_prints_areas_categories_and_questions(runs, suite_folder):
+    run = command("score", runs / "gaps", "--suite", suite_folder, "--draws", 0)
+    for title in ("gaps", "By category", "By wanted length", "Mean verdict on each question"):
+        assert title in run.stdout.splitlines()
+    found = json.loads(command("score", runs / "gaps", "--suite", suite_folder, "--json", "--draws", 0).stdout)
+    assert found["rows"][0]["categories"]["tales/common"]["questions"][1]["mean"] == 0.5
+
+
+def test_a_line_that_cannot_be_read_is_named_and_the_others_count(runs, suite_folder):
+    path = runs / "good" / "judgements.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"id": "\xff"}\n')
+    run = command("table", runs / "good", "--suite", suite_folder, "--draws", 0, code=3)
+    assert f"error: {path}, line 16: not UTF-8" in run.stderr
+    assert "100.00" in run.stdout
+
+
+def test_a_verdict_that_is_no_level_is_one_line(runs, suite_folder):
+    path = runs / "good" / "judgements.jsonl"
+    path.write_text(path.read_text().replace("[1,1]", "[1,0.4]", 1).replace("[1, 1]", "[1, 0.4]", 1))
+    run = command("table", runs / "good", "--suite", suite_folder, code=2)
+    assert run.stderr.startswith(f"error: {path}, line 1, question 1: the verdict 0.4 is no level")
+    assert len(run.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_a_terminal_shows_areas_beside_or_below_the_average(runs, suite_folder, width):
+    arguments = ("-m", "pfgen_fast", "checklists", "table", str(runs / "good"), str(runs / "gaps"), "--suite")
+    lines = on_terminal(*arguments, str(suite_folder), "--draws", "0", columns=width)
+    assert lines[0] == ("Average" if width == 80 else "Average over areas")
+    assert ("By area" in lines) == (width == 80)
+    assert all(len(line) <= width for line in lines if not line.startswith(("*", "  suite:")))

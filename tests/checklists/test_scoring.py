@@ -1,0 +1,316 @@
+"""Scores of models: which judgements count, what they come to, and what is said of those that do not count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from makers.checklists_to_judge import N_TASKS, answers_of, suite
+from pfgen_fast.checklists import open_runs, score_runs
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import Answer
+from pfgen_fast.checklists.suite import Rescaling, sha256_of
+from pfgen_fast.errors import ChecklistError
+
+SUITE = suite()
+IDS = [task.id for task in SUITE.tasks]
+TALES, LETTERS = IDS[::2], IDS[1::2]  # lists of three questions (50, 30, 20) and of two (60, 40)
+
+
+def judgement(id, *scores, **changes):
+    return Judgement(id, changes.pop("sha", "0" * 64), scores or None, **{"judge": "j", **changes})
+
+
+def good(*, without=(), **changes):
+    """A judgement of every answer: 50 in tales, 60 in letters."""
+    verdicts = {**dict.fromkeys(TALES, (1.0, 0.0, 0.0)), **dict.fromkeys(LETTERS, (1.0, 0.0))}
+    return [judgement(id, *verdicts[id], **changes) for id in sorted(verdicts) if id not in without]
+
+
+def score(folder, *, of=SUITE, answers=(), judgements=None, draws=0, **settings):
+    runs = {"model": judgements} if not isinstance(judgements, dict) else judgements
+    for name, rows in runs.items():
+        write_run(folder / name, answers, rows, {"model": name})
+    return score_runs(of, open_runs([folder / name for name in runs]), draws=draws, **settings)
+
+
+def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
+    (model,) = score(tmp_path, judgements=good()).models
+    tales, letters = model.areas["tales"], model.areas["letters"]
+    assert (tales.n, tales.score, tales.rescaled) == (6, 50.0, -100.0)
+    assert (letters.score, letters.rescaled, letters.rescaled_plain) == (60.0, -60.0, -100.0)
+    assert tales.rescaled_plain == pytest.approx((100 / 3 - 75) * 4)
+    assert model.average.rescaled == -80.0
+    assert model.average.rescaled_over_answers == -80.0
+    assert model.categories["tales", "short"].score == 50.0
+    assert list(model.areas) == ["tales", "letters"]
+
+
+def test_areas_count_alike_in_the_average_and_answers_in_the_other(tmp_path):
+    (model,) = score(tmp_path, judgements=good(without=LETTERS[1:])).models
+    assert model.average.rescaled == -80.0
+    assert model.average.rescaled_over_answers == pytest.approx((-600 - 60) / 7)
+
+
+def test_missing_answers_are_left_out_or_zero(tmp_path):
+    rows = good(without=TALES[:2])
+    skip, zero = (score(tmp_path, judgements=rows, missing=rule).models[0].areas["tales"] for rule in ("skip", "zero"))
+    assert skip.missing == zero.missing == tuple(TALES[:2])
+    assert skip.n == zero.n == 4
+    assert (skip.rescaled, skip.rescaled_missing_as_zero) == (-100.0, pytest.approx((200 / 6 - 75) * 4))
+    assert (zero.rescaled, zero.rescaled_missing_skipped) == (skip.rescaled_missing_as_zero, skip.rescaled)
+    assert zero.score == pytest.approx(200 / 6)
+    assert zero.rescaled_missing_as_zero == zero.rescaled
+
+
+def test_the_suite_says_what_missing_answers_count(tmp_path):
+    scores = score(tmp_path, of=suite(missing="zero"), judgements=good(without=TALES[:3]))
+    assert scores.missing == "zero"
+    assert scores.models[0].areas["tales"].score == 25.0
+    assert "|missing:zero|" in scores.models[0].signature
+
+
+def test_without_a_judged_answer_an_area_has_no_score_and_the_model_no_average(tmp_path):
+    for rule in ("skip", "zero"):
+        scores = score(
+            tmp_path, judgements={"a": good(without=TALES), "b": good(), "c": good(without=TALES)}, missing=rule
+        )
+        assert [model.model for model in scores.models] == ["b", "a", "c"]
+        assert scores.places == (1, None, None)
+        assert scores.groups == ()
+        without = scores.models[1]
+        assert without.areas["tales"].n == 0
+        assert without.areas["tales"].score is None
+        assert without.areas["tales"].rescaled_missing_as_zero is None
+        assert without.average == type(without.average)()
+        assert without.areas["letters"].score == 60.0
+
+
+def test_an_unjudged_answer_is_neither_missing_nor_zero(tmp_path):
+    rows = [*good(without=TALES[:1]), judgement(TALES[0], fault="form", tries=3)]
+    part = score(tmp_path, judgements=rows).models[0].areas["tales"]
+    assert (part.n, part.unjudged, part.missing) == (5, (TALES[0],), ())
+    assert part.rescaled_missing_as_zero == part.rescaled == -100.0
+
+
+def with_answers(texts):
+    return [Answer(id, text) for id, text in texts.items()]
+
+
+def test_a_judgement_of_another_text_is_stale(tmp_path):
+    texts = {id: f"text {id}" for id in IDS}
+    rows = [replace(row, response_sha256=sha256_of(texts[row.id])) for row in good()]
+    texts[TALES[0]] = "another text"
+    del texts[LETTERS[0]]
+    scores = score(tmp_path, judgements=rows, answers=with_answers(texts))
+    (model,) = scores.models
+    assert model.areas["tales"].stale == (TALES[0],)
+    assert model.areas["letters"].stale == (LETTERS[0],)
+    assert (scores.n_stale, scores.n_missing, scores.n_unjudged) == (2, 0, 0)
+
+
+def test_a_judgement_by_another_checklist_is_stale(tmp_path):
+    checklists = {key: checklist.sha256 for key, checklist in SUITE.checklists.items()}
+    rows = [
+        replace(row, checklist_sha256=checklists[SUITE.by_key[row.id, None].area, _category(row)]) for row in good()
+    ]
+    assert score(tmp_path, judgements=rows).n_stale == 0
+    changed = {key: replace(one, questions=("Changed?", *one.questions[1:])) for key, one in SUITE.checklists.items()}
+    with_changes = suite(checklists={**SUITE.checklists, ("tales", "short"): changed["tales", "short"]})
+    (model,) = score(tmp_path, of=with_changes, judgements=rows).models
+    assert model.areas["tales"].stale == tuple(TALES)
+    assert model.areas["letters"].n == 6
+
+
+def _category(row):
+    return SUITE.by_key[row.id, None].category
+
+
+def test_a_new_judgement_takes_the_place_of_a_stale_one(tmp_path):
+    texts = {id: f"text {id}" for id in IDS}
+    rows = [replace(row, response_sha256=sha256_of(texts[row.id])) for row in good()]
+    (model,) = score(tmp_path, judgements=[judgement(TALES[0], 1, 1, 1), *rows], answers=with_answers(texts)).models
+    assert model.areas["tales"].stale == ()
+    assert model.areas["tales"].score == 50.0
+
+
+def test_two_judgements_of_texts_that_nobody_knows_are_an_error(tmp_path):
+    with pytest.raises(ChecklistError, match="T00: two judgements that differ"):
+        score(tmp_path, judgements=[*good(), judgement("T00", 1, 1, 1, sha="1" * 64)])
+
+
+def test_ratings_are_averaged(tmp_path):
+    rows = [*good(), *(judgement(id, 0, 1, 0, rating=2) for id in TALES)]
+    (model,) = score(tmp_path, judgements=rows).models
+    assert model.areas["tales"].score == 40.0
+    assert model.areas["tales"].n == 6
+    assert model.answers[0].verdicts == (0.5, 0.5, 0.0)
+
+
+def test_trials_count_alike_and_missing_ones_are_named(tmp_path):
+    rows = [*good(), *good(trial=2, without=TALES[:1])]
+    (model,) = score(tmp_path, judgements=rows, draws=100).models
+    assert model.areas["tales"].n == 11
+    assert model.areas["tales"].missing == (f"{TALES[0]} (trial 2)",)
+    assert model.areas["tales"].rescaled_missing_as_zero == pytest.approx((550 / 12 - 75) * 4)
+
+
+def test_several_judges_must_be_named(tmp_path):
+    rows = [*good(), *good(judge="strict")[:3]]
+    with pytest.raises(ChecklistError, match=r"judgements of 2 judges: 'j' \(12\), 'strict' \(3\); name one"):
+        score(tmp_path, judgements=rows)
+    assert score(tmp_path, judgements=rows, judge="strict").models[0].areas["tales"].n == 2
+    with pytest.raises(ChecklistError, match="no judgements of the judge 'x'; there are those of 'j', 'strict'"):
+        score(tmp_path, judgements=rows, judge="x")
+
+
+def test_versions_of_a_judge_are_not_mixed_by_accident(tmp_path):
+    models = {"a": good(version="j-2024-08-06"), "b": good(version="j-2025-01-01")}
+    with pytest.raises(ChecklistError, match=r"2 versions or prompts of the judge 'j': j-2024-08-06 \(12\); j-2025-01"):
+        score(tmp_path, judgements=models)
+    scores = score(tmp_path, judgements=models, mixed=True)
+    assert any("2 versions or prompts of the judge are mixed" in note for note in scores.notes)
+    one = score(tmp_path, judgements=models, judge="j-2025-01-01")
+    assert [model.model for model in one.models if model.average.rescaled is not None] == ["b"]
+    assert "judge:j (j-2025-01-01)" in one.models[0].signature
+
+
+@pytest.mark.parametrize("changes", [{"prompt_sha256": "p"}, {"profile": "upstream"}, {"temperature": 0.8}])
+def test_prompts_profiles_and_temperatures_are_not_mixed_by_accident(tmp_path, changes):
+    with pytest.raises(ChecklistError, match="2 versions or prompts"):
+        score(tmp_path, judgements={"a": good(), "b": good(**changes)})
+
+
+def test_an_empty_answer_that_got_zeros_has_no_version(tmp_path):
+    rows = [*good(version="j-1", without=TALES[:1]), judgement(TALES[0], 0, 0, 0, tries=0)]
+    (model,) = score(tmp_path, judgements=rows).models
+    assert model.areas["tales"].score == pytest.approx(250 / 6)
+
+
+def test_without_judgements_of_the_method_the_way_is_said(tmp_path):
+    with pytest.raises(ChecklistError, match="no run has judgements by the method llm-eval; ask a judge first"):
+        score(tmp_path, judgements=good(), method="llm-eval")
+
+
+def test_an_overall_rating_is_a_score_of_ten_times_as_much(tmp_path):
+    rows = [*good(), *(judgement(id, 7.5, method="llm-eval") for id in IDS)]
+    (model,) = score(tmp_path, judgements=rows, method="llm-eval").models
+    assert (model.areas["tales"].score, model.average.rescaled) == (75.0, 0.0)
+    assert "|weights:none|method:llm-eval|" in model.signature
+
+
+def test_equal_weights_are_the_plain_mean_and_are_said(tmp_path):
+    scores = score(tmp_path, judgements=good(), weights="equal")
+    (model,) = scores.models
+    assert model.areas["letters"].score == 50.0
+    assert model.areas["letters"].rescaled == model.areas["letters"].rescaled_plain
+    assert "|weights:equal|" in model.signature
+    assert any("Equal weights" in note for note in scores.notes)
+
+
+def test_a_suite_rescales_as_it_says(tmp_path):
+    (model,) = score(tmp_path, of=suite(rescaling=Rescaling(50, -1)), judgements=good(), draws=200).models
+    assert (model.areas["tales"].rescaled, model.areas["letters"].rescaled) == (0.0, -10.0)
+    assert model.average.low <= model.average.rescaled <= model.average.high
+
+
+def test_words_are_published_or_counted(tmp_path):
+    texts = dict.fromkeys(IDS, "one two three")
+    rows = [replace(row, response_sha256=sha256_of("one two three"), words=10) for row in good()]
+    (published,) = score(tmp_path / "a", judgements=rows, answers=with_answers(texts)).models
+    assert published.areas["tales"].words == 10
+    assert published.signature.endswith("|words:published")
+    (counted,) = score(tmp_path / "b", judgements=rows, answers=with_answers(texts), words="count").models
+    assert counted.average.words == 3
+    assert counted.signature.endswith("|words:regex")
+    (unknown,) = score(tmp_path / "c", judgements=good()).models
+    assert unknown.average.words is None
+    assert unknown.signature.endswith("|words:none")
+
+
+def with_lengths():
+    tasks = [replace(task, length="2k", wanted_words=2000) for task in SUITE.tasks[:4]]
+    return suite(tasks=(*SUITE.tasks, *tasks))
+
+
+def test_lengths_are_scored_apart(tmp_path):
+    rows = [*good(), *(replace(row, length="2k", words=1900 + 100 * n) for n, row in enumerate(good()[:3]))]
+    (model,) = score(tmp_path, of=with_lengths(), judgements=rows).models
+    part = model.lengths["2k"]
+    assert (part.n, part.missing) == (3, ("T03",))
+    assert part.score == pytest.approx(160 / 3)
+    assert (part.words, part.mean_absolute_length_error, part.mean_shortfall) == (2000, pytest.approx(200 / 3), 100 / 3)
+    assert part.share_long_enough == pytest.approx(2 / 3)
+    assert model.areas["tales"].n == 6
+
+
+def test_a_length_that_nobody_wrote_is_not_missing(tmp_path):
+    (model,) = score(tmp_path, of=with_lengths(), judgements=good()).models
+    assert model.lengths == {}
+
+
+def test_models_that_cannot_be_told_apart_are_groups(tmp_path):
+    def some(n_worse):
+        return [
+            replace(row, scores=(0.0,) * len(row.scores)) if number < n_worse else row
+            for number, row in enumerate(good())
+        ]
+
+    scores = score(tmp_path, judgements={"best": good(), "next": some(1), "worst": some(11)}, draws=500)
+    assert [model.model for model in scores.models] == ["best", "next", "worst"]
+    assert scores.groups == ((0, 1), (2, 2))
+    assert scores.pairs.n[0, 1] == N_TASKS
+    low, middle, high = (getattr(scores.models[1].average, name) for name in ("low", "rescaled", "high"))
+    assert low < middle <= high
+    assert scores.models[0].average.low == scores.models[0].average.high == -80
+
+
+def test_equal_averages_share_the_mean_of_their_places(tmp_path):
+    scores = score(tmp_path, judgements={name: good() for name in "abc"} | {"d": good(without=["T00"])})
+    assert scores.places == (2.5, 2.5, 2.5, 2.5)
+    assert [model.model for model in scores.models] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("draws", [0, 300])
+def test_the_order_of_runs_changes_nothing(tmp_path, draws):
+    models = {"a": good(), "b": good(without=["T03"]), "c": [replace(row, scores=row.scores[::-1]) for row in good()]}
+    one = score(tmp_path, judgements=models, draws=draws)
+    other = score(tmp_path, judgements=dict(reversed(models.items())), draws=draws)
+    assert one.models == other.models
+    assert one.groups == other.groups
+
+
+def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
+    (model,) = score(
+        tmp_path, judgements=good(version="j-1", prompt_sha256="pp", profile="plain", temperature=0)
+    ).models
+    parts = dict(part.split(":", 1) for part in model.signature.split("|"))
+    assert parts == {
+        "checklists": parts["checklists"],
+        "suite": f"small {SUITE.hash}",
+        "questions": SUITE.checklists_hash,
+        "weights": "suite",
+        "method": "checklist",
+        "judge": "j (j-1)",
+        "prompt": "pp",
+        "profile": "plain",
+        "temperature": "0",
+        "missing": "skip",
+        "words": "none",
+    }
+
+
+def test_lines_that_cannot_be_read_are_told(tmp_path):
+    write_run(tmp_path / "m", answers_of("m"), [], {})
+    rows = [json.dumps({"id": "T00", "response_sha256": answers_of("m")[0].sha256, "scores": [1, 1, 1]}), "{"]
+    (tmp_path / "m" / "judgements.jsonl").write_text("\n".join(rows))
+    runs = open_runs([tmp_path / "m"])
+    faults = []
+    (model,) = score_runs(SUITE, runs, draws=0, on_fault=faults.append).models
+    assert model.areas["tales"].n == 1
+    assert len(faults) == 1
+    assert "line 2" in faults[0]
+    with pytest.raises(ChecklistError, match="line 2"):
+        score_runs(SUITE, runs, draws=0)

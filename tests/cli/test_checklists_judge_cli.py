@@ -1,0 +1,263 @@
+"""`pfgen-fast checklists judge` as users type it: costs, refusals, exit codes, and what stays on disk."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+from makers.checklists_to_judge import MODEL, N_TASKS, answers_of, as_judge, honest, prompts, reply_of, run, suite
+from makers.fault_server import Gate, refusing, serving
+from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.runs import Answer
+from pfgen_fast.checklists.suite_files import write_suite
+
+VERSION = f"{MODEL} fp_1"
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    write_suite(suite(), tmp_path / "suite")
+    for name in ("a", "b"):
+        run(tmp_path / "runs" / name)
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def judge(call, runs):
+    """Types the command; with a server, in front of it."""
+
+    def type_it(*options, behave=None, model=MODEL, paths=(runs,)):
+        arguments = ["checklists", "judge", *paths, "--suite", runs.parent / "suite", "--model", model, *options]
+        if behave is None:
+            return call(*arguments)
+        with serving(behave) as server:
+            return call(*arguments, "--base-url", server.base_url, "--retries", "0")
+
+    return type_it
+
+
+def rows_of(folder):
+    return read_judgements(folder / "judgements.jsonl", suite())
+
+
+def test_the_answers_of_several_runs_are_judged(judge, runs):
+    code, out, err = judge(behave=honest)
+    assert code == 0, err
+    assert out.splitlines()[0].startswith("24 ratings; 24 requests of about ")
+    assert out.splitlines()[1:] == [f"{name}: 12 of 12 ratings; judged by {VERSION}" for name in ("a", "b")]
+    assert err.startswith("24 of 24 replies, 24 new") or err == ""
+    assert len(rows_of(runs / "a")) == len(rows_of(runs / "b")) == N_TASKS
+
+
+def test_judge_is_another_name_for_model(call, runs):
+    arguments = ("checklists", "judge", runs / "a", "-s", runs.parent / "suite")
+    assert call(*arguments, "--judge", MODEL, "--dry-run") == call(*arguments, "-m", MODEL, "--dry-run")
+
+
+def test_a_dry_run_says_the_cost_and_changes_nothing(judge, runs):
+    before = sorted(runs.rglob("*"))
+    code, out, err = judge("--dry-run", "--prompt-price", "2.5", "--reply-price", "10", behave=refuse_all)
+    assert (code, err) == (0, "")
+    assert re.fullmatch(
+        r"24 ratings; 24 requests of about [\d,]+ tokens, and replies of 98,304 at most: costs up to about 0\.99; "
+        r"if replies are as long as usual, 3,900 tokens and about 0\.04\n",
+        out,
+    )
+    assert sorted(runs.rglob("*")) == before
+
+
+def refuse_all(request):
+    raise AssertionError("nothing may be asked")
+
+
+def test_offline_writes_the_judgements_of_kept_replies(judge, runs):
+    judge(behave=honest)
+    expected = (runs / "a" / "judgements.jsonl").read_bytes()
+    for name in ("a", "b"):
+        (runs / name / "judgements.jsonl").unlink()
+    code, _out, err = judge("--offline")
+    assert (code, err) == (0, "")
+    assert (runs / "a" / "judgements.jsonl").read_bytes() == expected
+
+
+def test_offline_without_replies_is_one_sentence(judge):
+    code, _, err = judge("--offline")
+    assert code == 2
+    assert "judge-replies.jsonl: no such file; expected the replies of an earlier call" in err
+
+
+def test_offline_with_another_judge_says_whose_replies_there_are(judge):
+    judge(behave=honest)
+    code, out, err = judge("--offline", model="other-2024-08-06")
+    assert code == 3
+    assert f"a/judge-replies.jsonl: holds replies of {MODEL}, and none of other-2024-08-06" in err
+    assert "a: 0 of 12 ratings; 12 without a reply" in out
+
+
+def test_a_name_without_a_date_gives_a_note(judge):
+    code, _, err = judge("--dry-run", model="org/judge")
+    assert code == 0
+    assert err.startswith("note: the name org/judge holds no date or hash, so it may become another model")
+
+
+def test_unjudged_answers_are_named_and_make_the_exit_code_3(judge, runs):
+    code, out, err = judge(behave=lambda r: as_judge("no") if "number 3." in r.prompt else honest(r))
+    assert code == 3
+    assert f"a: 11 of 12 ratings; 1 unjudged after all tries: T03 (form); judged by {VERSION}" in out
+    assert err.splitlines()[-1].startswith("error: some answers have no verdicts")
+    assert [row.fault for row in rows_of(runs / "a") if row.scores is None] == ["form"]
+
+
+def test_missing_replies_make_the_exit_code_3_and_the_same_command_continues(judge, runs):
+    code, out, err = judge(behave=lambda r: refusing(500, "no") if "number 3." in r.prompt else honest(r))
+    assert code == 3
+    assert "a: 11 of 12 ratings; 1 without a reply" in out
+    assert err.splitlines()[-1].endswith("run the same command again to continue")
+    assert judge(behave=honest)[0] == 0
+
+
+def test_a_budget_is_shared_by_all_runs(judge, runs):
+    prices = ("--prompt-price", "100", "--reply-price", "1000", "--budget", "5")
+    code, _, err = judge(*prices, behave=honest)
+    assert code == 3
+    n_kept = sum(len((runs / name / "judge-replies.jsonl").read_bytes().splitlines()) for name in ("a", "b"))
+    assert re.search(rf"the budget of 5 is used up after {n_kept} requests", err)
+    assert judge("--budget", "5", "--dry-run")[2].startswith("error: --budget needs prices")
+
+
+def test_tasks_without_instruction_are_refused_before_anything_is_asked(judge, runs):
+    (tasks,) = runs.parent.joinpath("suite").glob("tasks*")
+    tasks.unlink()
+    lines = [{"id": t.id, "area": t.area, "category": t.category, "instruction": None} for t in suite().tasks]
+    (runs.parent / "suite" / "tasks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, _, err = judge(behave=refuse_all)
+    assert code == 2
+    assert "lacks the whole instruction of 12 tasks, such as T00, T01, T02; expected one for each answer" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--write-batch", "b.jsonl", "--offline"), "--write-batch and --offline: expected one of them"),
+        (("--read-batch", "b.jsonl", "--dry-run"), "--read-batch and --dry-run: expected one of them"),
+        (("--area", "letter", "--dry-run"), "unknown area 'letter'"),
+        (("--profile", "upstream", "--seed", "x", "--dry-run"), "expected a whole number for the profile upstream"),
+        (("--temperature", "-1", "--dry-run"), "temperature: expected a number from 0, not -1"),
+        (("--tries", "0"), "0 is not in the range x>=1"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(judge, options, message):
+    code, _, err = judge(*options)
+    assert code == 2
+    assert message in err
+
+
+def test_imported_judgements_are_not_replaced(judge, runs):
+    imported = [Judgement("T00", answers_of("a")[0].sha256, (1.0, 1.0, 1.0), judge=MODEL)]
+    write_judgements(runs / "a" / "judgements.jsonl", imported)
+    code, _, err = judge(behave=refuse_all)
+    assert code == 2
+    assert f"a/judgements.jsonl: holds imported judgements of {MODEL}, which judging would replace" in err
+
+
+def test_a_prompt_with_an_unknown_place_is_refused(judge, runs):
+    path = next(runs.parent.joinpath("suite", "prompts").glob("user*"))
+    path.write_text("{response} {answer} {checklists}")
+    code, _, err = judge("--dry-run")
+    assert code == 2
+    assert "unknown place" in err
+
+
+def test_an_unreadable_answer_makes_the_exit_code_3(judge, runs):
+    (answers,) = runs.joinpath("a").glob("answers*")
+    answers.unlink()
+    lines = [json.dumps({"id": "T00", "response": "An answer."}), '{"id": "T01", "response": "\\ud800"}']
+    (runs / "a" / "answers.jsonl").write_text("\n".join(lines))
+    code, out, err = judge(behave=honest)
+    assert code == 3
+    assert "a/answers.jsonl, line 2" in err
+    assert "a: 1 of 1 rating; 1 answer that cannot be read" in out
+
+
+def test_a_batch_goes_out_and_comes_in(judge, runs, tmp_path):
+    code, out, _ = judge("--write-batch", tmp_path / "in.jsonl")
+    assert (code, out.splitlines()[-1]) == (
+        0,
+        f"24 requests written to {tmp_path}/in.jsonl; give its output to --read-batch",
+    )
+    lines = []
+    for line in map(json.loads, (tmp_path / "in.jsonl").read_text().splitlines()):
+        body = json.loads(as_judge(reply_of(line["body"]["messages"][-1]["content"], line["body"]["seed"])).body)
+        lines.append(json.dumps({"custom_id": line["custom_id"], "response": {"status_code": 200, "body": body}}))
+    (tmp_path / "out.jsonl").write_text("\n".join(lines[:-1]))
+    code, out, _ = judge("--read-batch", tmp_path / "out.jsonl")
+    assert (code, out.splitlines()[0]) == (3, "23 new replies")
+    (tmp_path / "out.jsonl").write_text("\n".join([*lines, '{"custom_id": "other"}']))
+    code, out, err = judge("--read-batch", tmp_path / "out.jsonl")
+    assert code == 3
+    assert out.splitlines() == ["1 new reply", *(f"{name}: 12 of 12 ratings; judged by {VERSION}" for name in "ab")]
+    assert "line 25 (other): is the reply to another request" in err
+
+
+def test_a_sentinel_says_how_much_is_as_before(judge, runs):
+    code, _, err = judge("--sentinel", "4", behave=honest)
+    assert code == 0
+    assert "note: a: no sentinel, because nothing has been judged before" in err
+    code, out, _ = judge("--sentinel", "4", behave=honest)
+    assert code == 0
+    assert out.splitlines()[0].startswith("32 ratings (24 stored already); 8 requests")
+    said = "a: sentinel of 4 answers, 4 judged as before"
+    told = f"{said}: {runs}/a/sentinels/001.jsonl (checklists drift --sentinels says what has changed)"
+    assert told in out.splitlines()
+    assert len(read_judgements(runs / "b" / "sentinels" / "001.jsonl", suite())) == 4
+
+
+def test_names_and_models_of_strangers_are_harmless(judge, runs):
+    acting = "\x1b[2J\u202e"
+    run(runs / "a", [Answer("T00", acting)])
+    code, out, err = judge(behave=lambda r: as_judge(reply_of(r.prompt, r.body["seed"]), model=f"m{acting}"))
+    assert code == 0
+    assert "judged by m\\u001b[2J\\u202e" in out
+    assert acting not in out + err
+
+
+def test_ctrl_c_keeps_what_came(runs):
+    gate = Gate(10)
+
+    def behave(request):
+        gate.wait()
+        return honest(request)
+
+    arguments = ["checklists", "judge", str(runs), "-s", str(runs.parent / "suite"), "-m", MODEL, "--concurrency", "1"]
+    with serving(behave) as server:
+        command = [sys.executable, "-m", "pfgen_fast", *arguments, "--base-url", server.base_url]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            assert gate.reached.wait(60)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        gate.open()
+    assert process.returncode == 130, err
+    assert "stopped; the replies so far are kept; run the same command again to continue" in err
+    rows = [row for name in ("a", "b") for row in rows_of(runs / name)]
+    assert len(rows) == 10
+
+
+def test_a_suite_without_the_prompt_of_a_method_says_so(judge, runs):
+    whole = prompts()
+    write_suite(suite(prompts=type(whole)(whole.user, whole.system)), runs.parent / "suite")
+    settings = json.loads((runs.parent / "suite" / "suite.json").read_text())
+    assert settings["prompts"]["overall_user"] is None
+    code, _, err = judge("--method", "llm-eval", "--dry-run")
+    assert code == 2
+    assert "the suite small has no prompt for the method llm-eval" in err

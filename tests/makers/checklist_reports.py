@@ -1,0 +1,117 @@
+"""Runs of models on the suite `own_checklists`, judged by nobody, for reports: a verdict follows from the model and the
+place of the question alone, and everything that can be missing is missing somewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.requests import Wording
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs
+from pfgen_fast.checklists.scores import Scores
+from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.suite import ChecklistSuite, Task
+from pfgen_fast.generation.openai_protocol import Details
+from pfgen_fast.judging.replies import Replies
+from pfgen_fast.judging.requests import Judge
+
+JUDGE = Judge("judge-2025", max_tokens=400)
+SAID = Details("stop", "judge-2025-01-01", "fp_7")
+
+
+def answer_to(task: Task, model: str) -> Answer:
+    text = f"{model} answers {task.id}" + (" at length" if task.length else "") + ", as well as it can. It ends here."
+    return Answer(task.id, text, task.length)
+
+
+def verdicts(suite: ChecklistSuite, task: Task, skill: int) -> tuple[float, ...]:
+    n = len(suite.checklist(task).questions)
+    number = suite.tasks.index(task)
+    return tuple(suite.levels[max(0, min(4, skill - (place + number) % 3))] for place in range(n))
+
+
+def judgement_of(suite: ChecklistSuite, answer: Answer, skill: int, reason: str, **changes: object) -> Judgement:
+    task = suite.by_key[answer.id, answer.length]
+    scores = verdicts(suite, task, skill)
+    reasons = tuple(f"{reason} {number} about {task.id}." for number in range(len(scores)))
+    values: dict[str, object] = {
+        "judge": JUDGE.model,
+        "version": "judge-2025-01-01 fp_7",
+        "reasons": reasons,
+        "profile": "plain",
+        "checklist_sha256": suite.checklist(task).sha256,
+        **changes,
+    }
+    return Judgement(answer.id, answer.sha256, scores, answer.length, **values)  # type: ignore[arg-type]
+
+
+def judged_run(
+    folder: Path,
+    suite: ChecklistSuite,
+    *,
+    skill: int = 4,
+    name: str | None = None,
+    texts: Mapping[str, str] | None = None,
+    has_answers: bool = True,
+    leave_out: Sequence[str] = (),
+    reason: str = "A reason for question",
+    ratings: int = 1,
+) -> Run:
+    """A run that is named after its folder, with judgements of all answers but some.
+
+    Args:
+        folder: Its folder.
+        suite: The suite.
+        skill: How good its verdicts are, up to 4.
+        name: The name of its model.
+        texts: Answers by the ID of their task, where they are not the usual ones.
+        has_answers: Whether the answers are in it.
+        leave_out: The IDs of the tasks that it did not answer.
+        reason: What each reason begins with.
+        ratings: How often each answer was judged.
+    """
+    answers = [answer_to(task, folder.name) for task in suite.tasks if task.id not in leave_out]
+    answers = [Answer(one.id, (texts or {}).get(one.id, one.response), one.length) for one in answers]
+    rows = [
+        judgement_of(suite, answer, skill - rating, reason, rating=rating + 1)
+        for answer in answers
+        for rating in range(ratings)
+    ]
+    write_run(folder, answers if has_answers else (), rows, {"model": name or folder.name})
+    return open_runs([folder])[0]
+
+
+def add_replies(run: Run, suite: ChecklistSuite, *, n_tries: int = 1) -> None:
+    """Adds a file with what a judge was asked about each answer, and replied: at last a list, before that nonsense."""
+    wording = Wording(suite, JUDGE)
+    with Replies(run.folder / REPLIES_FILE).adding() as keep:
+        for answer in run.answers(suite).values():
+            task = suite.by_key[answer.id, answer.length]
+            checklist = suite.checklist(task)
+            for number in range(1, n_tries + 1):
+                request = wording.request(
+                    task.key, task.instruction or "", checklist, answer.response, try_number=number
+                )
+                said = [
+                    {"checklist_id": place, "reason": "yes", "evaluation_score": 1}
+                    for place in range(len(checklist.questions))
+                ]
+                keep(request, json.dumps(said) if number == n_tries else "I would rather not.", SAID)
+
+
+def some_runs(folder: Path, suite: ChecklistSuite) -> list[Run]:
+    """Three models: one with everything, one with a missing answer, and one with judgements alone."""
+    best = judged_run(
+        folder / "alpha", suite, name="Alpha 7B", texts={"letter_1": "Thank you for the long ladder. " * 40}
+    )
+    add_replies(best, suite, n_tries=2)
+    middle = judged_run(folder / "beta", suite, skill=3, leave_out=("letter_2",))
+    worst = judged_run(folder / "gamma", suite, skill=2, has_answers=False, leave_out=("report_2",))
+    return [best, middle, worst]
+
+
+def scores_of(suite: ChecklistSuite, runs: Sequence[Run], draws: int = 200) -> Scores:
+    return score_runs(suite, runs, draws=draws)

@@ -1,0 +1,284 @@
+"""The page of checklists in a browser: it fits, can be used by everybody, and leads to every answer and verdict."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from makers.checklist_data import folder, needs_hellobench
+from makers.checklist_reports import judged_run, scores_of, some_runs
+from makers.hostile import INJECTED, NAMES
+from makers.own_checklists import TASKS, own_suite
+from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.report.checklists import write_checklists
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The same report as a file and as a folder."""
+    place = tmp_path_factory.mktemp("pages")
+    suite = own_suite()
+    runs = some_runs(place / "runs", suite)
+    scores = scores_of(suite, runs)
+    return {
+        "file": write_checklists(scores, runs, place / "page.html")[0],
+        "folder": write_checklists(scores, runs, place / "page")[0],
+    }
+
+
+@pytest.fixture(scope="module")
+def path(made):
+    return made["file"]
+
+
+def ids(page):
+    """The tasks that the list shows, from top to bottom."""
+    return page.locator("#tasks tbody th").all_inner_texts()
+
+
+def open_task(tab, number=0):
+    tab.page.locator("#tasks tbody th a").nth(number).click()
+    tab.page.wait_for_selector("#details-body .answer-of")
+    return tab.page.locator("#details-body")
+
+
+def chosen(tab, name):
+    return tab.page.locator(f"#filters [data-filter={name}]")
+
+
+# ---- For everybody
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1100, 390])
+def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, width):
+    tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for summary in tab.page.locator("main summary").all():
+        summary.click()
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.faults() == []
+    body = open_task(tab)
+    body.locator(".answer-of summary").first.click()
+    body.locator(".beside-verdicts").first.wait_for()
+    body.locator(".answer-of details summary").last.click()
+    assert body.evaluate("element => element.scrollWidth <= element.clientWidth")
+    assert tab.faults() == []
+
+
+def test_answer_and_verdicts_stand_side_by_side_where_there_is_room(open_tab, path):
+    for width, are_beside in ((1100, True), (390, False)):
+        tab = open_tab(path, viewport={"width": width, "height": 800})
+        body = open_task(tab)
+        body.locator(".answer-of summary").first.click()
+        body.locator(".beside-verdicts").first.wait_for()
+        boxes = [box.bounding_box() for box in body.locator(".beside-verdicts > div").all()[:2]]
+        assert (boxes[0]["y"] == boxes[1]["y"]) == are_beside
+
+
+def test_a_dark_page_has_nothing_white(open_tab, path):
+    tab = open_tab(path, color_scheme="dark")
+    open_task(tab)
+    white = """() => [...document.querySelectorAll("body, body *")].filter(element =>
+        getComputedStyle(element).backgroundColor === "rgb(255, 255, 255)").map(element => element.outerHTML)"""
+    assert tab.page.evaluate(white) == []
+
+
+# ---- The tables
+
+
+def test_a_head_sorts_by_full_digits(open_tab, path):
+    page = open_tab(path).page
+    page.locator("#models").get_by_role("button", name="Average").click()
+    page.locator("#models").get_by_role("button", name="Average").click()
+    assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
+
+
+def test_missing_answers_are_marked_with_the_other_figure(open_tab, path):
+    page = open_tab(path).page
+    cell = page.locator('#models tbody tr:has-text("beta") td.gaps')
+    assert cell.locator(".gap").inner_text().startswith("1 missing, as zero")
+    page.locator("#gaps summary").click()
+    assert "1 missing in letters: letter_2" in page.locator("#gaps").inner_text()
+
+
+def test_a_cell_of_the_heat_map_leads_to_its_answers(open_tab, path):
+    tab = open_tab(path)
+    tab.page.locator('#heat tr:has-text("requests") td').nth(1).click()
+    assert tab.fragment == "category=letters/requests&model=beta"
+    assert ids(tab.page) == ["letter_3"]
+    tab.page.go_back()
+    assert len(ids(tab.page)) == len(TASKS)
+
+
+def test_the_questions_of_a_category_have_the_means_of_all_models(open_tab, path):
+    tab = open_tab(path)
+    tab.page.get_by_label("Category").first.select_option(label="reports/weather")
+    assert tab.fragment == "questions=reports/weather"
+    row = tab.page.locator("#question-table tbody tr").nth(1)
+    assert row.inner_text().split("\t")[0] == "1. Are numbers given?"
+    assert row.locator("td").count() == 4  # the weight, and three models
+
+
+def test_the_table_can_be_taken_along(open_tab, path):
+    page = open_tab(path).page
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download page.json").click()
+    taken = json.loads(download.value.path().read_text())
+    assert taken == json.loads(path.with_suffix(".json").read_text())
+
+
+# ---- Tasks and answers
+
+
+@pytest.mark.parametrize("form", ["file", "folder"])
+def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab, made, form):
+    tab = open_tab(made[form])
+    body = open_task(tab, 2)
+    assert tab.fragment == "task=letter_3"
+    assert "asks a library for a book" in body.inner_text()
+    names = body.locator(".answer-of > summary").all_inner_texts()
+    assert [name.split()[1] for name in names] == ["Alpha", "beta", "gamma"]
+    assert [cell.split("\t")[0] for cell in body.locator(".glance tbody tr").all_inner_texts()] == [
+        "Alpha 7B",
+        "beta",
+        "gamma",
+    ]
+    body.get_by_role("button", name="Alpha 7B").click()
+    answer = body.locator('.answer-of[data-model="0"]')
+    assert answer.locator(".answer").first.inner_text().startswith("alpha answers letter_3")
+    assert "A reason for question 1 about letter_3." in answer.inner_text()
+    answer.get_by_text("Request 1 and its reply").click()
+    sent = answer.locator("details .answer.sent").all_inner_texts()
+    assert sent[0] == "You judge answers by yes-or-no questions."
+    assert sent[1].startswith(
+        "Instruction: Write a letter that asks a library for a book.\nAnswer: alpha answers letter_3"
+    )
+    assert sent[2] == "I would rather not."
+    facts = answer.locator("details p.quiet").first.inner_text()
+    assert "judge-2025" in facts
+    assert "answered by judge-2025-01-01 fp_7" in facts
+
+
+def test_a_run_without_answers_shows_verdicts_alone(open_tab, path):
+    tab = open_tab(path, "#/task=letter_3&model=gamma")
+    tab.page.wait_for_selector("#details-body .answer-of")
+    answer = tab.page.locator(".answer-of")
+    assert answer.count() == 1
+    assert "The run holds no text of this answer." in answer.inner_text()
+    assert "A reason for question 0 about letter_3." in answer.inner_text()
+
+
+def test_missing_answers_are_named_in_their_task(open_tab, path):
+    tab = open_tab(path, "#/task=letter_2")
+    tab.page.wait_for_selector("#details-body .answer-of")
+    assert tab.page.locator("#details-body .missing").inner_text() == "Missing: beta"
+
+
+def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made):
+    for form in ("file", "folder"):
+        tab = open_tab(made[form])
+        tab.page.locator("#search").fill("LONG ladder. Thank")
+        tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
+        assert ids(tab.page) == ["letter_1"]
+        assert tab.fragment == "search=LONG%20ladder.%20Thank"
+        tab.page.locator("#search").fill("question 0 about report_2.")
+        tab.page.wait_for_selector("#tasks tbody th:has-text('report_2')")
+        tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
+        tab.page.locator("#search").fill("nowhere at all")
+        tab.page.wait_for_selector("#none:visible")
+        assert tab.page.locator("#count").inner_text() == "0 of 6 tasks"
+
+
+def test_filters_ask_for_models_states_scores_and_marks_together(open_tab, path):
+    tab = open_tab(path)
+    chosen(tab, "model").select_option("beta")
+    chosen(tab, "state").select_option("missing")
+    assert ids(tab.page) == ["letter_2"]
+    assert tab.fragment == "model=beta&state=missing"
+    tab.page.get_by_role("button", name="Clear").click()
+    assert tab.fragment == ""
+    chosen(tab, "mark").select_option("repetition")
+    assert ids(tab.page) == ["letter_1"]
+    tab.page.get_by_role("button", name="Clear").click()
+    chosen(tab, "length").select_option(label="90")
+    assert ids(tab.page) == ["report_1 90"]
+    tab.page.get_by_role("button", name="Clear").click()
+    chosen(tab, "order").select_option("lowest")
+    chosen(tab, "model").select_option("alpha")
+    scores = [float(text) for text in tab.page.locator("#tasks tbody td:nth-child(4)").all_inner_texts()]
+    assert scores == sorted(scores)
+    chosen(tab, "from").fill("80")
+    chosen(tab, "from").press("Enter")
+    assert tab.page.locator("#tasks tbody tr").count() == sum(score >= 80 for score in scores)
+
+
+def test_next_and_back_lead_through_tasks(open_tab, path):
+    tab = open_tab(path)
+    open_task(tab)
+    assert tab.page.locator("#previous").is_disabled()
+    tab.page.locator("#next").click()
+    assert tab.fragment == "task=letter_2"
+    tab.page.keyboard.press("j")
+    assert tab.fragment == "task=letter_3"
+    tab.page.keyboard.press("Escape")
+    assert tab.fragment == ""
+    assert not tab.page.locator("#details").is_visible()
+    tab.page.go_back()
+    assert tab.page.locator("#details").is_visible()
+    assert "letter_3" in tab.page.locator("#details-title").inner_text()
+
+
+def test_an_address_of_another_time_shows_the_page(open_tab, path):
+    tab = open_tab(path, "#/task=gone&model=nobody&state=odd&category=no/where&from=x&order=odd")
+    assert not tab.page.locator("#details").is_visible()
+    assert tab.page.locator("#models").is_visible()
+
+
+# ---- Text of strangers and size
+
+
+def test_nothing_of_strangers_acts(open_tab, tmp_path):
+    names = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
+    tasks = tuple(Task(f"{name} {number}", name, name, name) for number, name in enumerate(names))
+    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in names}
+    suite = replace(own_suite(), name=names[5], areas=tuple(names), tasks=tasks, checklists=checklists)
+    texts = {task.id: names[number] for number, task in enumerate(tasks)}
+    runs = [
+        judged_run(tmp_path / f"m{number}", suite, name=name, texts=texts, reason=name)
+        for number, name in enumerate(names[:9])
+    ]
+    scores = replace(scores_of(suite, runs, 0), notes=tuple(names))
+    tab = open_tab(write_checklists(scores, runs, tmp_path / "page.html")[0])
+    for number in range(0, len(tasks), 4):
+        body = open_task(tab, number)
+        body.locator(".answer-of > summary").first.click()
+        body.locator(".answer-of .answer").first.wait_for()
+        tab.page.locator("#close").click()
+    assert tab.page.title() != INJECTED
+    assert tab.page.locator(f"h1:text-is('{INJECTED}'), img, iframe, object").count() == 0
+
+
+@pytest.mark.parity
+@needs_hellobench
+def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
+    """A second on two idle cores; four here, because tests share them."""
+    from pfgen_fast.checklists.hellobench import import_suite
+    from pfgen_fast.checklists.runs import open_runs
+
+    suite = import_suite(folder())
+    runs = open_runs(sorted((folder() / "judgements").iterdir()))
+    scores = score_runs(suite, runs, draws=100)
+    first = write_checklists(scores, runs, tmp_path / "page.html")[0]
+    assert first.stat().st_size < 12_000_000
+    tab = open_tab(first, viewport={"width": 1100, "height": 800})
+    tab.page.wait_for_selector("#tasks tbody tr")
+    ready = tab.page.evaluate("performance.now()")
+    assert ready < 4000, ready
+    assert tab.page.locator("#models tbody tr").count() == 20
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == 1100
+    body = open_task(tab)
+    assert body.locator(".answer-of").count() == 20

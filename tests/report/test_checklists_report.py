@@ -1,0 +1,366 @@
+"""The files of the report of checklists: what is in them, how large they get, and that nothing of strangers acts."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import random
+import re
+from dataclasses import replace
+
+import pytest
+from makers.checklist_reports import JUDGE, add_replies, judged_run, judgement_of, scores_of, some_runs
+from makers.hostile import NAMES, acting, formulas
+from makers.own_checklists import TASKS, own_suite
+from makers.pages import Outline, check_policy
+from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import Answer, open_runs
+from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.errors import ChecklistError, PfgenError
+from pfgen_fast.report.checklists import page, write_checklists
+from pfgen_fast.report.checklists.asked import Place, pieces_of
+from pfgen_fast.report.checklists.evidence import evidence_of
+from pfgen_fast.report.checklists.overview import titles
+from pfgen_fast.report.checklists.questions import question_means
+from pfgen_fast.report.checklists.rows import tint
+
+
+@pytest.fixture
+def suite():
+    return own_suite()
+
+
+@pytest.fixture
+def runs(tmp_path, suite):
+    return some_runs(tmp_path / "runs", suite)
+
+
+def written(suite, runs, path, **options):
+    return write_checklists(scores_of(suite, runs), runs, path, **options)
+
+
+def overview_in(text):
+    return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', text, re.S)[1])
+
+
+def unpacked(line):
+    return json.loads(gzip.decompress(base64.b64decode(line)))
+
+
+def tasks_in(text):
+    """What a page in one file holds of each task, by ID and length."""
+    blocks = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', text, re.S)
+    lines = [unpacked(line) for block in blocks for line in block.split("\n")]
+    tasks = overview_in(text)["tasks"]
+    return dict(zip(zip(tasks["id"], tasks["length"], strict=True), lines, strict=True))
+
+
+def entry_of(line, model):
+    (entry,) = [entry for entry in line["entries"] if entry["model"] == model]
+    return entry
+
+
+# ---- Files
+
+
+def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, tmp_path):
+    paths = written(suite, runs, tmp_path / "out" / "essays.html")
+    assert [path.name for path in paths] == ["essays.html", "essays.md", "essays.csv", "essays.json"]
+    assert all(path.parent == tmp_path / "out" for path in paths)
+    rows = json.loads(paths[3].read_text())["rows"]
+    assert [row["model"] for row in rows] == ["alpha", "beta", "gamma"]
+    assert next(csv.reader(io.StringIO(paths[2].read_text())))[:2] == ["place", "model"]
+    assert paths[1].read_text().startswith("#")
+    check_policy(paths[0].read_text())
+
+
+def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_report(suite, runs, tmp_path):
+    first, *beside = written(suite, runs, tmp_path / "out")
+    assert first.name == "index.html"
+    assert [path.name for path in beside] == ["table.md", "table.csv", "table.json"]
+    (data,) = (tmp_path / "out" / "data").iterdir()
+    assert overview_in(first.read_text())["files"] == [f"data/{data.name}"]
+    lines = json.loads(data.read_text().split("register(", 1)[1].removesuffix(");\n"))
+    assert unpacked(lines[0])["instruction"] == TASKS[0].instruction
+    (tmp_path / "out" / "mine.txt").write_text("stays")
+    written(suite, runs[:2], tmp_path / "out")
+    (new,) = (tmp_path / "out" / "data").iterdir()
+    assert new.name != data.name
+    assert (tmp_path / "out" / "mine.txt").read_text() == "stays"
+    first.write_text("a page of somebody else")
+    with pytest.raises(PfgenError, match="not from a report"):
+        written(suite, runs, tmp_path / "out")
+    assert first.read_text() == "a page of somebody else"
+
+
+def test_the_same_runs_give_the_same_bytes(suite, runs, tmp_path):
+    one, other = (written(suite, runs, tmp_path / name / "p.html") for name in "ab")
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
+
+
+def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
+    with pytest.raises(ChecklistError, match="the scores are of gamma too"):
+        write_checklists(scores_of(suite, runs), runs[:2], tmp_path / "p.html")
+
+
+# ---- What the page holds
+
+
+def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
+    found = tasks_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
+    assert set(found) == {task.key for task in TASKS}
+    line = found["letter_3", None]
+    assert line["instruction"] == TASKS[2].instruction
+    entry = entry_of(line, 1)
+    assert entry["state"] == "judged"
+    assert entry["answer"].startswith("beta answers letter_3")
+    (judgement,) = entry["judgements"]
+    assert judgement["scores"] == entry["verdicts"] == [0.25, 0.75]
+    assert judgement["reasons"] == [f"A reason for question {number} about letter_3." for number in (0, 1)]
+    assert found["report_1", "90"]["wanted"] == 90
+
+
+def test_a_run_without_answers_is_shown_with_verdicts_and_reasons_alone(suite, runs, tmp_path):
+    found = tasks_in(written(suite, runs[2:], tmp_path / "p.html")[0].read_text())
+    entry = entry_of(found["letter_1", None], 0)
+    assert "answer" not in entry
+    assert entry["judgements"][0]["reasons"][0] == "A reason for question 0 about letter_1."
+
+
+def test_every_rating_is_shown_and_the_verdict_is_their_mean(suite, tmp_path):
+    run = judged_run(tmp_path / "m", suite, ratings=2)
+    line = tasks_in(written(suite, [run], tmp_path / "p.html")[0].read_text())["letter_1", None]
+    one, other = line["entries"][0]["judgements"]
+    assert (one.get("rating"), other["rating"]) == (None, 2)
+    means = [(a + b) / 2 for a, b in zip(one["scores"], other["scores"], strict=True)]
+    assert line["entries"][0]["verdicts"] == means
+
+
+def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
+    folder = tmp_path / "m"
+    run = judged_run(folder, suite, leave_out=("letter_1",))
+    answers = run.answers(suite)
+    rows = run.judgements(suite)
+    rows = [replace(row, scores=None, reasons=(), fault="form") if row.id == "letter_2" else row for row in rows]
+    changed = [
+        Answer(one.id, f"{one.response} Really.", one.length) if one.id == "letter_3" else one
+        for one in answers.values()
+    ]
+    write_run(folder, changed, rows, {"model": "m"})
+    text = written(suite, open_runs([folder]), tmp_path / "p.html")[0].read_text()
+    overview = overview_in(text)
+    states = dict(zip(overview["tasks"]["id"], overview["tasks"]["states"], strict=True))
+    assert [states[id] for id in ("report_2", "letter_3", "letter_2", "letter_1")] == ["0", "1", "2", "3"]
+    found = tasks_in(text)
+    assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
+    assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
+    assert found["letter_1", None]["entries"] == []
+    shown = " ".join(" ".join(Outline(text).texts).split())
+    for said in ("1 missing in", "1 unjudged in", "1 stale in"):
+        assert said in shown
+
+
+def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
+    no_lengths = own_suite(tuple(task for task in TASKS if task.length is None))
+    runs = [judged_run(tmp_path / "a", suite), judged_run(tmp_path / "b", no_lengths, skill=2)]
+    overview = overview_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
+    assert dict(zip(overview["tasks"]["length"], overview["tasks"]["states"], strict=True))["90"] == "04"
+
+
+def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
+    text = written(suite, runs, tmp_path / "p.html")[0].read_text()
+    overview = overview_in(text)
+    letter = overview["tasks"]["id"].index("letter_1")
+    assert "repetition" in overview["marks"]
+    marked = overview["tasks"]["marked"][letter][0]
+    assert marked >> overview["marks"].index("repetition") & 1
+    assert "repetition" in entry_of(tasks_in(text)["letter_1", None], 0)["marks"]
+
+
+def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
+    scores = scores_of(suite, runs)
+    (thanks,) = [one for one in question_means(scores) if one.checklist.category == "thanks"]
+    assert thanks.length is None
+    assert thanks.n == (2, 1, 2)
+    assert thanks.means[1] == (0.75, 0.5, 0.25)
+    assert [one.length for one in question_means(scores)] == [None, None, None, "90"]
+
+
+# ---- Requests
+
+
+def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp_path):
+    line = tasks_in(written(suite, runs, tmp_path / "p.html")[0].read_text())["report_1", None]
+    entry = entry_of(line, 0)
+    first, last = entry["asked"]
+    assert first["reply"] == "I would rather not."
+    assert (first["model"], first["version"], first["finish"]) == (JUDGE.model, "judge-2025-01-01 fp_7", "stop")
+    assert first["parameters"]["temperature"] == 0
+    assert first["parameters"]["seed"] != last["parameters"]["seed"]
+    role, pieces = first["messages"][1]
+    message = "".join(
+        {-1: entry["answer"], -2: line["instruction"]}.get(piece) or line["texts"][piece] for piece in pieces
+    )
+    assert role == "user"
+    assert message.startswith("Instruction: Report the weather of a week in {Oslo}.\nAnswer: alpha answers report_1")
+    assert '"checklist_content": "Does it name a place?"' in message
+    assert -1 in pieces
+    assert -2 in pieces
+
+
+def test_a_request_about_another_answer_is_shown_nowhere(suite, tmp_path):
+    run = judged_run(tmp_path / "m", suite)
+    add_replies(run, suite)
+    answers = [Answer(one.id, f"{one.response} More.", one.length) for one in run.answers(suite).values()]
+    rows = [judgement_of(suite, answer, 4, "r") for answer in answers]
+    write_run(tmp_path / "m", answers, rows, {"model": "m"})
+    (model,) = evidence_of(scores_of(suite, [run]), [run])
+    assert not [one for of_task in model.by_task.values() for one in of_task if one.asked]
+
+
+def test_odd_entries_among_the_replies_are_passed_over(suite, runs):
+    path = runs[0].replies_path
+    odd = [[], 1, {"request": None}, {"request": {"messages": 1}}, {"request": {"messages": [1, {"role": 2}]}}]
+    with path.open("a") as file:
+        file.writelines(json.dumps(entry) + "\n" for entry in odd)
+        file.write('{"request": {"messa')
+    (model, *_) = evidence_of(scores_of(suite, runs), runs)
+    assert [len(one.asked) for one in model.by_task["letter_1", None]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("content", "answer", "instruction", "pieces"),
+    [
+        ("I: a, A: b.", "b", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
+        ("I: a, A: a.", "a", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
+        ("no places", "b", "q", ("no places",)),
+        ("", "", "", ()),
+    ],
+)
+def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer, instruction, pieces):
+    assert pieces_of(content, answer, instruction) == pieces
+    texts = {Place.ANSWER: answer, Place.INSTRUCTION: instruction}
+    assert "".join(texts.get(piece, piece) for piece in pieces) == content
+
+
+# ---- Size
+
+
+def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkeypatch):
+    numbers = random.Random(1)
+    texts = {task.id: "".join(chr(numbers.randrange(0x4E00, 0x9FFF)) for _ in range(30_000)) for task in TASKS}
+    run = judged_run(tmp_path / "m", suite, texts=texts)
+    add_replies(run, suite)
+    whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
+    assert 'id="extent"' not in whole
+    assert overview_in(whole)["extent"] == {"answer": None, "reason": None, "has_requests": True}
+    monkeypatch.setattr(page, "MAX_BYTES", len(whole.encode()) * 2 // 3)
+    cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
+    assert len(cut.encode()) <= page.MAX_BYTES
+    extent = overview_in(cut)["extent"]
+    assert extent["has_requests"] is False
+    assert extent["answer"] == 16_000
+    entry = entry_of(tasks_in(cut)["letter_1", None], 0)
+    assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
+    shown = " ".join(" ".join(Outline(cut).texts).split())
+    assert "leaves out the requests to judges, what answers hold beyond their first 16,000 characters." in shown
+    monkeypatch.setattr(page, "MAX_BYTES", 50_000)
+    with pytest.raises(ChecklistError, match="too many for one page"):
+        written(suite, [run], tmp_path / "p.html")
+    folder = written(suite, [run], tmp_path / "folder")[0].read_text()
+    assert overview_in(folder)["extent"]["answer"] is None
+
+
+# ---- Text of strangers
+
+
+ENCODABLE = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(tmp_path_factory):
+    """A page whose tasks, areas, categories, questions, models, answers and reasons attack it, and a peaceful one."""
+    folder = tmp_path_factory.mktemp("hostile")
+    tasks = tuple(
+        Task(
+            f"{name} {number}", name, name, f"Say this: {name}", name if number % 2 else None, 5 if number % 2 else None
+        )
+        for number, name in enumerate(ENCODABLE)
+    )
+    areas = tuple(dict.fromkeys(ENCODABLE))
+    checklists = {(name, name): Checklist(name, name, (name, f"{name}?"), (60.0, 40.0)) for name in areas}
+    suite = replace(own_suite(), name=ENCODABLE[0], areas=areas, tasks=tasks, checklists=checklists)
+    runs = [
+        judged_run(
+            folder / f"m{number}", suite, name=name, texts={task.id: f"{name} {name}" for task in tasks}, reason=name
+        )
+        for number, name in enumerate(ENCODABLE[:12])
+    ]
+    scores = replace(scores_of(suite, runs, 0), notes=tuple(ENCODABLE))
+    hostile = write_checklists(scores, runs, folder / "hostile.html")
+    plain = own_suite()
+    peaceful_runs = [judged_run(folder / "n", plain)]
+    return hostile, write_checklists(scores_of(plain, peaceful_runs, 0), peaceful_runs, folder / "peaceful.html")
+
+
+def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
+    (first, markdown, table, _), (peaceful, *_) = hostile_pages
+    text = first.read_text(encoding="utf-8")
+    check_policy(text)
+    outline, expected = Outline(text), Outline(peaceful.read_text(encoding="utf-8"))
+    assert set(outline.tags) <= set(expected.tags) | {"a", "bdi", "wbr", "b", "span", "svg", "path", "dl", "code"}
+    assert [tag for tag, _ in outline.code] == [tag for tag, _ in expected.code]
+    assert not [value for name, value in outline.attributes if name in ("href", "src") and not value.startswith("#")]
+    assert acting("".join(outline.texts)) <= {"\t"}
+    assert formulas(table.read_text(encoding="utf-8")) == []
+    assert not acting(markdown.read_text(encoding="utf-8"))
+
+
+def test_answers_that_speak_of_themselves_in_html_stay_text(tmp_path):
+    suite = own_suite()
+    attack = "</script><script>alert(1)</script><!-- {{ 7*7 }} ${x}"
+    run = judged_run(tmp_path / "m", suite, texts={"letter_1": attack}, reason=attack)
+    text = written(suite, [run], tmp_path / "p.html")[0].read_text()
+    assert attack not in text
+    entry = entry_of(tasks_in(text)["letter_1", None], 0)
+    assert entry["answer"] == attack
+    assert entry["judgements"][0]["reasons"][0].startswith(attack)
+
+
+# ---- Details
+
+
+def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():
+    tasks = [
+        Task(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
+        for number, text in enumerate(("why is ice light?", "why is the sky blue?"))
+    ]
+    assert titles(tasks) == ["ice light?", "the sky blue?"]
+    assert titles(tasks[:1]) == [tasks[0].instruction]
+    assert titles([Task("1", "a", "c", None)]) == [""]
+
+
+def test_tints_go_by_rank():
+    values = sorted([-300.0, 1.0, 2.0, 3.0, 4.0])
+    assert [tint(value, values) for value in values] == [0, 2, 4, 6, 8]
+    assert tint(5.0, [5.0]) == 0
+
+
+def test_an_overall_rating_has_no_questions(tmp_path):
+    suite = own_suite()
+    run = judged_run(tmp_path / "m", suite)
+    rows = [
+        Judgement(row.id, row.response_sha256, (7.0,), row.length, method="llm-eval", judge="j")
+        for row in run.judgements(suite)
+    ]
+    write_run(tmp_path / "m", run.answers(suite).values(), rows, {"model": "m"})
+    scores = score_runs(suite, [run], method="llm-eval", draws=0)
+    text = write_checklists(scores, [run], tmp_path / "p.html")[0].read_text()
+    assert overview_in(text)["means"] == []
+    assert 'id="questions"' not in text
+    assert entry_of(tasks_in(text)["letter_1", None], 0)["verdicts"] == [7.0]
