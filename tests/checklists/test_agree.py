@@ -186,6 +186,7 @@ def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
     assert code == 0
     assert printed.startswith("a and b give the same level in ")
     assert "place, a" in printed
+    assert "judges:judge (judge-1) and judge (judge-2)|draws:20|seed:0" in printed
     code, printed, _ = call("checklists", "agree", *paths, "--suite", suite, "--draws", "20", "--json")
     found = json.loads(printed)
     assert {"models", "levels", "answers", "questions", "levels-crossed"} == set(found["tables"])

@@ -4,6 +4,9 @@ from .._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .evaluator import ChecklistJudge as ChecklistJudge
+    from .evaluator import open_checklists as open_checklists
+    from .generating import generate_answers as generate_answers
     from .judgements import Judgement as Judgement
     from .judging import Judging as Judging
     from .places import JudgeOptions as JudgeOptions
@@ -22,6 +25,7 @@ __getattr__ = names_on_demand(
     __name__,
     {
         "Answer": "runs",
+        "ChecklistJudge": "evaluator",
         "ChecklistSuite": "suite",
         "FittedWeights": "weights",
         "JudgeOptions": "places",
@@ -30,6 +34,8 @@ __getattr__ = names_on_demand(
         "Run": "runs",
         "Scores": "scores",
         "fit_weights": "weights",
+        "generate_answers": "generating",
+        "open_checklists": "evaluator",
         "open_runs": "runs",
         "parse_overall": "replies",
         "parse_reply": "replies",

@@ -15,7 +15,7 @@ from ..statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendor
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .judgements import AnswerKey
 from .pairing import part_of
-from .sides import Side
+from .sides import Side, signature_of_sides
 from .suite import ChecklistSuite
 from .two_tables import Estimate, TwoTables, place_cell
 
@@ -93,6 +93,7 @@ def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
 
 def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     pairing, names = found.pairing, unequal_names(found.pairing.names)
+    signature = signature_of_sides(pairing.suite, sides, draws=found.n_draws, seed=found.seed)
     tables = [level_table(found), _answer_table(found), _question_table(found), _count_table(found, names)]
     pictures = [_count_picture(found, names)]
     if found.tables.is_defined and len(pairing.models) > 1:
@@ -101,7 +102,7 @@ def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
     return Finding(
         "agree",
         _answer(found, names),
-        _words(found, names),
+        f"{_words(found, names)} Signature: {signature}",
         tuple(tables),
         tuple(pictures),
         (*(note for side in sides for note in side.notes), *pairing.notes(), *one_value_note(found.questions)),
@@ -207,7 +208,7 @@ def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, s
         "agree",
         f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
         f"Levels count as numbers (interval scale). Every two judges are compared over the answers that both judged: "
-        f"{'; '.join(names)}.",
+        f"{'; '.join(names)}. Signature: {signature_of_sides(suite, sides, draws=draws, seed=seed)}",
         (_alpha_table(alphas), _pair_table(names, pairs)),
         (
             Picture(

@@ -242,7 +242,8 @@ def _words(found: Correlated) -> str:
         "the same task are not"
     )
     drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
-    return words + (drawn if found.n_draws else ".")
+    signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""
+    return words + (drawn if found.n_draws else ".") + signature
 
 
 def _coverage(found: Correlated) -> list[str]:

@@ -23,7 +23,7 @@ from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
 from .pairing import Question
 from .redrawn import draws_within
-from .sides import Side
+from .sides import Side, signature_of_sides
 from .suite import ChecklistSuite
 from .two_tables import Estimate, estimate
 
@@ -170,7 +170,7 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
     return Finding(
         "drift",
         _answer(found),
-        _words(found, names),
+        f"{_words(found, names)} Signature: {_signature(found, old, new)}",
         (*tables, level_table(found.agreed)),
         tuple(pictures),
         (*_version_notes(old, new), *found.agreed.pairing.notes()),
@@ -242,6 +242,11 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         listed = [f"{one.tables.models[i]} and {one.tables.models[j]}" for i, j in reversed_pairs[:5]]
         words += f": {'; '.join(listed)}{'; and others' if len(reversed_pairs) > 5 else ''}." if listed else "."
     return words
+
+
+def _signature(found: Drifted, old: Side, new: Side) -> str:
+    one = found.agreed
+    return signature_of_sides(one.pairing.suite, (old, new), draws=one.n_draws, seed=one.seed)
 
 
 def _version_notes(old: Side, new: Side) -> list[str]:

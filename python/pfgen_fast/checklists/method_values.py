@@ -47,12 +47,14 @@ class Values:
         methods: By the name of a method, the value of each answer that it has one for.
         verdicts: The verdicts of the checklist on each answer.
         notes: What a reader must know, one sentence each.
+        signature: Everything that the checklist scores depend on, besides the verdicts.
     """
 
     suite: ChecklistSuite
     methods: Mapping[str, Mapping[Place, float]]
     verdicts: Mapping[Place, Sequence[float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    signature: str = ""
 
     def common(self, names: Iterable[str]) -> list[Place]:
         """The answers that all of these methods have, by model and in the order of the suite.
@@ -122,7 +124,7 @@ def checklist_values(
                 (model.model, one.key): one.verdicts[0] for model in scores.models for one in model.answers
             }
     verdicts = {(model.model, one.key): one.verdicts for model in found.models for one in model.answers}
-    return Values(suite, methods, verdicts, found.notes)
+    return Values(suite, methods, verdicts, found.notes, found.models[0].signature)
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:

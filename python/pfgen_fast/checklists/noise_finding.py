@@ -9,6 +9,7 @@ import numpy as np
 from ..experiments.charts import Line, Lines, Points, Scatter
 from ..experiments.finding import Cell, Finding, Picture, Table
 from .noise import Noise, PartNoise, QuestionUse
+from .sides import signature_of_sides
 from .two_tables import TwoTables, place_cell
 
 WANTED = 1.0
@@ -40,7 +41,7 @@ def noise_finding(found: Noise, wanted: float = WANTED) -> Finding:
     return Finding(
         "noise",
         _answer(found, wanted),
-        _words(found, explained, tables),
+        f"{_words(found, explained, tables)} Signature: {signature_of_sides(found.pairing.suite, [found.side])}",
         tuple(listed),
         tuple(_pictures(found)),
         tuple(_notes(found)),

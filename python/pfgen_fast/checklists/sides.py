@@ -13,6 +13,9 @@ from pathlib import Path
 
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
+from ..files.foreign_text import in_one_line
+from ..native import _core
+from .judged import Variant
 from .judgements import AnswerKey, Judgement, Method
 from .runs import Run, open_runs
 from .suite import ChecklistSuite
@@ -36,6 +39,7 @@ class Side:
         models: By the key of a model's run and by answer, the ratings that could be used.
         n_unjudged: How many judgements have no verdicts, because no reply could be used.
         n_stale: How many are of another checklist than the suite has now.
+        variants: What versions, prompts, profiles and temperatures the judgements are of, as texts.
     """
 
     name: str
@@ -44,6 +48,7 @@ class Side:
     models: Mapping[str, Mapping[AnswerKey, Ratings]] = field(repr=False)
     n_unjudged: int = 0
     n_stale: int = 0
+    variants: tuple[str, ...] = ()
 
     @property
     def n_answers(self) -> int:
@@ -122,6 +127,19 @@ def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str |
     return sides
 
 
+def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: int = 0, seed: int = 0) -> str:
+    """Everything that a comparison of sides depends on, besides the verdicts."""
+    judges = (f"{side.judge or 'unknown'} ({'; '.join(side.variants)})" for side in sides)
+    parts = {
+        "checklists": _core.__version__,
+        "suite": f"{suite.name} {suite.hash}",
+        "questions": suite.checklists_hash,
+        "judges": " and ".join(judges),
+        **({"draws": f"{draws}", "seed": f"{seed}"} if draws else {}),
+    }
+    return "|".join(f"{name}:{in_one_line(value, 400).replace('|', '/')}" for name, value in parts.items())
+
+
 def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
     """The two sides that a command compares.
 
@@ -194,6 +212,7 @@ class _Gathered:
     def __init__(self) -> None:
         self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
         self._versions: set[str | None] = set()
+        self._variants: dict[Variant, None] = {}
         self._n_unjudged = self._n_stale = 0
 
     def add(self, model: str, one: Judgement, suite: ChecklistSuite) -> None:
@@ -203,12 +222,14 @@ class _Gathered:
         elif _is_stale(one, suite):
             self._n_stale += 1
         else:
+            self._variants[Variant(one.version, one.prompt_sha256, one.profile, one.temperature)] = None
             self.models.setdefault(model, {}).setdefault(one.key, []).append(one)
 
     def side(self, name: str, judge: str) -> Side:
         version = next(iter(self._versions)) if len(self._versions) == 1 else None
         models = {model: dict(_in_order(answers)) for model, answers in self.models.items()}
-        return Side(name, judge, version, models, self._n_unjudged, self._n_stale)
+        variants = tuple(map(str, self._variants))
+        return Side(name, judge, version, models, self._n_unjudged, self._n_stale, variants)
 
 
 def _is_stale(one: Judgement, suite: ChecklistSuite) -> bool:

@@ -121,6 +121,6 @@ def correlate(
 
             options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
-    everything = Values(read, found, values.verdicts, tuple(notes))
+    everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
     present(find(compared), output, as_json=as_json, quiet=quiet)
