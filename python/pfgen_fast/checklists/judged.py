@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
 
 from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line
@@ -127,9 +128,9 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [one.of_judge(name, judge, suite) for one in read]
-    variants = Counter(_variant(row) for side in sides for row in side.fresh if _was_asked(row))
+    variants = Counter(_variants(row for side in sides for row in side.fresh))
     if len(variants) > 1 and not mixed:
-        listed = "; ".join(f"{variant} ({n:,})" for variant, n in sorted(variants.items(), key=lambda entry: -entry[1]))
+        listed = "; ".join(f"{Variant._make(variant)} ({n:,})" for variant, n in variants.most_common())
         raise ChecklistError(
             f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; a table is made "
             "from one of them (--judge VERSION), or from all if that is wanted (--mixed)"
@@ -170,13 +171,14 @@ class _Side:
     answers: Mapping[AnswerKey, Answer]
 
     def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom) -> Judged:
-        by_key: dict[AnswerKey, list[Judgement]] = {}
+        by_key: dict[AnswerKey, tuple[Judgement, ...]] = {}
         unjudged: set[AnswerKey] = set()
         for row in self.fresh:
             if row.scores is None:
                 unjudged.add(row.key)
             else:
-                by_key.setdefault(row.key, []).append(row)
+                key = row.key
+                by_key[key] = (*by_key.get(key, ()), row)
         states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
         states.update(dict.fromkeys(self.stale, "stale"))
         states.update(dict.fromkeys(unjudged, "unjudged"))
@@ -193,7 +195,7 @@ class _Side:
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
             verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
-        variants = dict.fromkeys(_variant(row) for rows in by_key.values() for row in rows if _was_asked(row))
+        variants = map(Variant._make, dict.fromkeys(_variants(self.fresh)))
         return Judged(
             self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
         )
@@ -243,13 +245,12 @@ def _counter(suite: ChecklistSuite) -> WordCounter:
 _has_nltk = cache(has_nltk)
 
 
-def _was_asked(row: Judgement) -> bool:
-    """Whether a judge gave these verdicts; an empty answer may have got zeros without asking."""
-    return row.scores is not None and row.tries > 0
+def _variants(rows: Iterable[Judgement]) -> Iterator[tuple[Any, ...]]:
+    """What `Variant` has, of rows with a judge's verdicts; an empty answer may have got zeros without asking."""
+    return map(_variant, (row for row in rows if row.scores is not None and row.tries > 0))
 
 
-def _variant(row: Judgement) -> Variant:
-    return Variant(row.version, row.prompt_sha256, row.profile, row.temperature)
+_variant = attrgetter(*Variant._fields)
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
@@ -272,7 +273,7 @@ def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
     if len(rows) == 1:
         return rows[0].scores or ()
-    by_rating: dict[tuple[Variant, int], tuple[float, ...]] = {}
+    by_rating: dict[tuple[Any, int], tuple[float, ...]] = {}
     for row in rows:
         scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
         if scores != row.scores:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import mul
 
+from ..files.collector import without_collector
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
 from .judgements import AnswerKey, Method
@@ -62,8 +63,9 @@ def score_runs(
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     rule = suite.missing if missing is None else missing
-    judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
-    models = sorted((_model(one, suite, rule, method, weights) for one in judged), key=_rank)
+    with without_collector():
+        judged = judged_runs(suite, runs, method=method, judge=judge, mixed=mixed, words=words, on_fault=on_fault)
+        models = sorted((_model(one, suite, rule, method, weights) for one in judged), key=_rank)
     notes = notes_of(suite, judged, method, weights)
     scores = Scores(suite, tuple(models), method, rule, weights, notes=notes)
     zeros = {one.run.key: one.missing for one in judged} if rule == "zero" else {}
