@@ -65,18 +65,8 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
 def to_csv(scores: Scores) -> str:
     """The scores as CSV with full digits: a row for each model and part, and one for its average."""
     counts = ("n", "missing", "unjudged", "stale")
-    columns = (
-        "place",
-        "model",
-        "kind",
-        "part",
-        *counts,
-        *_FIGURES,
-        "rescaled_over_answers",
-        "low",
-        "high",
-        *_OF_LENGTH,
-    )
+    figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *_OF_LENGTH)
+    columns = ("place", "model", "kind", "part", *figures, "signature")
     names = category_names(scores.suite)
     rows: list[list[Any]] = []
     for model, place in zip(scores.models, scores.places, strict=True):
@@ -85,10 +75,9 @@ def to_csv(scores: Scores) -> str:
         parts += [("category", names[key], part) for key, part in model.categories.items()]
         parts += [("length", length, part) for length, part in model.lengths.items()]
         for kind, name, part in parts:
-            values = (getattr(part, column, None) for column in columns[4:])
-            rows.append(
-                [_whole(place), model.model, kind, name, *(len(v) if isinstance(v, tuple) else v for v in values)]
-            )
+            values = [getattr(part, column, None) for column in figures]
+            cells = (len(value) if isinstance(value, tuple) else value for value in values)
+            rows.append([_whole(place), model.model, kind, name, *cells, model.signature])
     return csv_text(columns, rows)
 
 
