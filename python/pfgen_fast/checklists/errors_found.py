@@ -20,6 +20,7 @@ from ..errors import ChecklistError
 from .classic import repetition
 from .judgements import AnswerKey, Judgement
 from .lengths import Claim, claim_in
+from .line_files import OnFault
 from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 from .runs import Answer, Run
 from .sentences import MIN_CHARACTERS, Repeated, published_sentences, repeated, sentences
@@ -160,15 +161,21 @@ class ErrorRules:
         return repeated(published_sentences(text) if self.has_nltk_sentences else sentences(text), 1)
 
 
-def errors_of(run: Run, rules: ErrorRules) -> list[AnswerErrors]:
+def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
     """What is found in the answers of a run, in the order of the suite.
 
     Answers that have a judgement only count, too, as far as it tells.
 
+    Args:
+        run: The run.
+        rules: How errors are found.
+        on_fault: Is told of answers that break the rules, which are then left out.
+
     Raises:
         ChecklistError: A file of the run breaks the rules, or the run has neither answers nor judgements.
     """
-    answers, judgements = run.answers(rules.suite), run.judgements(rules.suite, with_reasons=False)
+    answers = run.answers(rules.suite, on_fault=on_fault)
+    judgements = run.judgements(rules.suite, with_reasons=False)
     if not answers and not judgements:
         raise ChecklistError(f"{run.folder}: has neither answers nor judgements")
     return errors_in(answers, judgements, rules)

@@ -18,6 +18,7 @@ from ..evaluators.naming import unknown_name
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 from .errors_found import keys_in_order
 from .judgements import AnswerKey
+from .line_files import OnFault
 from .runs import Run
 from .suite import ChecklistSuite, Task
 from .tokenizing import Tokenizing, open_tokenizing
@@ -221,14 +222,26 @@ def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities |
         raise ChecklistError("perplexity needs a model: expected --perplexity MODEL")
 
 
-def measure(run: Run, measures: Measures, on_progress: Callable[[int, int], None] | None = None) -> list[Measured]:
+def measure(
+    run: Run,
+    measures: Measures,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+    on_fault: OnFault | None = None,
+) -> list[Measured]:
     """The metrics of the answers of a run, in the order of the suite.
+
+    Args:
+        run: The run.
+        measures: The metrics.
+        on_progress: Called with the number of answers that are done, and of all.
+        on_fault: Is told of answers that break the rules, which are then left out.
 
     Raises:
         ChecklistError: The file of answers breaks the rules, or there is none.
     """
     suite = measures.suite
-    answers = run.answers(suite)
+    answers = run.answers(suite, on_fault=on_fault)
     if not answers:
         raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
     references: dict[str, _Reference] = {}

@@ -87,7 +87,10 @@ def judge(
     ] = 1,
     temperature: Annotated[
         float | None,
-        typer.Option("--temperature", help="Default: 0, for several ratings 1; 0.8 for the profile upstream."),
+        typer.Option(
+            "--temperature",
+            help="Sampling temperature: by default 0, for several ratings 1; 0.8 for the profile upstream.",
+        ),
     ] = None,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 4096,
     seed: Annotated[str, typer.Option("--seed", help="Any text; determines the seeds. upstream: a number.")] = "",

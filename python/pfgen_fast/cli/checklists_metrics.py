@@ -17,6 +17,7 @@ from .layout import columns, folded, rest, shortened
 if TYPE_CHECKING:
     from ..checklists.error_counts import ErrorCounts, ModelErrors
     from ..checklists.judgements import AnswerKey
+    from ..checklists.line_files import OnFault
     from ..checklists.measures import MeanMetrics, ModelMetrics
     from ..checklists.runs import Run
     from ..checklists.suite import Task
@@ -141,9 +142,10 @@ def metrics(
         with_model = Perplexity(perplexity, device=device)
     measures = open_measures(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
 
-    def measured(run: Run) -> ModelMetrics:
+    def measured(run: Run, on_fault: OnFault) -> ModelMetrics:
         with counting(f"answers of {in_one_line(run.key, 30)}", quiet=quiet or as_json) as count:
-            return model_metrics(run.key, measure(run, measures, count), measures)
+            answers = measure(run, measures, on_progress=count, on_fault=on_fault)
+        return model_metrics(run.key, answers, measures)
 
     found, has_failed = _of_each(runs, measured)
     if output is not None:
@@ -216,7 +218,11 @@ def errors(
     _check_output(output)
     opened = ChecklistSuite.load(suite)
     rules = ErrorRules(opened, profile.value, None if phrases is None else phrases_for(opened.language, phrases))
-    found, has_failed = _of_each(runs, lambda run: model_errors(run.key, errors_of(run, rules), rules))
+
+    def counted_errors(run: Run, on_fault: OnFault) -> ModelErrors:
+        return model_errors(run.key, errors_of(run, rules, on_fault=on_fault), rules)
+
+    found, has_failed = _of_each(runs, counted_errors)
     if output is not None:
         _write_errors(output, found)
     if as_json:
@@ -239,18 +245,23 @@ def _check_output(output: Path | None) -> None:
         check_value_table(output)
 
 
-def _of_each(paths: Sequence[Path], of: Callable[[Run], T]) -> tuple[list[T], bool]:
-    """What a function finds of each run, and whether there are runs that it could not read, which are named."""
+def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[list[T], bool]:
+    """What a function finds of each run, and whether anything could not be read, which is named."""
     from ..checklists.runs import open_runs
 
-    found, has_failed = [], False
+    faults: list[str] = []
+
+    def tell(fault: str) -> None:
+        faults.append(fault)
+        warn(fault)
+
+    found = []
     for run in open_runs(paths):
         try:
-            found.append(of(run))
+            found.append(of(run, tell))
         except ChecklistError as error:
-            warn(str(error))
-            has_failed = True
-    return found, has_failed
+            tell(str(error))
+    return found, bool(faults)
 
 
 def _key_cells(model: str, key: AnswerKey, task: Task, words: int | None) -> tuple[Any, ...]:

@@ -35,9 +35,9 @@ def lines_of(table: ReadableTable, width: int | None) -> list[str]:
         >>> from pfgen_fast.checklists.readable_tables import ReadableTable
         >>> table = ReadableTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
         >>> print("\\n".join(lines_of(table, 80)))
-               open_ended_
-        model           qa  chat
-        a             1.00  2.00
+                  open_
+        model  ended_qa  chat
+        a          1.00  2.00
     """
     shown = _with_fitting_texts(table, width)
     names = list(range(table.n_names))
