@@ -93,9 +93,15 @@ def correlate(
 
       pfgen-fast checklists correlate runs --suite SUITE --ngram data --ratings judge-ratings.jsonl --rater org/judge
     """
-    from ..checklists.correlation import correlate as find
-    from ..checklists.correlation import correlated
-    from ..checklists.method_values import Values, checklist_values, metric_values, ngram_values, people_values
+    from ..checklists.reliability.correlation import correlate as find
+    from ..checklists.reliability.correlation import correlated
+    from ..checklists.reliability.method_values import (
+        Values,
+        checklist_values,
+        metric_values,
+        ngram_values,
+        people_values,
+    )
     from ..checklists.runs import open_runs
     from ..checklists.suite import ChecklistSuite
     from .origin import given_suite
@@ -117,7 +123,7 @@ def correlate(
     if ngram_suite is not None:
         found |= ngram_values(listed, read, ngram_suite)
         if ratings is not None and rater is not None:
-            from ..checklists.method_values import RatingsOfJudge, judge_values
+            from ..checklists.reliability.method_values import RatingsOfJudge, judge_values
 
             options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)

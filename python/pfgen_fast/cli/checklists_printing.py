@@ -10,7 +10,7 @@ from .app import print_line
 from .layout import columns, shortened, width_of
 
 if TYPE_CHECKING:
-    from ..checklists.readable_tables import ReadableTable
+    from ..checklists.scoring.text_tables import TextTable
 
 MARK = "*"
 """Stands behind a figure with a footnote."""
@@ -20,7 +20,7 @@ _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
 
 
-def print_table(table: ReadableTable) -> None:
+def print_table(table: TextTable) -> None:
     """Prints a table below its title; on a terminal in as many blocks as it takes."""
     print_line((table.title, "bold"))
     for line in lines_of(table, columns()):
@@ -28,12 +28,12 @@ def print_table(table: ReadableTable) -> None:
     print_line("")
 
 
-def lines_of(table: ReadableTable, width: int | None) -> list[str]:
+def lines_of(table: TextTable, width: int | None) -> list[str]:
     """The lines of a table, of at most this width if each of its columns is narrower; None for any width.
 
     Example:
-        >>> from pfgen_fast.checklists.readable_tables import ReadableTable
-        >>> table = ReadableTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
+        >>> from pfgen_fast.checklists.scoring.text_tables import TextTable
+        >>> table = TextTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
         >>> print("\\n".join(lines_of(table, 80)))
                   open_
         model  ended_qa  chat
@@ -59,7 +59,7 @@ _Columns = Sequence[tuple[Sequence[str], Sequence[str]]]
 """The lines of the head and the cells of each column."""
 
 
-def _with_fitting_texts(table: ReadableTable, width: int | None) -> _Columns:
+def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
     cells = [_with_room_for_marks([row[column] for row in table.rows]) for column in range(len(table.heads))]
     if width is not None:
         for column in range(table.n_names):
