@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import ChecklistError
 from .app import Exit, Json, Quiet, fail
 from .checklists_findings import Output, check_output, present
+from .checklists_printing import Faults
 
 SuiteOption = Annotated[
     str,
@@ -59,8 +62,10 @@ def agree(
 
     check_output(output)
     read = ChecklistSuite.load(suite)
-    sides = open_sides(paths, read, judge=judge, mixed=mixed)
+    faults = Faults()
+    sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     present(find(sides, read, draws=draws, seed=seed), output, as_json=as_json, quiet=quiet)
+    faults.end()
 
 
 def drift(
@@ -101,16 +106,18 @@ def drift(
 
     check_output(output)
     read = ChecklistSuite.load(suite)
+    faults = Faults()
     if sentinels:
-        before = open_sides(paths, read, judge=judge, mixed=True)
-        sides = [*before, sentinel_sides(paths, read, judge=judge)[-1]]
+        before = open_sides(paths, read, judge=judge, mixed=True, on_fault=faults)
+        sides = [*before, sentinel_sides(paths, read, judge=judge, on_fault=faults)[-1]]
     else:
-        sides = open_sides(paths, read, judge=judge, mixed=mixed)
+        sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     old, new = check_pair(sides, "drift")
     found = drifted(old, new, read, draws=draws, seed=seed)
     present(finding_of(found, old, new), output, as_json=as_json, quiet=quiet)
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)
+    faults.end()
 
 
 def noise(
@@ -145,8 +152,12 @@ def noise(
     from ..checklists.reliability.sides import check_single, counted_words, open_together
     from ..checklists.suite import ChecklistSuite
 
+    if not math.isfinite(wanted):
+        raise ChecklistError(f"--wanted: expected a number of points, not {wanted}")
     check_output(output)
     read = ChecklistSuite.load(suite)
-    side = check_single(open_together(paths, read, judge=judge, mixed=mixed))
+    faults = Faults()
+    side = check_single(open_together(paths, read, judge=judge, mixed=mixed, on_fault=faults))
     found = measured(side, read, counted_words(paths, side, read))
     present(noise_finding(found, wanted), output, as_json=as_json, quiet=quiet)
+    faults.end()

@@ -11,6 +11,7 @@ import typer
 from .app import Json, Quiet, fail
 from .checklists_agreement import Draws, JudgeOption, Mixed, Seed, SuiteOption
 from .checklists_findings import Output, check_output, present
+from .checklists_printing import Faults
 
 
 class ScaleChoice(str, enum.Enum):
@@ -112,7 +113,8 @@ def correlate(
     if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
         fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
     read, listed = ChecklistSuite.load(suite), open_runs(runs)
-    values = checklist_values(read, listed, judge=judge, mixed=mixed)
+    faults = Faults()
+    values = checklist_values(read, listed, judge=judge, mixed=mixed, on_fault=faults)
     found, notes = dict(values.methods), list(values.notes)
     for path in metrics or ():
         found |= metric_values(path, read)
@@ -130,3 +132,4 @@ def correlate(
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
     present(find(compared), output, as_json=as_json, quiet=quiet)
+    faults.end()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
-from .checklists_printing import print_table
+from .app import Exit, Json, Quiet, note, print_json, print_line, shown
+from .checklists_printing import Faults, print_table
 from .layout import columns, folded
 
 if TYPE_CHECKING:
@@ -198,10 +198,10 @@ def _scores(
     mixed: bool,
     words: WordsChoice,
     draws: int,
-) -> tuple[Scores, list[str]]:
+) -> tuple[Scores, Faults]:
     from ..checklists import ChecklistSuite, open_runs, score_runs
 
-    faults: list[str] = []
+    faults = Faults()
     scores = score_runs(
         ChecklistSuite.load(suite),
         open_runs(runs),
@@ -212,7 +212,7 @@ def _scores(
         mixed=mixed,
         words=words.value,
         draws=draws,
-        on_fault=faults.append,
+        on_fault=faults,
     )
     return scores, faults
 
@@ -226,7 +226,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
         write_whole(path, utf8(to_csv(scores)))
 
 
-def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> None:
+def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
     """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
     from ..checklists.scoring.text_tables import missing_sentences
 
@@ -241,11 +241,7 @@ def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> Non
                 print_line((line, "dim"))
     for sentence in scores.notes:
         note(sentence)
-    for fault in faults:
-        warn(fault)
-    if scores.n_stale:
-        note(f"{counted(scores.n_stale, 'answer')} left out: answer or checklist have changed since they were judged")
-    if scores.n_unjudged:
-        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply")
+    for sentence in scores.left_out:
+        note(sentence)
     if faults or scores.n_unjudged:
         raise SystemExit(Exit.PARTIAL)

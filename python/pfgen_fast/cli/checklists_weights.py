@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ChecklistError
-from .app import Exit, Json, Quiet, note, print_json, print_line, shown, stdout, styled, warn
-from .checklists_printing import print_table
+from .app import Json, Quiet, note, print_json, print_line, shown, stdout, styled
+from .checklists_printing import Faults, print_table
 from .findings import show_finding
 
 if TYPE_CHECKING:
@@ -141,11 +141,11 @@ def fit(
         seed=seed,
         allow_unidentified=allow_unidentified,
     )
-    faults: list[str] = []
+    faults = Faults()
     order = None
     if table:
         runs = _runs(table)
-        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults.append))
+        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults))
     finding = fit_finding(found, order)
     if as_json:
         print_json(fit_to_dict(found, order))
@@ -154,7 +154,7 @@ def fit(
         _write(found, output)
         if not (quiet or as_json):
             print_line(f"weights of {len(found.weights)} categories: {shown(str(output))}")
-    _end(faults)
+    faults.end()
 
 
 def sensitivity(
@@ -196,13 +196,13 @@ def sensitivity(
 
     _check_page(page)
     loaded = ChecklistSuite.load(suite)
-    faults: list[str] = []
-    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults.append)
+    faults = Faults()
+    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
     if as_json:
         print_json(sensitivity_to_dict(found))
     _show(sensitivity_finding(found), ("variations", "draws"), page, quiet=quiet or as_json)
-    _end(faults)
+    faults.end()
 
 
 def _runs(paths: list[Path] | None) -> list[Run]:
@@ -216,14 +216,6 @@ def _order(found: Fit, scores: Scores) -> Stability | None:
     from ..checklists.weights.verdict_sums import verdict_sums
 
     return fitted_stability(found, verdict_sums(scores))
-
-
-def _end(faults: list[str]) -> None:
-    """Names the lines that were left out, if there are any, and ends the command then."""
-    for fault in faults:
-        warn(fault)
-    if faults:
-        raise SystemExit(Exit.PARTIAL)
 
 
 def _write(found: Fit, output: Path) -> None:

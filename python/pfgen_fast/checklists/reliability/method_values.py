@@ -21,6 +21,7 @@ from ...statistics.correlation import Floats
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..judgements import AnswerKey, Method
+from ..line_files import OnFault
 from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
@@ -103,28 +104,43 @@ class RatingsOfJudge:
 
 
 def checklist_values(
-    suite: ChecklistSuite, runs: Sequence[Run], *, judge: str | None = None, mixed: bool = False
+    suite: ChecklistSuite,
+    runs: Sequence[Run],
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    on_fault: OnFault | None = None,
 ) -> Values:
     """The checklist scores of the answers of runs (`checklist`), with equal weights (`avg-c`), and overall ratings.
 
     Overall ratings (`llm-eval`, `llm-eval-c`) are there if the runs have judgements by these methods.
 
+    Args:
+        suite: The suite.
+        runs: The runs.
+        judge: The name of the judge, or a version of it; only needed where there are several.
+        mixed: Whether replies of several versions or prompts may count together.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line is an error.
+
     Raises:
         ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
-    found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0)
+    found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
     if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
         del methods["avg-c"]  # which is the same
-    present = {one.method for run in runs for one in run.judgements(suite, with_reasons=False)}
+    rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
+    present = {row.method for row in rows}
     for method in _OVERALL:
         if method in present:
-            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, draws=0)
+            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
             methods[method] = {
                 (model.model, one.key): one.verdicts[0] for model in scores.models for one in model.answers
             }
     verdicts = {(model.model, one.key): one.verdicts for model in found.models for one in model.answers}
-    return Values(suite, methods, verdicts, found.notes, found.models[0].signature)
+    notes = (*found.notes, *found.left_out)
+    return Values(suite, methods, verdicts, notes, found.models[0].signature)
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
@@ -248,7 +264,7 @@ def _values(scores: Scores, figure: str) -> dict[Place, float]:
 
 
 def _answers(runs: Sequence[Run], suite: ChecklistSuite) -> list[tuple[Place, Answer]]:
-    return [((run.key, key), answer) for run in runs for key, answer in run.answers(suite).items()]
+    return [((run.key, key), answer) for run in runs for key, answer in run.answers(suite, on_fault=_is_named).items()]
 
 
 def _questions(suite: Suite) -> dict[str, str]:
@@ -257,10 +273,14 @@ def _questions(suite: Suite) -> dict[str, str]:
 
 def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
     """The hash of each answer, from the answers or, without them, from the judgements."""
-    answers = run.answers(suite)
+    answers = run.answers(suite, on_fault=_is_named)
     if answers:
         return {key: answer.sha256 for key, answer in answers.items()}
-    return {one.key: one.response_sha256 for one in run.judgements(suite, with_reasons=False)}
+    return {one.key: one.response_sha256 for one in run.judgements(suite, with_reasons=False, on_fault=_is_named)}
+
+
+def _is_named(fault: str) -> None:
+    """Lines that cannot be read were named by `checklist_values`, which comes before all others."""
 
 
 def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:

@@ -16,8 +16,10 @@ from ...evaluators.naming import unknown_name
 from ...files.foreign_text import in_one_line
 from ...native import _core
 from ..judgements import AnswerKey, Judgement, Method
-from ..runs import Run, open_runs
-from ..scoring.judged import Variant
+from ..judging.runs_to_judge import first_names
+from ..line_files import OnFault
+from ..runs import Answer, Run, open_runs
+from ..scoring.judged import Variant, is_stale
 from ..suite import ChecklistSuite
 from ..words import count_words, counter_there
 
@@ -37,8 +39,8 @@ class Side:
         judge: The judge, as it was asked for.
         version: What the server said it was; None if unknown, or if there are several.
         models: By the key of a model's run and by answer, the ratings that could be used.
-        n_unjudged: How many judgements have no verdicts, because no reply could be used.
-        n_stale: How many are of another checklist than the suite has now.
+        unjudged: The IDs of the tasks whose judgement has no verdicts, because no reply could be used.
+        stale: Those whose judgement is of another answer or checklist than there is now.
         variants: What versions, prompts, profiles and temperatures the judgements are of, as texts.
     """
 
@@ -46,8 +48,8 @@ class Side:
     judge: str
     version: str | None
     models: Mapping[str, Mapping[AnswerKey, Ratings]] = field(repr=False)
-    n_unjudged: int = 0
-    n_stale: int = 0
+    unjudged: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
 
     @property
@@ -58,8 +60,7 @@ class Side:
     @property
     def notes(self) -> list[str]:
         """A sentence for each kind of judgements that do not count."""
-        counts = (self.n_unjudged, "unjudged"), (self.n_stale, "stale, for the checklist has changed since")
-        return [f"{self.name}: {n:,} answers are {what}" for n, what in counts if n]
+        return [f"{self.name}: {sentence}" for sentence in _left_out(self.unjudged, self.stale)]
 
 
 def open_sides(
@@ -69,6 +70,7 @@ def open_sides(
     judge: str | None = None,
     mixed: bool = False,
     method: Method = "checklist",
+    on_fault: OnFault | None = None,
 ) -> list[Side]:
     """The sides in paths, in their order; those of one path by judge and version as they come.
 
@@ -78,31 +80,34 @@ def open_sides(
         judge: The judge, or the version of one, whose judgements count; by default all, each as a side.
         mixed: Whether all versions of a judge are one side.
         method: The method whose judgements count.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line is an error.
 
     Raises:
-        ChecklistError: A path holds no judgements, or not of this judge.
+        ChecklistError: A path holds no judgements that count, or not of this judge.
     """
     found: list[Side] = []
     for path in paths:
-        sides = _sides_of_path(path, suite, judge, method, mixed=mixed)
-        if not sides:
-            raise ChecklistError(f"{path}: holds no judgements by the method {method}")
-        found += sides
+        found += _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed, on_fault=on_fault)
     return _named_apart(found, paths)
 
 
 def open_together(
-    paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, mixed: bool = False
+    paths: Sequence[Path],
+    suite: ChecklistSuite,
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    on_fault: OnFault | None = None,
 ) -> list[Side]:
     """The sides of all paths together, by judge and version; takes and raises what `open_sides` does."""
     name = ", ".join(map(str, paths))
-    sides = _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed)
-    if not sides:
-        raise ChecklistError(f"{name}: holds no judgements by the method checklist")
-    return sides
+    return _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed, on_fault=on_fault)
 
 
-def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None) -> list[Side]:
+def sentinel_sides(
+    paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
+) -> list[Side]:
     """The answers that were asked anew: a side for each time, in their order, of all runs together.
 
     Raises:
@@ -119,7 +124,7 @@ def sentinel_sides(paths: Sequence[Path], suite: ChecklistSuite, *, judge: str |
         again = [
             Run(key, file.parent, None, file) for key, listed in files.items() for file in listed if file.stem == time
         ]
-        sides += _sides_of(f"sentinels {time}", again, suite, judge, "checklist", mixed=True)
+        sides += _sides_of(f"sentinels {time}", again, suite, judge, "checklist", mixed=True, on_fault=on_fault)
     if not sides:
         raise ChecklistError(
             f"{', '.join(map(str, paths))}: no run has sentinels; expected those of 'checklists judge --sentinel N'"
@@ -176,7 +181,8 @@ def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> d
     runs = {run.key: run for run in open_runs(paths)}
     for model, answers in side.models.items():
         published = {key: ratings[0].words for key, ratings in answers.items()}
-        texts = runs[model].answers(suite) if None in published.values() else {}
+        # Lines that cannot be read were named when the sides were opened.
+        texts = runs[model].answers(suite, on_fault=lambda _: None) if None in published.values() else {}
         found[model] = {
             key: count_words(texts[key].response, counter_there(suite.words)) if n is None else n
             for key, n in published.items()
@@ -185,25 +191,45 @@ def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> d
     return found
 
 
-def _sides_of_path(path: Path, suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool) -> list[Side]:
-    return _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed)
-
-
 def _sides_of(
-    name: str, runs: Iterable[Run], suite: ChecklistSuite, judge: str | None, method: Method, *, mixed: bool
+    name: str,
+    runs: Iterable[Run],
+    suite: ChecklistSuite,
+    judge: str | None,
+    method: Method,
+    *,
+    mixed: bool,
+    on_fault: OnFault | None,
 ) -> list[Side]:
-    """The sides of some runs, by judge and version in the order in which they come."""
+    """The sides of some runs, by judge and version in the order in which they come; raises if there is none."""
     gathered: dict[tuple[str, str | None], _Gathered] = {}
     known: dict[str, None] = {}
     for run in runs:
-        for one in run.judgements(suite, with_reasons=False):
+        answers = run.answers(suite, on_fault=on_fault)
+        for one in run.judgements(suite, with_reasons=False, on_fault=on_fault):
             known |= dict.fromkeys(filter(None, (one.judge, one.version)))
             if one.method == method and judge in (None, one.judge, one.version):
                 key = one.judge, None if mixed else one.version
-                gathered.setdefault(key, _Gathered()).add(run.key, one, suite)
+                gathered.setdefault(key, _Gathered()).add(run.key, one, suite, answers)
     if judge is not None and known and judge not in known:
         raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
-    return [of_side.side(name, key[0]) for key, of_side in gathered.items() if of_side.models]
+    sides = [of_side.side(name, key[0]) for key, of_side in gathered.items()]
+    if not sides:
+        raise ChecklistError(f"{name}: holds no judgements by the method {method}; ask a judge first, or import some")
+    if not any(side.models for side in sides):
+        why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
+        raise ChecklistError(f"{name}: no judgement counts, for {'; '.join(why)}; ask the judge again")
+    return [side for side in sides if side.models]
+
+
+def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
+    """A phrase for each reason why judgements do not count, with the first of them."""
+    listed = (unjudged, "unjudged"), (stale, "stale (answer or checklist have changed since)")
+    return [
+        f"{len(ids):,} {'answer is' if len(ids) == 1 else 'answers are'} {what}: {first_names([*dict.fromkeys(ids)])}"
+        for ids, what in listed
+        if ids
+    ]
 
 
 class _Gathered:
@@ -213,14 +239,15 @@ class _Gathered:
         self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
         self._versions: set[str | None] = set()
         self._variants: dict[Variant, None] = {}
-        self._n_unjudged = self._n_stale = 0
+        self._unjudged: list[str] = []
+        self._stale: list[str] = []
 
-    def add(self, model: str, one: Judgement, suite: ChecklistSuite) -> None:
+    def add(self, model: str, one: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> None:
         self._versions.add(one.version)
-        if one.scores is None:
-            self._n_unjudged += 1
-        elif _is_stale(one, suite):
-            self._n_stale += 1
+        if is_stale(one, suite, answers):
+            self._stale.append(one.id)
+        elif one.scores is None:
+            self._unjudged.append(one.id)
         else:
             self._variants[Variant(one.version, one.prompt_sha256, one.profile, one.temperature)] = None
             self.models.setdefault(model, {}).setdefault(one.key, []).append(one)
@@ -229,13 +256,7 @@ class _Gathered:
         version = next(iter(self._versions)) if len(self._versions) == 1 else None
         models = {model: dict(_in_order(answers)) for model, answers in self.models.items()}
         variants = tuple(map(str, self._variants))
-        return Side(name, judge, version, models, self._n_unjudged, self._n_stale, variants)
-
-
-def _is_stale(one: Judgement, suite: ChecklistSuite) -> bool:
-    if one.checklist_sha256 is None or one.method == "llm-eval":  # which shows no question
-        return False
-    return one.checklist_sha256 != suite.checklist(suite.by_key[one.id, one.length]).sha256
+        return Side(name, judge, version, models, tuple(self._unjudged), tuple(self._stale), variants)
 
 
 def _in_order(answers: Mapping[AnswerKey, list[Judgement]]) -> Iterator[tuple[AnswerKey, Ratings]]:

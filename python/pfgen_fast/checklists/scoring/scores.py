@@ -188,6 +188,15 @@ class Scores:
         return self._n("stale")
 
     @property
+    def left_out(self) -> list[str]:
+        """A sentence for each reason why judgements do not count."""
+        reasons = (
+            (self.n_stale, "answer or checklist have changed since they were judged"),
+            (self.n_unjudged, "the judge gave no usable reply"),
+        )
+        return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
+
+    @property
     def n_missing(self) -> int:
         """How many answers have no judgement."""
         return self._n("missing")

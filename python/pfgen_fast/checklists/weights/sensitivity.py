@@ -140,7 +140,7 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
         tuple(_category_shift(sums, key, weights, equal) for key in sums.sums),
         stability(sums, weights, drawn) if draws else None,
         concentration,
-        (*scores.notes, *_notes(sums)),
+        (*scores.notes, *scores.left_out, *_notes(sums)),
     )
 
 
