@@ -240,7 +240,10 @@ def _check_output(output: Path | None) -> None:
 
 
 def _of_each(paths: Sequence[Path], of: Callable[[Run], T]) -> tuple[list[T], bool]:
-    """What a function finds of each run, and whether there are runs that it could not read, which are named."""
+    """What a function finds of each run, and whether there are runs that it could not read, which are named.
+
+    The command ends if there are no others.
+    """
     from ..checklists.runs import open_runs
 
     found, has_failed = [], False
@@ -250,6 +253,8 @@ def _of_each(paths: Sequence[Path], of: Callable[[Run], T]) -> tuple[list[T], bo
         except ChecklistError as error:
             warn(str(error))
             has_failed = True
+    if not found:
+        raise SystemExit(Exit.USAGE)
     return found, has_failed
 
 

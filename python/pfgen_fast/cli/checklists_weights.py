@@ -127,10 +127,13 @@ def fit(
     from ..checklists.marks import read_marks
     from ..checklists.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
+    from ..checklists.suite_files import check_suite_folder
 
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
     _check_page(page)
+    if output is not None and output.suffix != ".json":
+        check_suite_folder(output)
     loaded = ChecklistSuite.load(suite)
     found = fit_suite(
         loaded,
