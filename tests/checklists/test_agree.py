@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.agreement import agreed
-from pfgen_fast.checklists.agreement_finding import agree
-from pfgen_fast.checklists.pairing import pair
-from pfgen_fast.checklists.sides import open_sides, sentinel_sides
-from pfgen_fast.checklists.two_tables import two_tables
+from pfgen_fast.checklists.reliability.agreement import agreed
+from pfgen_fast.checklists.reliability.agreement_finding import agree
+from pfgen_fast.checklists.reliability.paired_judgements import pair
+from pfgen_fast.checklists.reliability.sides import open_sides, sentinel_sides
+from pfgen_fast.checklists.reliability.table_changes import two_tables
 from pfgen_fast.errors import ChecklistError
 
 SUITE = made_suite()
@@ -186,6 +186,7 @@ def test_the_command_prints_a_sentence_and_a_table(tmp_path, call):
     assert code == 0
     assert printed.startswith("a and b give the same level in ")
     assert "place, a" in printed
+    assert "judges:judge (judge-1) and judge (judge-2)|draws:20|seed:0" in printed
     code, printed, _ = call("checklists", "agree", *paths, "--suite", suite, "--draws", "20", "--json")
     found = json.loads(printed)
     assert {"models", "levels", "answers", "questions", "levels-crossed"} == set(found["tables"])

@@ -138,11 +138,26 @@ def test_a_run_that_cannot_be_read_is_named_and_the_others_are_done(at_work, cap
     assert run(capsys, monkeypatch, "errors", "runs", "-s", "suite")[0] == 0
 
 
+@pytest.mark.parametrize("command", ["errors", "metrics"])
+def test_a_line_that_cannot_be_read_is_named_and_the_others_are_done(at_work, capsys, monkeypatch, command):
+    lines = [
+        b'{"id": "sea", "response": "The sea."}',
+        b'{"id": "ice", "response": "torn',
+        b'{"id": "ice", "response": "\\ud800"}',
+    ]
+    (at_work / "runs" / "one" / "answers.jsonl").write_bytes(b"\n".join(lines))
+    code, out, err = run(capsys, monkeypatch, command, "runs", "-s", "suite", "--json")
+    assert code == 3
+    assert [(row["model"], row["total"]["n"]) for row in json.loads(out)["rows"]] == [("one", 1), ("two", 1)]
+    assert "answers.jsonl, line 2" in err
+    assert "answers.jsonl, line 3" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
-        (["errors", "none", "-s", "suite"], "holds no run"),
-        (["errors", "runs", "-s", "none"], "no checklist suite"),
+        (["errors", "none", "-s", "suite"], "no such file or folder"),
+        (["errors", "runs", "-s", "none"], "no such folder"),
         (["errors", "runs", "-s", "suite", "-o", "a.xlsx"], "unknown file extension"),
         (["errors", "runs", "-s", "suite", "-o", "a.json"], "expected a file that ends with .csv"),
         (["errors", "runs", "-s", "suite", "-o", "none/a.csv"], "there is no folder none"),
@@ -161,10 +176,11 @@ def test_bad_input_is_one_sentence(at_work, capsys, monkeypatch, arguments, faul
 
 
 def test_answers_that_attack_a_terminal_are_harmless_in_examples(at_work, capsys, monkeypatch):
-    hostile = "\n\n".join(3 * [f"{name} is a sentence that attacks" for name in NAMES])
+    names = [name for name in NAMES if name.encode("utf-8", "replace").decode() == name]
+    hostile = "\n\n".join(3 * [f"{name} is a sentence that attacks" for name in names])
     run_of(at_work / "hostile" / "\x1b[31mred", Answer("sea", hostile), Answer("ice", 3 * f"{NAMES[11]} {ICE} "))
     code, out, err = run(capsys, monkeypatch, "errors", "hostile", "-s", "suite", "--examples", "9")
-    assert code == 0
+    assert code == 0, err
     assert "repetition: sea" in out
     assert not acting((out + err).replace("\n", ""))
     path = at_work / "hostile.csv"

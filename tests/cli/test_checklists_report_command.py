@@ -19,7 +19,9 @@ def suite(tmp_path):
 def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
     some_runs(tmp_path / "runs", suite)
     page = tmp_path / "out" / "essays.html"
-    code, out, err = call("checklists", "report", tmp_path / "runs", "--suite", tmp_path / "suite", "-o", page, "--draws", 50)
+    code, out, err = call(
+        "checklists", "report", tmp_path / "runs", "--suite", tmp_path / "suite", "-o", page, "--draws", 50
+    )
     assert code == 0, err
     assert "3 models: " in out
     assert "beside it essays.md, essays.csv, essays.json" in out
@@ -30,7 +32,9 @@ def test_a_page_and_the_table_beside_it_are_written(call, tmp_path, suite):
 def test_a_folder_is_a_page_with_its_data(call, tmp_path, suite):
     judged_run(tmp_path / "m", suite)
     output = tmp_path / "out"
-    code, out, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q")
+    code, out, _ = call(
+        "checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", output, "--draws", 0, "-q"
+    )
     assert (code, out) == (0, "")
     assert sorted(path.name for path in output.iterdir()) == [
         *("data", "index.html", "table.csv", "table.json", "table.md")
@@ -42,7 +46,7 @@ def test_unjudged_answers_and_lines_that_cannot_be_read_end_with_3(call, tmp_pat
     rows = one.judgements(suite)
     rows[0] = replace(rows[0], scores=None, reasons=(), fault="form")
     write_run(tmp_path / "m", one.answers(suite).values(), rows, {"model": "m"})
-    code, out, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", tmp_path / "p.html")
+    code, _, err = call("checklists", "report", tmp_path / "m", "-s", tmp_path / "suite", "-o", tmp_path / "p.html")
     assert code == 3
     assert "1 answer left out: the judge gave no usable reply" in err
     assert (tmp_path / "p.html").exists()
@@ -50,7 +54,7 @@ def test_unjudged_answers_and_lines_that_cannot_be_read_end_with_3(call, tmp_pat
     (broken,) = (tmp_path / "n").glob("judgements.jsonl")
     lines = broken.read_text().splitlines()
     broken.write_text("\n".join([*lines[1:], "no JSON"]) + "\n")
-    code, out, err = call("checklists", "report", tmp_path / "n", "-s", tmp_path / "suite", "-o", tmp_path / "q.html")
+    code, _, err = call("checklists", "report", tmp_path / "n", "-s", tmp_path / "suite", "-o", tmp_path / "q.html")
     assert code == 3
     assert err.count("line 6") == 1
     assert (tmp_path / "q.html").exists()

@@ -79,7 +79,7 @@ def test_anything_else_is_a_missing_score(value):
 @given(st.floats() | st.integers() | st.text() | st.none() | st.booleans())
 def test_a_score_is_finite_or_missing(value):
     score = score_of(value)
-    assert math.isnan(score) or (math.isfinite(score) and score == value)
+    assert math.isnan(score) or (math.isfinite(score) and score == float(value))
 
 
 def test_what_is_out_of_scale_is_missing():

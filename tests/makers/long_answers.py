@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from makers.own_checklists import PLACES, USER
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import Answer, Run, open_runs
@@ -26,7 +27,7 @@ TASKS = (
 def suite_of_essays(language: str = "en", tasks: tuple[Task, ...] = TASKS) -> ChecklistSuite:
     keys = dict.fromkeys((task.area, task.category) for task in tasks)
     checklists = {key: Checklist(*key, QUESTIONS, (50.0, 50.0)) for key in keys}
-    prompts = Prompts(Template("{response}", ("response",)))
+    prompts = Prompts(Template(USER, PLACES))
     areas = tuple(dict.fromkeys(area for area, _ in keys))
     counter = "characters" if language == "ja" else "regex"
     return ChecklistSuite("essays", language, areas, tasks, checklists, prompts, words=counter)

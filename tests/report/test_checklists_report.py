@@ -19,7 +19,7 @@ from makers.pages import Outline, check_policy
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import Answer, open_runs
-from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import Checklist, Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report.checklists import page, write_checklists
@@ -191,6 +191,12 @@ def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
     assert [one.length for one in question_means(scores)] == [None, None, None, "90"]
 
 
+def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
+    scores = score_runs(suite, runs, weights="equal", draws=0)
+    overview = overview_in(write_checklists(scores, runs, tmp_path / "p.html")[0].read_text())
+    assert overview["categories"][1]["weights"] == [50, 50]
+
+
 # ---- Requests
 
 
@@ -338,10 +344,10 @@ def test_answers_that_speak_of_themselves_in_html_stay_text(tmp_path):
 def test_the_title_of_a_task_leaves_out_what_all_of_its_category_begin_with():
     tasks = [
         Task(str(number), "a", "c", f"You should write a detailed answer to the question: {text}")
-        for number, text in enumerate(("why is ice light?", "why is the sky blue?"))
+        for number, text in enumerate(("why is ice light?", "why is the sky blue?", "why does it rain?"))
     ]
-    assert titles(tasks) == ["ice light?", "the sky blue?"]
-    assert titles(tasks[:1]) == [tasks[0].instruction]
+    assert titles(tasks) == ["…is ice light?", "…is the sky blue?", "…does it rain?"]
+    assert titles(tasks[:2]) == [task.instruction for task in tasks[:2]]
     assert titles([Task("1", "a", "c", None)]) == [""]
 
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from ..errors import ChecklistError, TrialsError
 from ..files.foreign_text import in_one_line
-from ..files.reading import reading
+from ..files.reading import read_stored
 from ..tables.parquet import MISFITS, pyarrow
 from .judgements import METHODS, Judgement
 
@@ -38,7 +38,7 @@ def read_parquet(path: Path, *, with_reasons: bool) -> Iterator[tuple[str, Judge
     """
     pa = pyarrow()
     try:
-        with reading(path) as file, pa.parquet.ParquetFile(file) as table:
+        with pa.parquet.ParquetFile(pa.BufferReader(read_stored(path))) as table:
             names = _columns(table.schema_arrow.names, path)
             if not with_reasons and "reasons" in names:
                 names.remove("reasons")

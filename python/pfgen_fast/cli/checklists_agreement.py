@@ -56,8 +56,8 @@ def agree(
 
       pfgen-fast checklists agree runs --suite SUITE --json
     """
-    from ..checklists.agreement_finding import agree as find
-    from ..checklists.sides import open_sides
+    from ..checklists.reliability.agreement_finding import agree as find
+    from ..checklists.reliability.sides import open_sides
     from ..checklists.suite import ChecklistSuite
 
     check_output(output)
@@ -100,8 +100,8 @@ def drift(
 
       pfgen-fast checklists drift runs --sentinels --suite SUITE --check
     """
-    from ..checklists.drift import drifted, finding_of
-    from ..checklists.sides import check_pair, open_sides, sentinel_sides
+    from ..checklists.reliability.drift import drifted, finding_of
+    from ..checklists.reliability.sides import check_pair, open_sides, sentinel_sides
     from ..checklists.suite import ChecklistSuite
 
     check_output(output)
@@ -147,9 +147,9 @@ def noise(
 
       pfgen-fast checklists noise runs --suite SUITE -o noise
     """
-    from ..checklists.noise import measured
-    from ..checklists.noise_finding import noise_finding
-    from ..checklists.sides import check_single, counted_words, open_together
+    from ..checklists.reliability.noise import measured
+    from ..checklists.reliability.noise_finding import noise_finding
+    from ..checklists.reliability.sides import check_single, counted_words, open_together
     from ..checklists.suite import ChecklistSuite
 
     if not math.isfinite(wanted):

@@ -94,9 +94,15 @@ def correlate(
 
       pfgen-fast checklists correlate runs --suite SUITE --ngram data --ratings judge-ratings.jsonl --rater org/judge
     """
-    from ..checklists.correlation import correlate as find
-    from ..checklists.correlation import correlated
-    from ..checklists.method_values import Values, checklist_values, metric_values, ngram_values, people_values
+    from ..checklists.reliability.correlation import correlate as find
+    from ..checklists.reliability.correlation import correlated
+    from ..checklists.reliability.method_values import (
+        Values,
+        checklist_values,
+        metric_values,
+        ngram_values,
+        people_values,
+    )
     from ..checklists.runs import open_runs
     from ..checklists.suite import ChecklistSuite
     from .origin import given_suite
@@ -119,11 +125,11 @@ def correlate(
     if ngram_suite is not None:
         found |= ngram_values(listed, read, ngram_suite)
         if ratings is not None and rater is not None:
-            from ..checklists.method_values import RatingsOfJudge, judge_values
+            from ..checklists.reliability.method_values import RatingsOfJudge, judge_values
 
             options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
-    everything = Values(read, found, values.verdicts, tuple(notes))
+    everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
     present(find(compared), output, as_json=as_json, quiet=quiet)
     faults.end()

@@ -11,7 +11,7 @@ import typer
 from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
-    from ..checklists.importing import Imported
+    from ..checklists.importing.hellobench_results import Imported
     from ..checklists.suite import ChecklistSuite
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
@@ -44,7 +44,7 @@ def import_suite(
 
       pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
     """
-    from ..checklists.hellobench import import_suite as imported
+    from ..checklists.importing.hellobench_suite import import_suite as imported
     from ..checklists.suite_files import check_suite_folder, write_suite
     from ..errors import ChecklistError
     from ..evaluators.naming import unknown_name
@@ -84,7 +84,7 @@ def import_results(
 
       pfgen-fast checklists import HelloBench --suite hellobench-suite -o runs
     """
-    from ..checklists.importing import import_runs
+    from ..checklists.importing.hellobench_results import import_runs
     from ..checklists.suite import ChecklistSuite
 
     has_problems = False
@@ -125,7 +125,7 @@ def from_suite(
 
       pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
     """
-    from ..checklists.from_suite import checklist_suite_of
+    from ..checklists.importing.ngram_suite import checklist_suite_of
     from ..checklists.suite_files import check_suite_folder, write_suite
     from ..runs.trials import find_runs
     from ..suite.suite import Suite
@@ -143,7 +143,7 @@ def from_suite(
 
 def _write_runs(suite: Suite, runs: Iterable[RunFolder], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
     """Writes checklist runs; names those that cannot be, and returns whether there are none."""
-    from ..checklists.from_suite import answers_of, key_of
+    from ..checklists.importing.ngram_suite import answers_of, key_of
     from ..checklists.run_files import write_run
     from ..errors import PfgenError
 

@@ -14,7 +14,7 @@ from .checklists_printing import Faults, print_table
 from .layout import columns, folded
 
 if TYPE_CHECKING:
-    from ..checklists.scores import Scores
+    from ..checklists.scoring.scores import Scores
 
 _WIDE = 120
 """A terminal of so many columns has room for the areas beside the average."""
@@ -129,8 +129,8 @@ def table(
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
     """
-    from ..checklists.readable_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
-    from ..checklists.tables import to_dict
+    from ..checklists.scoring.table_data import to_dict
+    from ..checklists.scoring.text_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
 
     scores, faults = _scores(runs, suite, missing, method, weights, judge, mixed, words, draws)
     _write_csv(scores, csv)
@@ -171,8 +171,8 @@ def score(
 
       pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
     """
-    from ..checklists.readable_tables import by_category, by_length, by_question, parts_of
-    from ..checklists.tables import to_dict
+    from ..checklists.scoring.table_data import to_dict
+    from ..checklists.scoring.text_tables import by_category, by_length, by_question, parts_of
 
     scores, faults = _scores([run], suite, missing, method, weights, judge, mixed, words, draws)
     _write_csv(scores, csv)
@@ -219,7 +219,7 @@ def _scores(
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
-        from ..checklists.tables import to_csv
+        from ..checklists.scoring.table_data import to_csv
         from ..files.foreign_text import utf8
         from ..files.writing import write_whole
 
@@ -228,7 +228,7 @@ def _write_csv(scores: Scores, path: Path | None) -> None:
 
 def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
     """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
-    from ..checklists.readable_tables import missing_sentences
+    from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
         sentences = missing_sentences(scores)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...checklists.judgements import AnswerKey, Judgement, Method
-from ...checklists.requests import PROFILES, Profile, Wording
+from ...checklists.judging.requests import PROFILES, Profile, Wording
 from ...checklists.runs import Answer
 from ...checklists.suite import ChecklistSuite
 from ...errors import ChecklistError
@@ -101,8 +101,8 @@ def pieces_of(content: str, answer: str, instruction: str) -> Pieces:
     """A message with marks in place of the answer and the instruction, which stands before it.
 
     Example:
-        >>> pieces_of("Task: a. Answer: b, as asked.", "b", "a")[1:4]
-        (<Place.INSTRUCTION: 'instruction'>, '. Answer: ', <Place.ANSWER: 'answer'>)
+        >>> pieces_of("Asked: Why? Said: So.", "So.", "Why?")
+        ('Asked: ', <Place.INSTRUCTION: 'instruction'>, ' Said: ', <Place.ANSWER: 'answer'>)
     """
     before, mark, after = content.partition(instruction) if instruction else (content, "", "")
     head: Pieces = (before, Place.INSTRUCTION) if mark else ()

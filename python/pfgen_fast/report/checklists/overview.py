@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...checklists.scores import Scores, State
-from ...checklists.suite import Task
+from ...checklists.scoring.scores import Scores, State
+from ...checklists.suite import Checklist, Task
 from ...files.foreign_text import in_one_line
 from .evidence import ModelEvidence
 from .questions import question_means
@@ -18,6 +18,7 @@ STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", No
 _N_TITLE = 160
 _N_READ = 2000
 _MIN_COMMON = 20
+_MIN_ALIKE = 3
 
 
 def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
@@ -35,7 +36,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
         "models": [{"key": one.model, "name": one.name} for one in scores.models],
         "areas": list(suite.areas),
         "categories": [
-            {"area": area, "name": name, "questions": one.questions, "weights": [round(w, 4) for w in one.weights]}
+            {"area": area, "name": name, "questions": one.questions, "weights": _weights(scores, one)}
             for (area, name), one in suite.checklists.items()
         ],
         "lengths": list(suite.lengths),
@@ -69,6 +70,12 @@ def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
     ]
 
 
+def _weights(scores: Scores, checklist: Checklist) -> list[float]:
+    """The weights behind the scores."""
+    n = len(checklist.questions)
+    return [round(weight, 4) for weight in (checklist.weights if scores.weights == "suite" else (100 / n,) * n)]
+
+
 def titles(tasks: Sequence[Task]) -> list[str]:
     """For each task the beginning of its instruction, without what all of its category and length begin with."""
     texts = [" ".join((task.instruction or "")[:_N_READ].split()) for task in tasks]
@@ -77,10 +84,10 @@ def titles(tasks: Sequence[Task]) -> list[str]:
         groups.setdefault((task.area, task.category, task.length), []).append(number)
     found = [""] * len(tasks)
     for numbers in groups.values():
-        begin = _n_common([texts[number] for number in numbers]) if len(numbers) > 1 else 0
+        begin = _n_common([texts[number] for number in numbers]) if len(numbers) >= _MIN_ALIKE else 0
         for number in numbers:
-            rest = texts[number][begin if begin >= _MIN_COMMON else 0 :]
-            found[number] = in_one_line(rest, _N_TITLE)
+            text = texts[number] if begin < _MIN_COMMON else f"…{texts[number][begin:]}"
+            found[number] = in_one_line(text, _N_TITLE)
     return found
 
 
