@@ -117,7 +117,8 @@ def table(
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
     * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
     what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
-    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply.
+    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    was not asked yet.
 
     Examples
 
@@ -246,6 +247,6 @@ def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> Non
     if scores.n_stale:
         note(f"{counted(scores.n_stale, 'answer')} left out: answer or checklist have changed since they were judged")
     if scores.n_unjudged:
-        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply")
+        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply (yet)")
     if faults or scores.n_unjudged:
         raise SystemExit(Exit.PARTIAL)
