@@ -192,7 +192,7 @@ class Scores:
         """A sentence for each reason why judgements do not count."""
         reasons = (
             (self.n_stale, "answer or checklist have changed since they were judged"),
-            (self.n_unjudged, "the judge gave no usable reply"),
+            (self.n_unjudged, "the judge gave no usable reply (yet)"),
         )
         return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
 
