@@ -15,10 +15,10 @@ from makers.judged_runs import judged, made_suite, written, written_suite
 from makers.judges import moody_text
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
-from pfgen_fast.checklists.correlation import correlate, correlated, spearman_rows
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.method_values import (
+from pfgen_fast.checklists.reliability.correlation import correlate, correlated, spearman_rows
+from pfgen_fast.checklists.reliability.method_values import (
     Values,
     checklist_values,
     metric_values,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from makers.checklist_data import expected, folder, needs_hellobench
 from pfgen_fast.checklists import open_runs, score_runs
-from pfgen_fast.checklists.hellobench import import_suite
-from pfgen_fast.checklists.scores import Scores
-from pfgen_fast.checklists.tables import to_dict
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.scoring.scores import Scores
+from pfgen_fast.checklists.scoring.table_data import to_dict
 
 pytestmark = needs_hellobench
 

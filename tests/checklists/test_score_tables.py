@@ -15,8 +15,9 @@ from makers.terminal import on_terminal
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.readable_tables import (
-    ReadableTable,
+from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
+from pfgen_fast.checklists.scoring.text_tables import (
+    TextTable,
     by_length,
     by_question,
     group_letters,
@@ -27,7 +28,6 @@ from pfgen_fast.checklists.readable_tables import (
 )
 from pfgen_fast.checklists.suite import Checklist
 from pfgen_fast.checklists.suite_files import write_suite
-from pfgen_fast.checklists.tables import category_names, to_csv, to_dict
 from pfgen_fast.cli.checklists_printing import lines_of
 
 
@@ -192,7 +192,7 @@ def test_markdown_shows_names_of_strangers_as_text(tmp_path):
 def test_tables_fit_their_width_and_lose_no_column(width):
     heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
     rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
-    lines = lines_of(ReadableTable("t", heads, rows), width)
+    lines = lines_of(TextTable("t", heads, rows), width)
     assert all(len(line) <= (width or 1000) for line in lines)
     text = "\n".join(lines)
     assert all(f"1.{place:02}" in text for place in range(20))
@@ -212,7 +212,7 @@ def test_a_suite_that_counts_characters_says_so(runs):
 
 
 def test_marks_do_not_shift_digits():
-    table = ReadableTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
+    table = TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
     assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"]
 
 

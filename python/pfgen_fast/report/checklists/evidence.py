@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ...checklists.error_counts import named_errors
-from ...checklists.errors_found import ErrorRules, errors_in
-from ...checklists.judged import is_stale
 from ...checklists.judgements import AnswerKey, Judgement
 from ...checklists.line_files import OnFault
+from ...checklists.metrics.error_counts import named_errors
+from ...checklists.metrics.error_modes import ErrorRules, errors_in
 from ...checklists.runs import Answer, Run
-from ...checklists.scores import AnswerScore, ModelScores, Scores, State
+from ...checklists.scoring.judged import is_stale
+from ...checklists.scoring.scores import AnswerScore, ModelScores, Scores, State
 from ...checklists.suite import TaskKey
 from ...errors import ChecklistError
 from .asked import Asked, asked_of
