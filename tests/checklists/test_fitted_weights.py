@@ -89,6 +89,8 @@ def test_another_bound_is_kept() -> None:
         ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
         ([[1], [-0.25]], [1, 1], "row 1, question 0: the verdict is -0.25"),
         ([[1], [1]], [1, 11], "row 1: the mark is 11; expected a number from 0 to 10"),
+        ([[1], [1]], [1, -1], "row 1: the mark is -1"),
+        ([[1], [1]], [0.5, 12.5], "row 1: the mark is 12.5"),
         ([[1], [1]], [1, float("inf")], "row 1: the mark is inf"),
         ([[1], [1]], [1, None], "row 1: the mark is missing"),
         ([[1], [1]], [[1], [2]], "marks of 2 dimensions"),
@@ -108,3 +110,8 @@ def test_a_bound_that_is_no_mark_is_refused(bound: float) -> None:
 def test_weights_that_are_all_zero_are_refused() -> None:
     with pytest.raises(ChecklistError, match="all weights are 0"):
         fit_weights([[1, 0], [0, 1]], [0, 0], bound=0)
+
+
+def test_simulated_marks_may_go_beyond_those_of_people() -> None:
+    fitted = fit_weights([[1, 1], [1, 0], [0.5, 0]], [11.3, 4.0, -0.7])
+    assert fitted.perfect_mark == pytest.approx(11.3, abs=1)

@@ -60,7 +60,7 @@ def test_what_is_no_whole_number_is_no_id(id):
     assert said([{"checklist_id": id, "evaluation_score": 1}], 1).fault == "ids"
 
 
-@pytest.mark.parametrize("id", [0, 0.0, "0", 1, 1.0, "1", " 1 ", "01"])
+@pytest.mark.parametrize("id", [0, 0.0, "0", 1, 1.0, "1", " 1 ", "01", "１"])
 def test_ids_count_from_0_or_from_1(id):
     assert said([{"checklist_id": id, "evaluation_score": 1}], 1).verdicts == (1.0,)
 
@@ -72,7 +72,7 @@ def test_a_verdict_is_a_level_or_a_fault(value):
     assert said([{"checklist_id": 0, "evaluation_score": value}], 1).fault == "value"
 
 
-@pytest.mark.parametrize("value", [0.75, "0.75", ".75", "7.5e-1", 0.75 + 5e-10])
+@pytest.mark.parametrize("value", [0.75, "0.75", ".75", "7.5e-1", "０.７５", 0.75 + 5e-10])
 def test_a_verdict_may_be_written_in_many_ways(value):
     assert said([{"checklist_id": 0, "evaluation_score": value}], 1).verdicts == (0.75,)
 

@@ -128,11 +128,14 @@ def test_metrics_as_json_are_shares(at_work, capsys, monkeypatch):
     assert found["signature"].startswith("metrics:distinct_2|tokens:blanks|suite:")
 
 
-def test_a_run_that_cannot_be_read_is_named_and_the_others_are_done(at_work, capsys, monkeypatch):
+def test_a_run_with_judgements_only_is_named_and_the_others_are_done(at_work, capsys, monkeypatch):
     judged = [Judgement("sea", "0" * 64, (1.0, 1.0), words=12)]
     run_of(at_work / "runs" / "judged", judgements=judged)
     code, out, err = run(capsys, monkeypatch, "metrics", "runs", "-s", "suite")
-    assert code == 3
+    assert code == 0
+    assert "no answers, only judgements: judged" in err
+    alone, _, err = run(capsys, monkeypatch, "metrics", "runs/judged", "-s", "suite")
+    assert alone == 2
     assert "judged: has no answers" in err
     assert sum(line.endswith(("one", "two", "one, short")) for line in out.splitlines()) == 3
     assert run(capsys, monkeypatch, "errors", "runs", "-s", "suite")[0] == 0

@@ -97,6 +97,22 @@ def test_means_of_three_that_depend_on_each_other_are_no_full_rank() -> None:
     assert np.linalg.norm(x @ fit.coefficients - x @ by_nnls(x, np.array([5, 6, 2, 7]), 0.5)) < 1e-9
 
 
+@given(st.integers(0, 10**6))
+def test_a_column_that_is_the_mean_of_two_but_for_its_last_digits_counts_as_one_that_is(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 1, (20, 2))
+    x = np.column_stack([x, x.sum(axis=1) / 2])
+    true = rng.uniform(2, 4, 2)
+    y = x[:, :2] @ true + rng.normal(0, 0.5, 20)
+    fit = bounded_fit(x, y)
+    start = np.array([*np.linalg.lstsq(x[:, :2], y, rcond=None)[0], 0.0])
+    steps = np.array([-0.5, -0.5, 1.0])  # leave what is fitted as it is
+    centred = steps - steps.mean()
+    best = start - steps * (centred @ (start - start.mean())) / (centred @ centred)
+    if (best > 0).all():
+        np.testing.assert_allclose(fit.coefficients, best, atol=1e-9)
+
+
 def test_the_order_of_rows_changes_no_digit() -> None:
     x, y = random_rows(50, 6, 3)
     order = np.random.default_rng(0).permutation(50)

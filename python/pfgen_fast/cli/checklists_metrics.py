@@ -147,7 +147,7 @@ def metrics(
             answers = measure(run, measures, on_progress=count, on_fault=on_fault)
         return model_metrics(run.key, answers, measures)
 
-    found, has_failed = _of_each(runs, measured)
+    found, has_failed = _of_each(runs, measured, needs_answers=True)
     if output is not None:
         types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
         rows = (
@@ -245,10 +245,13 @@ def _check_output(output: Path | None) -> None:
         check_value_table(output)
 
 
-def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[list[T], bool]:
+def _of_each(
+    paths: Sequence[Path], of: Callable[[Run, OnFault], T], *, needs_answers: bool = False
+) -> tuple[list[T], bool]:
     """What a function finds of each run, and whether anything could not be read, which is named.
 
-    The command ends if nothing could be.
+    The command ends if nothing could be. Runs that have judgements only are left out where answers are needed, unless
+    no run has any.
     """
     from ..checklists.runs import open_runs
 
@@ -258,8 +261,13 @@ def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[li
         faults.append(fault)
         warn(fault)
 
+    runs = open_runs(paths)
+    without = [run.key for run in runs if needs_answers and run.answers_path is None]
+    if 0 < len(without) < len(runs):
+        runs = [run for run in runs if run.key not in without]
+        note(f"no answers, only judgements: {shortened(', '.join(map(in_one_line, without)), 200)}")
     found = []
-    for run in open_runs(paths):
+    for run in runs:
         try:
             found.append(of(run, tell))
         except ChecklistError as error:

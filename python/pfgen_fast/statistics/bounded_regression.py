@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from operator import mul
 from typing import Any
 
@@ -25,6 +26,8 @@ _GRID_BITS = 50
 _LARGEST = 1024.0
 _TIE_BITS = 60
 """By how much misfit counts more than distance from equal coefficients, where the data leave these open."""
+_NO_DISTANCE = Fraction(1, 1 << 40)
+"""What is left of the distance from the bound to coefficients that are at it, where the data leave others open."""
 _SMALLEST_PIVOT = 1e-10
 _ON_THE_RIGHT_SIDE = 1e-12
 _PATIENCE = 3
@@ -78,8 +81,7 @@ def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
     gram = [[_product(one, other) for other in columns] for one in columns]
     moments = [_product(column, target) for column in columns]
     rank = int(np.linalg.matrix_rank(rows))
-    is_open = rank < len(gram)
-    solved = _solution(*(_nearest_to_equal(gram, moments) if is_open else (gram, moments)), Fraction(bound))
+    solved = _solved_or_nearest(gram, moments, Fraction(bound), is_open=rank < len(gram))
     total = sum(solved)
     unit = Fraction(1, 1 << 2 * _GRID_BITS)
     fitted = sum(w * (2 * moment - _dot(solved, row)) for w, moment, row in zip(solved, moments, gram, strict=True))
@@ -159,14 +161,29 @@ def _dot(one: Sequence[Fraction], other: Sequence[int]) -> Fraction:
     return sum(map(mul, one, other), Fraction(0))
 
 
-def _nearest_to_equal(gram: Sequence[Row], moments: Row) -> tuple[list[Row], Row]:
+def _solved_or_nearest(gram: Sequence[Row], moments: Row, bound: Fraction, *, is_open: bool) -> list[Fraction]:
+    """The coefficients that fit best; where the data leave them open, those nearest to equal ones.
+
+    These are solved for twice: columns that depend on each other but for their last digits would decide by what no
+    coefficients fit, so that the second time there is nothing but what the first ones fit.
+    """
+    if not is_open:
+        return _solution(gram, moments, bound)
+    first = _solution(*_nearest_to_equal(gram, moments), bound)
+    found = _solution(*_nearest_to_equal(gram, [_dot(first, row) for row in gram]), bound)
+    return [bound if value - bound < _NO_DISTANCE else value for value in found]
+
+
+def _nearest_to_equal(gram: Sequence[Row], moments: Sequence[int | Fraction]) -> tuple[list[Row], Row]:
     """The problem with the distance from the mean coefficient added, which counts too little to change what fits."""
     n = len(gram)
     weight, unit = n << _TIE_BITS, 1 << 2 * _GRID_BITS
     with_distance = [[weight * gram[i][j] + unit * ((n if i == j else 0) - 1) for j in range(n)] for i in range(n)]
     if not any(map(any, gram)):  # nothing is known of any coefficient: all are as near to equal as can be at the bound
         with_distance = [[unit if i == j else 0 for j in range(n)] for i in range(n)]
-    return with_distance, [weight * moment for moment in moments]
+    shared = lcm(*(moment.denominator for moment in moments))
+    whole = [int(shared * weight * moment) for moment in moments]
+    return [[shared * value for value in row] for row in with_distance], whole
 
 
 def _solution(gram: Sequence[Row], moments: Row, bound: Fraction) -> list[Fraction]:

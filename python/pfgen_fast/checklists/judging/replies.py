@@ -34,8 +34,8 @@ _HIGHEST_RATING = 10.0
 
 _JSON_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
 _LANGUAGE = re.compile(r"[\w.+#-]*")
-_DIGITS = re.compile(r"[0-9]{1,9}")
-_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
+_DIGITS = re.compile(r"\d{1,9}")
+_NUMBER = re.compile(r"[-+]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 _LITERAL_TOKEN = re.compile(
     r"""

@@ -27,8 +27,9 @@ from .paired_judgements import Question
 from .sides import Side, signature_of_sides
 from .table_changes import Estimate, estimate
 
-ALPHA = 0.05
-"""The level of significance, after the correction for the number of areas or questions (Benjamini and Hochberg)."""
+ALPHA = 0.025
+"""The level of significance of areas and that of questions, each after the correction for their number (Benjamini and
+Hochberg): either alone says that a judge moved, so that one that did not is blamed in at most 5 % of all cases."""
 
 _SHOWN_QUESTIONS = 10
 
@@ -232,7 +233,7 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         f"{names[0]} against {names[1]}, over {one.pairing.n_answers:,} answers to {len(one.pairing.tasks):,} tasks "
         f"and {n:,} verdicts, of which {100 * (figures['same'].value or 0):.2f} % are the same. Points are those of "
         "rescaled scores. Whether an area or a question moved is tested by the paired t-test over answers, corrected "
-        f"after Benjamini and Hochberg at the level {ALPHA:g}"
+        f"after Benjamini and Hochberg, areas and questions at the level {ALPHA:g} each (5 % together)"
     )
     words += f"; intervals (95 %) are from {one.n_draws:,} draws of tasks." if one.n_draws else "."
     if one.tables.is_defined and len(one.tables.models) > 1:

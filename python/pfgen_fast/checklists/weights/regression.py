@@ -23,8 +23,8 @@ BOUND = 0.5
 HIGHEST_MARK = 10.0
 """The mark of a perfect answer; the lowest is 0."""
 
-_BEYOND = 0.5
-"""How far simulated marks may be beyond people's: they are rounded to one of these."""
+_BEYOND = 2.0
+"""How far simulated marks may be beyond people's, which are whole numbers: a rule with noise goes beyond both ends."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,8 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
 
     Args:
         verdicts: A row for each mark, with a verdict from 0 to 1 for each question.
-        marks: The marks of the whole answers, from 0 to 10; simulated ones may be half a mark beyond.
+        marks: The marks of the whole answers, from 0 to 10; simulated ones, which are no whole numbers, may
+            be up to 2 beyond.
         bound: The smallest coefficient.
 
     Raises:
@@ -114,7 +115,8 @@ def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
     if not rows.shape[1]:
         raise ChecklistError("verdicts of no question: expected at least one")
     _check_range(rows, 1.0, "verdict", hint="; divide verdicts of 0 to 4 by 4")
-    _check_range(values, HIGHEST_MARK, "mark", beyond=_BEYOND)
+    are_whole = bool((values == np.floor(values)).all())
+    _check_range(values, HIGHEST_MARK, "mark", beyond=0.0 if are_whole else _BEYOND)
     return rows, values
 
 
