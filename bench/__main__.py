@@ -21,6 +21,7 @@ from . import (
     building,
     building_sets,
     building_stages,
+    checklists,
     commands,
     comparison,
     compiled,
@@ -86,6 +87,10 @@ def _measure(checkout: Path, scratch: Path) -> tuple[list[Row], scoring.Curves, 
     rows += building_stages.build_a_million(suite, scratch)
     _say("discernment")
     rows += discernment.discernment(suite, mix)
+    published_judgements = checklists.published_judgements()
+    if published_judgements is not None:
+        _say("checklists")
+        rows += checklists.checklists(published_judgements)
     _say("peers")
     # The first of the questions with the most sets.
     question_id, answers = max(sample.by_question().items(), key=lambda item: len(suite[item[0]].answers))

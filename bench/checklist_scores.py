@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from pfgen_fast.checklists import open_runs, score_runs
-from pfgen_fast.checklists.hellobench import import_suite
-from pfgen_fast.checklists.intervals import with_intervals
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.runs import Run
+from pfgen_fast.checklists.scoring.intervals import with_intervals
 from pfgen_fast.checklists.suite import ChecklistSuite
 
 from .agreement import Disagreement

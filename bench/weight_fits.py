@@ -6,9 +6,9 @@ import time
 from functools import partial
 
 import numpy as np
-from pfgen_fast.checklists.fitting import Fit, fit_suite
-from pfgen_fast.checklists.marks import Mark, Marks
 from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
+from pfgen_fast.checklists.weights.fitting import Fit, fit_suite
+from pfgen_fast.checklists.weights.marks import Mark, Marks
 from pfgen_fast.judging.template import Template
 from pfgen_fast.statistics.bounded_regression import bounded_fits
 from pfgen_fast.statistics.resampling import bootstrap_counts

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.agreement import agreed
-from pfgen_fast.checklists.agreement_finding import agree
-from pfgen_fast.checklists.pairing import pair
-from pfgen_fast.checklists.sides import open_sides, sentinel_sides
-from pfgen_fast.checklists.two_tables import two_tables
+from pfgen_fast.checklists.reliability.agreement import agreed
+from pfgen_fast.checklists.reliability.agreement_finding import agree
+from pfgen_fast.checklists.reliability.paired_judgements import pair
+from pfgen_fast.checklists.reliability.sides import open_sides, sentinel_sides
+from pfgen_fast.checklists.reliability.table_changes import two_tables
 from pfgen_fast.errors import ChecklistError
 
 SUITE = made_suite()
@@ -150,7 +150,7 @@ def test_sides_of_paths_are_named_by_the_ends_that_differ(tmp_path):
 def test_unjudged_answers_are_counted(tmp_path):
     some = changed(FIRST, lambda _, one: replace(one, scores=None, fault="form") if one.id == "fable-000" else one)
     sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
-    assert sides[0].n_unjudged == 4
+    assert len(sides[0].unjudged) == 4
     assert any("a: 4 answers are unjudged" in note for note in agree(sides, SUITE, draws=0).notes)
 
 
@@ -165,9 +165,9 @@ def test_judgements_of_a_checklist_that_has_changed_are_stale(tmp_path):
         ),
     )
     sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
-    assert sides[0].n_stale == 4
+    assert len(sides[0].stale) == 4
     found = agree(sides, SUITE, draws=0)
-    assert "a: 4 answers are stale, for the checklist has changed since" in found.notes
+    assert "a: 4 answers are stale (answer or checklist have changed since): fable-000" in found.notes
     assert "Over 140 answers" in found.paragraph
 
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklist_data import folder, needs_hellobench, vectors
 from makers.long_answers import write_tiny_wordnet
-from pfgen_fast.checklists.classic import Meteor, bleu, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
-from pfgen_fast.checklists.hellobench import import_suite
-from pfgen_fast.checklists.measures import measure, model_metrics, open_measures
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+from pfgen_fast.checklists.metrics.classic import Meteor, bleu, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.errors import ChecklistError
 
@@ -46,7 +46,7 @@ def test_the_worked_examples_of_bleu_and_rouge_l():
 @pytest.mark.parametrize("model", ["gpt4o_0806", "suri_7b", "yi_large"])
 def test_the_means_over_published_answers(model):
     suite = import_suite(folder())
-    measures = open_measures(suite, metrics=["repetition", "distinct"], tokens="blanks")
+    measures = open_metrics(suite, metrics=["repetition", "distinct"], tokens="blanks")
     run = Run(model, folder(), folder() / "generations" / f"{model}.jsonl.xz")
     found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
     expected = vectors("metrics")["generations"][model]

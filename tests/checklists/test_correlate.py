@@ -15,10 +15,10 @@ from makers.judged_runs import judged, made_suite, written, written_suite
 from makers.judges import moody_text
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
-from pfgen_fast.checklists.correlation import correlate, correlated, spearman_rows
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.method_values import (
+from pfgen_fast.checklists.reliability.correlation import correlate, correlated, spearman_rows
+from pfgen_fast.checklists.reliability.method_values import (
     Values,
     checklist_values,
     metric_values,
@@ -98,6 +98,9 @@ def test_intervals_draw_whole_tasks(runs, tmp_path):
     same = found.over_answers(found.columns["quality"], found.columns["checklist"], np.arange(144))
     assert one == same
     assert one.value.low < one.value.value < one.value.high
+    assert one.value.low < 0
+    only = Values(SUITE, {"checklist": values.methods["checklist"], **by_task})
+    assert correlate(correlated(only, draws=300)).answer.endswith("; that may be chance.")
 
 
 def test_unknown_methods_and_lonely_ones_are_refused(runs):

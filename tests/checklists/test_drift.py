@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from makers.checklist_data import folder, needs_hellobench
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.drift import drift, drifted
-from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.reliability.drift import drift, drifted
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.suite import LEVELS
 

@@ -7,12 +7,12 @@ import csv
 import pytest
 from makers.checklist_data import expected, folder, needs_hellobench
 from makers.long_answers import run_of, suite_of_essays
-from pfgen_fast.checklists.error_counts import model_errors
-from pfgen_fast.checklists.errors_found import ErrorRules, errors_of, has_closing_punctuation, signals
-from pfgen_fast.checklists.hellobench import import_suite
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.lengths import claim_in
-from pfgen_fast.checklists.rejections import Rejections, phrases_for, read_phrases
+from pfgen_fast.checklists.metrics.error_counts import model_errors
+from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of, has_closing_punctuation, signals
+from pfgen_fast.checklists.metrics.lengths import claim_in
+from pfgen_fast.checklists.metrics.rejections import Rejections, phrases_for, read_phrases
 from pfgen_fast.checklists.runs import Answer, Run
 from pfgen_fast.checklists.suite import sha256_of
 from pfgen_fast.errors import ChecklistError

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from makers.own_checklists import own_suite
 from makers.people import people
-from pfgen_fast.checklists.fit_finding import fit_finding, fit_to_dict
-from pfgen_fast.checklists.fitting import fit_suite, write_weights
-from pfgen_fast.checklists.marks import Marks
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.suite_files import write_suite
-from pfgen_fast.checklists.weights import fit_weights
+from pfgen_fast.checklists.weights.fit_finding import fit_finding, fit_to_dict
+from pfgen_fast.checklists.weights.fitting import fit_suite, write_weights
+from pfgen_fast.checklists.weights.marks import Marks
+from pfgen_fast.checklists.weights.regression import fit_weights
 from pfgen_fast.errors import ChecklistError
 
 SUITE = own_suite()

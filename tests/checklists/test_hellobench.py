@@ -17,8 +17,8 @@ from makers.hellobench_checkouts import (
     write_checkout,
     write_lines,
 )
-from pfgen_fast.checklists.hellobench import AREAS, import_suite
-from pfgen_fast.checklists.hellobench_checkout import summary_category
+from pfgen_fast.checklists.importing.hellobench_checkout import summary_category
+from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite
 from pfgen_fast.checklists.prompt_files import packaged_prompts
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.suite_files import read_suite, write_suite

@@ -13,8 +13,8 @@ import pytest
 from makers import checklist_data
 from makers.hellobench_checkouts import CATEGORIES, WEIGHTED, result_lines, write_checkout, write_lines
 from pfgen_fast.checklists import ChecklistSuite, Run, open_runs
-from pfgen_fast.checklists.hellobench import import_suite
-from pfgen_fast.checklists.importing import Imported, import_runs
+from pfgen_fast.checklists.importing.hellobench_results import Imported, import_runs
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.runs import REPLIES_FILE
 from pfgen_fast.errors import ChecklistError
 

@@ -14,9 +14,9 @@ from makers.checklists_to_judge import (
     run,
     suite,
 )
-from pfgen_fast.checklists.batches import read_batch, write_batch
-from pfgen_fast.checklists.judging import Judging
-from pfgen_fast.checklists.places import JudgeOptions
+from pfgen_fast.checklists.judging.batches import read_batch, write_batch
+from pfgen_fast.checklists.judging.judging import Judging
+from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError
 

@@ -21,8 +21,8 @@ from makers.checklists_to_judge import (
 from makers.judges import FakeEngine
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.judging import Judging, kept_by_others, names_a_version
-from pfgen_fast.checklists.places import JudgeOptions
+from pfgen_fast.checklists.judging.judging import Judging, kept_by_others, names_a_version
+from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import Answer, open_runs
 from pfgen_fast.errors import ChecklistError, JudgingError
 from pfgen_fast.judging import Prices, Replies, Spending
@@ -78,7 +78,7 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
 def test_nothing_is_asked_twice(path):
     judged([path])
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); 0 requests")
+    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); nothing to ask")
     problem, requests = ask(judging)
     assert (problem, requests) == (None, [])
 

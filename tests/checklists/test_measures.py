@@ -6,10 +6,10 @@ import json
 
 import pytest
 from makers.long_answers import run_of, suite_of_essays, suite_without_references
-from pfgen_fast.checklists.classic import bleu, bleu_counts, corpus_bleu, rouge_l
-from pfgen_fast.checklists.measures import measure, model_metrics, open_measures
+from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+from pfgen_fast.checklists.metrics.classic import bleu, bleu_counts, corpus_bleu, rouge_l
+from pfgen_fast.checklists.metrics.tokenizing import open_tokenizing
 from pfgen_fast.checklists.runs import Answer, Run
-from pfgen_fast.checklists.tokenizing import open_tokenizing
 from pfgen_fast.checklists.words import words
 from pfgen_fast.errors import ChecklistError
 
@@ -22,7 +22,7 @@ ANSWERS = (
 
 
 def found_in(tmp_path, suite, **choices):
-    measures = open_measures(suite, **choices)
+    measures = open_metrics(suite, **choices)
     return measures, measure(run_of(tmp_path / "m", *ANSWERS), measures)
 
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_computed_is_left_out_and_said(tmp_path):
     measures, _ = found_in(tmp_path, suite_without_references())
     assert measures.names == ("repetition_4", "distinct_4")
     assert measures.notes == ("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need",)
-    japanese = open_measures(suite_of_essays("ja"))
+    japanese = open_metrics(suite_of_essays("ja"))
     assert "meteor" not in japanese.metrics
     assert any("METEOR is for English only" in note for note in japanese.notes)
 
@@ -77,12 +77,12 @@ def test_what_cannot_be_computed_is_left_out_and_said(tmp_path):
 )
 def test_what_is_asked_for_and_cannot_be_is_an_error(choices, fault):
     with pytest.raises(ChecklistError, match=fault):
-        open_measures(suite_without_references(), **choices)
+        open_metrics(suite_without_references(), **choices)
 
 
 def test_tokens_are_part_of_the_signature(tmp_path):
     signatures = {
-        open_measures(suite_without_references(), tokens=tokens, n=n).signature
+        open_metrics(suite_without_references(), tokens=tokens, n=n).signature
         for tokens in (None, "characters", "blanks")
         for n in (2, 4)
     }
@@ -107,4 +107,4 @@ def test_tokens_may_be_those_of_a_tokenizer(tmp_path):
 
 def test_a_run_without_answers_is_named(tmp_path):
     with pytest.raises(ChecklistError, match="has no answers; expected"):
-        measure(Run("m", tmp_path), open_measures(suite_without_references()))
+        measure(Run("m", tmp_path), open_metrics(suite_without_references()))

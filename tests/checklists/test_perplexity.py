@@ -6,8 +6,8 @@ import math
 
 import pytest
 from makers.long_answers import run_of, suite_of_essays
-from pfgen_fast.checklists.measures import measure, open_measures
-from pfgen_fast.checklists.perplexity import Perplexity
+from pfgen_fast.checklists.metrics.answer_metrics import measure, open_metrics
+from pfgen_fast.checklists.metrics.perplexity import Perplexity
 from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.errors import EngineError
 
@@ -55,7 +55,7 @@ def test_text_that_is_no_unicode_has_a_perplexity(tiny_model):
 
 def test_perplexity_is_a_metric_of_answers(tiny_model, tmp_path):
     perplexity = Perplexity(str(tiny_model), device="cpu")
-    measures = open_measures(suite_of_essays(), metrics=["ppl"], perplexity=perplexity)
+    measures = open_metrics(suite_of_essays(), metrics=["ppl"], perplexity=perplexity)
     found = measure(run_of(tmp_path / "m", Answer("sea", TEXT), Answer("ice", "")), measures)
     assert [one.values["ppl"] for one in found] == [perplexity(TEXT), None]
     assert "ppl:" in measures.signature

@@ -7,11 +7,11 @@ import random
 import pytest
 from makers.checklist_data import expected, folder, needs_hellobench
 from pfgen_fast.checklists import ChecklistSuite, open_runs, score_runs
-from pfgen_fast.checklists.fitting import fit_suite
-from pfgen_fast.checklists.hellobench import import_suite
-from pfgen_fast.checklists.marks import Mark, Marks
-from pfgen_fast.checklists.scores import Scores
-from pfgen_fast.checklists.sensitivity import sensitivity
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.scoring.scores import Scores
+from pfgen_fast.checklists.weights.fitting import fit_suite
+from pfgen_fast.checklists.weights.marks import Mark, Marks
+from pfgen_fast.checklists.weights.sensitivity import sensitivity
 
 pytestmark = needs_hellobench
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)

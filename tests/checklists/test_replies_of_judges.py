@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklist_data import needs_hellobench, vectors
-from pfgen_fast.checklists.replies import parse_overall, parse_reply
+from pfgen_fast.checklists.judging.replies import parse_overall, parse_reply
 
 
 def entries(*verdicts, first=0):

@@ -15,18 +15,19 @@ from makers.terminal import on_terminal
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.readable_tables import (
-    ReadableTable,
+from pfgen_fast.checklists.scoring.table_data import category_names, to_csv, to_dict
+from pfgen_fast.checklists.scoring.text_tables import (
+    TextTable,
     by_length,
     by_question,
     group_letters,
     missing_sentences,
     ranking,
     to_markdown,
+    words_by_area,
 )
 from pfgen_fast.checklists.suite import Checklist
 from pfgen_fast.checklists.suite_files import write_suite
-from pfgen_fast.checklists.tables import category_names, to_csv, to_dict
 from pfgen_fast.cli.checklists_printing import lines_of
 
 
@@ -147,7 +148,7 @@ def test_what_is_missing_or_unjudged_is_said(scores):
     assert missing_sentences(scores) == [
         "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
-        "wild, tales: left out, for the judge gave no usable reply: T00",
+        "wild, tales: left out, for the judge gave no usable reply (yet): T00",
     ]
 
 
@@ -191,14 +192,27 @@ def test_markdown_shows_names_of_strangers_as_text(tmp_path):
 def test_tables_fit_their_width_and_lose_no_column(width):
     heads = ("model", *(f"heuristic_text_generation_{number}" for number in range(20)))
     rows = tuple((f"{'long_' * 8}{number}", *(f"{number}.{place:02}" for place in range(20))) for number in range(3))
-    lines = lines_of(ReadableTable("t", heads, rows), width)
+    lines = lines_of(TextTable("t", heads, rows), width)
     assert all(len(line) <= (width or 1000) for line in lines)
     text = "\n".join(lines)
     assert all(f"1.{place:02}" in text for place in range(20))
 
 
+def test_what_is_missing_has_columns_only_where_something_is(runs):
+    whole = ranking(score_runs(SUITE, open_runs([runs / "good"]), draws=0))
+    assert whole.heads == ("place", "model", "average", "95 % interval", "tales", "letters", "words", "group")
+    assert {len(row) for row in whole.rows} == {len(whole.heads)}
+
+
+def test_a_suite_that_counts_characters_says_so(runs):
+    scores = score_runs(replace(SUITE, words="characters"), open_runs([runs / "good"]), draws=0)
+    assert "characters" in ranking(scores).heads
+    assert words_by_area(scores).title == "Characters"
+    assert words_by_area(scores).heads == ("model", "tales", "letters", "average")
+
+
 def test_marks_do_not_shift_digits():
-    table = ReadableTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
+    table = TextTable("t", ("model", "score"), (("a", "1.00*"), ("b", "22.00")))
     assert lines_of(table, 80)[1:] == ["a       1.00*", "b      22.00"]
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.requests import Wording
+from pfgen_fast.checklists.judging.requests import Wording
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs
-from pfgen_fast.checklists.scores import Scores
-from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.scoring.scores import Scores
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite, Task
 from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging.replies import Replies

@@ -10,7 +10,7 @@ from makers.checklist_data import folder, needs_hellobench
 from makers.checklist_reports import judged_run, scores_of, some_runs
 from makers.hostile import INJECTED, NAMES
 from makers.own_checklists import TASKS, own_suite
-from pfgen_fast.checklists.scoring import score_runs
+from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import Checklist, Task
 from pfgen_fast.report.checklists import write_checklists
 
@@ -266,7 +266,7 @@ def test_nothing_of_strangers_acts(open_tab, tmp_path):
 @needs_hellobench
 def test_twenty_models_are_there_within_a_second(open_tab, tmp_path):
     """A second on two idle cores; four here, because tests share them."""
-    from pfgen_fast.checklists.hellobench import import_suite
+    from pfgen_fast.checklists.importing.hellobench_suite import import_suite
     from pfgen_fast.checklists.runs import open_runs
 
     suite = import_suite(folder())

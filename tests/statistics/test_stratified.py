@@ -14,7 +14,7 @@ from pfgen_fast.statistics.resampling import bootstrap_counts
 from pfgen_fast.statistics.stratified import Stratum, all_pairs, drawn_means, mean_of_strata, paired_difference
 
 NAN = float("nan")
-SCORES = st.floats(0, 100)
+SCORES = st.integers(0, 10_000).map(lambda hundredths: hundredths / 100)
 
 
 @given(st.lists(SCORES, min_size=2, max_size=20), st.integers(0, 5))

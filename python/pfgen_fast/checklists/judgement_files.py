@@ -18,7 +18,7 @@ from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.writing import writing_whole
 from .judgement_parquet import read_parquet, write_parquet
-from .judgements import METHODS, Judgement, Method
+from .judgements import METHODS, AnswerKey, Judgement, Method
 from .line_files import OnFault, number_from_one, numbered_objects, whole_text
 from .suite import ChecklistSuite
 
@@ -46,16 +46,24 @@ def read_judgements(
     else:
         rows = _lines(path, with_reasons, on_fault)
     check = _Check(suite)
-    found: dict[Hashable, Judgement] = {}
+    found: list[Judgement] = []
+    first: dict[AnswerKey, Judgement] = {}
+    several: dict[Hashable, Judgement] = {}  # those of answers with several: ratings, or other judges
     for where, judgement in rows:
         check(judgement, where)
-        former = found.setdefault(_identity(judgement), judgement)
-        if former.scores != judgement.scores:
-            raise ChecklistError(
-                f"{where}: another judgement of {in_one_line(judgement.id)} by the same judge came before, with other "
-                "verdicts; expected one"
-            )
-    return list(found.values())
+        of_answer = first.setdefault(judgement.key, judgement)
+        if of_answer is not judgement:
+            several.setdefault(_identity(of_answer), of_answer)
+            former = several.setdefault(_identity(judgement), judgement)
+            if former.scores != judgement.scores:
+                raise ChecklistError(
+                    f"{where}: another judgement of {in_one_line(judgement.id)} by the same judge came before, with "
+                    "other verdicts; expected one"
+                )
+            if former is not judgement:
+                continue
+        found.append(judgement)
+    return found
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
@@ -173,7 +181,7 @@ def _scores(value: Any) -> tuple[float, ...] | None:
 def _verdict(value: Any) -> float:
     found = number(value)
     if found != found:
-        raise Fault("expected a number")
+        raise Fault("expected a number, not NaN")
     return found
 
 

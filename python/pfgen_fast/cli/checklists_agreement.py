@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..errors import ChecklistError
 from .app import Exit, Json, Quiet, fail
 from .checklists_findings import Output, check_output, present
+from .checklists_printing import Faults
 
 SuiteOption = Annotated[
     str,
@@ -53,14 +56,16 @@ def agree(
 
       pfgen-fast checklists agree runs --suite SUITE --json
     """
-    from ..checklists.agreement_finding import agree as find
-    from ..checklists.sides import open_sides
+    from ..checklists.reliability.agreement_finding import agree as find
+    from ..checklists.reliability.sides import open_sides
     from ..checklists.suite import ChecklistSuite
 
     check_output(output)
     read = ChecklistSuite.load(suite)
-    sides = open_sides(paths, read, judge=judge, mixed=mixed)
+    faults = Faults()
+    sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     present(find(sides, read, draws=draws, seed=seed), output, as_json=as_json, quiet=quiet)
+    faults.end()
 
 
 def drift(
@@ -95,22 +100,24 @@ def drift(
 
       pfgen-fast checklists drift runs --sentinels --suite SUITE --check
     """
-    from ..checklists.drift import drifted, finding_of
-    from ..checklists.sides import check_pair, open_sides, sentinel_sides
+    from ..checklists.reliability.drift import drifted, finding_of
+    from ..checklists.reliability.sides import check_pair, open_sides, sentinel_sides
     from ..checklists.suite import ChecklistSuite
 
     check_output(output)
     read = ChecklistSuite.load(suite)
+    faults = Faults()
     if sentinels:
-        before = open_sides(paths, read, judge=judge, mixed=True)
-        sides = [*before, sentinel_sides(paths, read, judge=judge)[-1]]
+        before = open_sides(paths, read, judge=judge, mixed=True, on_fault=faults)
+        sides = [*before, sentinel_sides(paths, read, judge=judge, on_fault=faults)[-1]]
     else:
-        sides = open_sides(paths, read, judge=judge, mixed=mixed)
+        sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     old, new = check_pair(sides, "drift")
     found = drifted(old, new, read, draws=draws, seed=seed)
     present(finding_of(found, old, new), output, as_json=as_json, quiet=quiet)
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)
+    faults.end()
 
 
 def noise(
@@ -140,13 +147,17 @@ def noise(
 
       pfgen-fast checklists noise runs --suite SUITE -o noise
     """
-    from ..checklists.noise import measured
-    from ..checklists.noise_finding import noise_finding
-    from ..checklists.sides import check_single, counted_words, open_together
+    from ..checklists.reliability.noise import measured
+    from ..checklists.reliability.noise_finding import noise_finding
+    from ..checklists.reliability.sides import check_single, counted_words, open_together
     from ..checklists.suite import ChecklistSuite
 
+    if not math.isfinite(wanted):
+        raise ChecklistError(f"--wanted: expected a number of points, not {wanted}")
     check_output(output)
     read = ChecklistSuite.load(suite)
-    side = check_single(open_together(paths, read, judge=judge, mixed=mixed))
+    faults = Faults()
+    side = check_single(open_together(paths, read, judge=judge, mixed=mixed, on_fault=faults))
     found = measured(side, read, counted_words(paths, side, read))
     present(noise_finding(found, wanted), output, as_json=as_json, quiet=quiet)
+    faults.end()

@@ -11,6 +11,7 @@ import typer
 from .app import Json, Quiet, fail
 from .checklists_agreement import Draws, JudgeOption, Mixed, Seed, SuiteOption
 from .checklists_findings import Output, check_output, present
+from .checklists_printing import Faults
 
 
 class ScaleChoice(str, enum.Enum):
@@ -93,9 +94,15 @@ def correlate(
 
       pfgen-fast checklists correlate runs --suite SUITE --ngram data --ratings judge-ratings.jsonl --rater org/judge
     """
-    from ..checklists.correlation import correlate as find
-    from ..checklists.correlation import correlated
-    from ..checklists.method_values import Values, checklist_values, metric_values, ngram_values, people_values
+    from ..checklists.reliability.correlation import correlate as find
+    from ..checklists.reliability.correlation import correlated
+    from ..checklists.reliability.method_values import (
+        Values,
+        checklist_values,
+        metric_values,
+        ngram_values,
+        people_values,
+    )
     from ..checklists.runs import open_runs
     from ..checklists.suite import ChecklistSuite
     from .origin import given_suite
@@ -106,7 +113,8 @@ def correlate(
     if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
         fail("--ratings needs --rater, the judge's name, and --ngram, the suite that was answered")
     read, listed = ChecklistSuite.load(suite), open_runs(runs)
-    values = checklist_values(read, listed, judge=judge, mixed=mixed)
+    faults = Faults()
+    values = checklist_values(read, listed, judge=judge, mixed=mixed, on_fault=faults)
     found, notes = dict(values.methods), list(values.notes)
     for path in metrics or ():
         found |= metric_values(path, read)
@@ -117,10 +125,11 @@ def correlate(
     if ngram_suite is not None:
         found |= ngram_values(listed, read, ngram_suite)
         if ratings is not None and rater is not None:
-            from ..checklists.method_values import RatingsOfJudge, judge_values
+            from ..checklists.reliability.method_values import RatingsOfJudge, judge_values
 
             options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
             found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
     present(find(compared), output, as_json=as_json, quiet=quiet)
+    faults.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +11,9 @@ import typer
 from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
-    from ..checklists.importing import Imported
+    from ..checklists.importing.hellobench_results import Imported
     from ..checklists.suite import ChecklistSuite
+    from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
 Suite_ = Annotated[
@@ -42,13 +44,14 @@ def import_suite(
 
       pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
     """
-    from ..checklists.hellobench import import_suite as imported
-    from ..checklists.suite_files import write_suite
+    from ..checklists.importing.hellobench_suite import import_suite as imported
+    from ..checklists.suite_files import check_suite_folder, write_suite
     from ..errors import ChecklistError
     from ..evaluators.naming import unknown_name
 
     if source != "hellobench":
         raise ChecklistError(unknown_name("source of suites", source, ["hellobench"]))
+    check_suite_folder(output)
     suite = imported(folder)
     write_suite(suite, output)
     if not quiet:
@@ -81,7 +84,7 @@ def import_results(
 
       pfgen-fast checklists import HelloBench --suite hellobench-suite -o runs
     """
-    from ..checklists.importing import import_runs
+    from ..checklists.importing.hellobench_results import import_runs
     from ..checklists.suite import ChecklistSuite
 
     has_problems = False
@@ -122,28 +125,30 @@ def from_suite(
 
       pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
     """
-    from ..checklists.from_suite import checklist_suite_of
-    from ..checklists.suite_files import write_suite
+    from ..checklists.importing.ngram_suite import checklist_suite_of
+    from ..checklists.suite_files import check_suite_folder, write_suite
+    from ..runs.trials import find_runs
     from ..suite.suite import Suite
 
     questions = Suite.load(suite)
+    check_suite_folder(output)
+    found = find_runs(runs) if runs else []
     made = checklist_suite_of(questions)
     write_suite(made, output)
     if not quiet:
         _print_suite(made, output)
-    if runs and not _write_runs(questions, runs, trials, runs_output or output / "runs", quiet=quiet):
+    if not _write_runs(questions, found, trials, runs_output or output / "runs", quiet=quiet):
         raise SystemExit(Exit.PARTIAL)
 
 
-def _write_runs(suite: Suite, paths: list[str], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
+def _write_runs(suite: Suite, runs: Iterable[RunFolder], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
     """Writes checklist runs; names those that cannot be, and returns whether there are none."""
-    from ..checklists.from_suite import answers_of, key_of
+    from ..checklists.importing.ngram_suite import answers_of, key_of
     from ..checklists.run_files import write_run
     from ..errors import PfgenError
-    from ..runs.trials import find_runs
 
     is_whole = True
-    for run in find_runs(paths):
+    for run in runs:
         key = key_of(run)
         try:
             answers = list(answers_of(run, suite, n_trials=n_trials))
@@ -228,6 +233,13 @@ def _described(suite: ChecklistSuite) -> dict[str, object]:
     }
 
 
+def _equal_weights(suite: ChecklistSuite) -> str:
+    if suite.has_weights:
+        return ""
+    has_any = any(checklist.has_weights for checklist in suite.checklists.values())
+    return ", some with equal weights" if has_any else ", equal weights"
+
+
 def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     n_lengths = sum(task.length is not None for task in suite.tasks)
     lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
@@ -237,7 +249,7 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
         f"{counted(len(suite.areas), 'area')}, {len(suite.checklists)} "
         f"{'category' if len(suite.checklists) == 1 else 'categories'}"
-        f"{'' if suite.has_weights else ', equal weights'}{where}",
+        f"{_equal_weights(suite)}{where}",
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
     if parts:

@@ -13,7 +13,7 @@ from .checklists_printing import print_table
 from .findings import show_finding
 
 if TYPE_CHECKING:
-    from ..checklists.readable_tables import ReadableTable
+    from ..checklists.scoring.text_tables import TextTable
     from ..experiments.finding import Finding, Table
 
 _MOST_ROWS = 30
@@ -60,10 +60,10 @@ def _print(finding: Finding) -> None:
         print_line((f"more with --output DIR or --json: {shown(titles)}", "dim"))
 
 
-def _readable(table: Table) -> ReadableTable:
+def _readable(table: Table) -> TextTable:
     """The first rows of a table, with the leading texts as names of the rows."""
-    from ..checklists.readable_tables import ReadableTable
+    from ..checklists.scoring.text_tables import TextTable
 
     names = itertools.takewhile(table.is_text, range(len(table.columns)))
     rows = tuple(map(tuple, table.texts()[:_MOST_ROWS]))
-    return ReadableTable(table.title, table.columns, rows, max(1, len(list(names))))
+    return TextTable(table.title, table.columns, rows, max(1, len(list(names))))

@@ -14,9 +14,9 @@ from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
 from .asking import watch_over
 
 if TYPE_CHECKING:
-    from ..checklists.judging import Judging
-    from ..checklists.places import RunToJudge
-    from ..checklists.sentinels import Sentinel
+    from ..checklists.judging.judging import Judging
+    from ..checklists.judging.runs_to_judge import RunToJudge
+    from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.server import Server
 
@@ -87,7 +87,10 @@ def judge(
     ] = 1,
     temperature: Annotated[
         float | None,
-        typer.Option("--temperature", help="Default: 0, for several ratings 1; 0.8 for the profile upstream."),
+        typer.Option(
+            "--temperature",
+            help="Sampling temperature: by default 0, for several ratings 1; 0.8 for the profile upstream.",
+        ),
     ] = None,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Maximum number of tokens in a reply.")] = 4096,
     seed: Annotated[str, typer.Option("--seed", help="Any text; determines the seeds. upstream: a number.")] = "",
@@ -142,8 +145,8 @@ def judge(
       pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --write-batch batch.jsonl
     """
     from ..checklists import ChecklistSuite, Judging, open_runs
-    from ..checklists.judging import kept_by_others, names_a_version
-    from ..checklists.places import JudgeOptions
+    from ..checklists.judging.judging import kept_by_others, names_a_version
+    from ..checklists.judging.runs_to_judge import JudgeOptions
     from ..judging.budget import Prices, Spending
     from ..judging.server import Server
 
@@ -177,10 +180,10 @@ def judge(
     asked = Judging([*judging.runs, *(one.now for one in sentinels)])
     if not read_batch and not offline and (dry_run or not quiet):
         _say_cost(asked, spending)
-    if dry_run:
-        return
-    if write_batch is not None:
+    if write_batch is not None and not dry_run:
         _write_batch(judging, write_batch)
+    if dry_run or write_batch is not None:
+        _end_if_partial(judging)
         return
     server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
     problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
@@ -218,9 +221,14 @@ def _stale(judging: Judging) -> list[str]:
     return found
 
 
+def _end_if_partial(judging: Judging) -> None:
+    if any(one.faults for one in judging.runs):
+        raise SystemExit(Exit.PARTIAL)
+
+
 def _take(judging: Judging, sources: list[Path]) -> str | None:
     """Takes in output files of a batch; returns a sentence if not all of it could be used."""
-    from ..checklists.batches import read_batch
+    from ..checklists.judging.batches import read_batch
 
     taken = read_batch(judging, sources)
     for problem in taken.problems:
@@ -230,14 +238,14 @@ def _take(judging: Judging, sources: list[Path]) -> str | None:
 
 
 def _write_batch(judging: Judging, path: Path) -> None:
-    from ..checklists.batches import write_batch
+    from ..checklists.judging.batches import write_batch
 
     n_requests = write_batch(judging, path)
     print_line(f"{counted(n_requests, 'request')} written to {shown(str(path))}; give its output to --read-batch")
 
 
 def _sentinels(judging: Judging, n_answers: int, *, quiet: bool) -> list[Sentinel]:
-    from ..checklists.sentinels import open_sentinel
+    from ..checklists.judging.sentinels import open_sentinel
 
     if not n_answers:
         return []

@@ -15,10 +15,10 @@ from .app import Exit, Json, Quiet, counting, note, print_json, print_line, show
 from .layout import columns, folded, rest, shortened
 
 if TYPE_CHECKING:
-    from ..checklists.error_counts import ErrorCounts, ModelErrors
     from ..checklists.judgements import AnswerKey
     from ..checklists.line_files import OnFault
-    from ..checklists.measures import MeanMetrics, ModelMetrics
+    from ..checklists.metrics.answer_metrics import MeanMetrics, ModelMetrics
+    from ..checklists.metrics.error_counts import ErrorCounts, ModelErrors
     from ..checklists.runs import Run
     from ..checklists.suite import Task
 
@@ -130,17 +130,17 @@ def metrics(
 
       pfgen-fast checklists metrics runs --suite SUITE --perplexity models/gpt2-large -o answers.parquet
     """
-    from ..checklists.measures import measure, model_metrics, open_measures
+    from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
     from ..checklists.suite import ChecklistSuite
 
     _check_output(output)
     opened = ChecklistSuite.load(suite)
     with_model = None
     if perplexity is not None:
-        from ..checklists.perplexity import Perplexity
+        from ..checklists.metrics.perplexity import Perplexity
 
         with_model = Perplexity(perplexity, device=device)
-    measures = open_measures(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
+    measures = open_metrics(opened, metrics=metric, tokens=tokens, n=n, wordnet=wordnet, perplexity=with_model)
 
     def measured(run: Run, on_fault: OnFault) -> ModelMetrics:
         with counting(f"answers of {in_one_line(run.key, 30)}", quiet=quiet or as_json) as count:
@@ -210,9 +210,9 @@ def errors(
 
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
-    from ..checklists.error_counts import model_errors
-    from ..checklists.errors_found import ErrorRules, errors_of
-    from ..checklists.rejections import phrases_for
+    from ..checklists.metrics.error_counts import model_errors
+    from ..checklists.metrics.error_modes import ErrorRules, errors_of
+    from ..checklists.metrics.rejections import phrases_for
     from ..checklists.suite import ChecklistSuite
 
     _check_output(output)
@@ -240,13 +240,16 @@ def errors(
 
 def _check_output(output: Path | None) -> None:
     if output is not None:
-        from ..checklists.value_tables import check_value_table
+        from ..checklists.metrics.answer_tables import check_value_table
 
         check_value_table(output)
 
 
 def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[list[T], bool]:
-    """What a function finds of each run, and whether anything could not be read, which is named."""
+    """What a function finds of each run, and whether anything could not be read, which is named.
+
+    The command ends if nothing could be.
+    """
     from ..checklists.runs import open_runs
 
     faults: list[str] = []
@@ -261,6 +264,8 @@ def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[li
             found.append(of(run, tell))
         except ChecklistError as error:
             tell(str(error))
+    if not found:
+        raise SystemExit(Exit.USAGE)
     return found, bool(faults)
 
 
@@ -269,7 +274,7 @@ def _key_cells(model: str, key: AnswerKey, task: Task, words: int | None) -> tup
 
 
 def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> None:
-    from ..checklists.value_tables import write_value_table
+    from ..checklists.metrics.answer_tables import write_value_table
 
     write_value_table(output, types, rows)
 
@@ -352,7 +357,7 @@ def _metric_text(name: str, value: float | None) -> str:
 
 
 def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
-    from ..checklists.error_counts import MODES
+    from ..checklists.metrics.error_counts import MODES
 
     def cells(part: ErrorCounts) -> list[str]:
         return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _text(part.longest_run)]

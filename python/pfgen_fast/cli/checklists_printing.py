@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .app import print_line
+from .app import Exit, print_line, warn
 from .layout import columns, shortened, width_of
 
 if TYPE_CHECKING:
-    from ..checklists.readable_tables import ReadableTable
+    from ..checklists.scoring.text_tables import TextTable
 
 MARK = "*"
 """Stands behind a figure with a footnote."""
@@ -20,7 +20,28 @@ _NARROWEST_HEAD = 9
 _SHARE_OF_NAMES = 0.4
 
 
-def print_table(table: ReadableTable) -> None:
+class Faults:
+    """Lines that cannot be read: each is named once, and when it is found, because what comes after may fail."""
+
+    def __init__(self) -> None:
+        self._named: set[str] = set()
+
+    def __call__(self, fault: str) -> None:
+        """Names a line, unless it was named before."""
+        if fault not in self._named:
+            self._named.add(fault)
+            warn(fault)
+
+    def __bool__(self) -> bool:
+        return bool(self._named)
+
+    def end(self) -> None:
+        """Ends the command with 3 if there are any."""
+        if self:
+            raise SystemExit(Exit.PARTIAL)
+
+
+def print_table(table: TextTable) -> None:
     """Prints a table below its title; on a terminal in as many blocks as it takes."""
     print_line((table.title, "bold"))
     for line in lines_of(table, columns()):
@@ -28,16 +49,16 @@ def print_table(table: ReadableTable) -> None:
     print_line("")
 
 
-def lines_of(table: ReadableTable, width: int | None) -> list[str]:
+def lines_of(table: TextTable, width: int | None) -> list[str]:
     """The lines of a table, of at most this width if each of its columns is narrower; None for any width.
 
     Example:
-        >>> from pfgen_fast.checklists.readable_tables import ReadableTable
-        >>> table = ReadableTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
+        >>> from pfgen_fast.checklists.scoring.text_tables import TextTable
+        >>> table = TextTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
         >>> print("\\n".join(lines_of(table, 80)))
-               open_ended_
-        model           qa  chat
-        a             1.00  2.00
+                  open_
+        model  ended_qa  chat
+        a          1.00  2.00
     """
     shown = _with_fitting_texts(table, width)
     names = list(range(table.n_names))
@@ -59,7 +80,7 @@ _Columns = Sequence[tuple[Sequence[str], Sequence[str]]]
 """The lines of the head and the cells of each column."""
 
 
-def _with_fitting_texts(table: ReadableTable, width: int | None) -> _Columns:
+def _with_fitting_texts(table: TextTable, width: int | None) -> _Columns:
     cells = [_with_room_for_marks([row[column] for row in table.rows]) for column in range(len(table.heads))]
     if width is not None:
         for column in range(table.n_names):

@@ -10,6 +10,7 @@ import typer
 
 from . import checklists_table as options
 from .app import Quiet, counted, counting, shown, stdout
+from .checklists_printing import Faults
 
 
 def report(
@@ -52,11 +53,14 @@ def report(
       pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
     """
     from ..checklists import ChecklistSuite, open_runs, score_runs
+    from ..files.writing import check_folder
     from ..report.checklists import write_checklists
+    from ..report.checklists.writing import is_one_file
     from ..report.templating import library
 
     library("jinja2")  # before any work
-    faults: list[str] = []
+    check_folder(output.parent if is_one_file(output) else output)
+    faults = Faults()
     opened = open_runs(runs)
     scores = score_runs(
         ChecklistSuite.load(suite),
@@ -68,7 +72,7 @@ def report(
         mixed=mixed,
         words=words.value,
         draws=draws,
-        on_fault=faults.append,
+        on_fault=faults,
     )
     with counting("models", quiet=quiet) as count:
         done = itertools.count()
@@ -77,10 +81,10 @@ def report(
             opened,
             output,
             judge=judge,
-            on_fault=faults.append,
+            on_fault=faults,
             on_model=lambda key: count(next(done), len(scores.models), key),
         )
     if not quiet:
         names = ", ".join(shown(path.name) for path in beside)
         stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
-    options.say_and_end(scores, list(dict.fromkeys(faults)), is_quiet=True)
+    options.say_and_end(scores, faults, is_quiet=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
-from .checklists_printing import print_table
+from .app import Exit, Json, Quiet, note, print_json, print_line, shown
+from .checklists_printing import Faults, print_table
 from .layout import columns, folded
 
 if TYPE_CHECKING:
-    from ..checklists.scores import Scores
+    from ..checklists.scoring.scores import Scores
 
 _WIDE = 120
 """A terminal of so many columns has room for the areas beside the average."""
@@ -117,7 +117,8 @@ def table(
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
     * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
     what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
-    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply.
+    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    was not asked yet.
 
     Examples
 
@@ -129,8 +130,8 @@ def table(
 
       pfgen-fast checklists table runs/a runs/b --suite essays-en --weights equal --markdown
     """
-    from ..checklists.readable_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
-    from ..checklists.tables import to_dict
+    from ..checklists.scoring.table_data import to_dict
+    from ..checklists.scoring.text_tables import by_area, by_category, by_length, ranking, to_markdown, words_by_area
 
     scores, faults = _scores(runs, suite, missing, method, weights, judge, mixed, words, draws)
     _write_csv(scores, csv)
@@ -171,8 +172,8 @@ def score(
 
       pfgen-fast checklists score runs/gpt-4o --suite hellobench --json
     """
-    from ..checklists.readable_tables import by_category, by_length, by_question, parts_of
-    from ..checklists.tables import to_dict
+    from ..checklists.scoring.table_data import to_dict
+    from ..checklists.scoring.text_tables import by_category, by_length, by_question, parts_of
 
     scores, faults = _scores([run], suite, missing, method, weights, judge, mixed, words, draws)
     _write_csv(scores, csv)
@@ -198,10 +199,10 @@ def _scores(
     mixed: bool,
     words: WordsChoice,
     draws: int,
-) -> tuple[Scores, list[str]]:
+) -> tuple[Scores, Faults]:
     from ..checklists import ChecklistSuite, open_runs, score_runs
 
-    faults: list[str] = []
+    faults = Faults()
     scores = score_runs(
         ChecklistSuite.load(suite),
         open_runs(runs),
@@ -212,23 +213,23 @@ def _scores(
         mixed=mixed,
         words=words.value,
         draws=draws,
-        on_fault=faults.append,
+        on_fault=faults,
     )
     return scores, faults
 
 
 def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
-        from ..checklists.tables import to_csv
+        from ..checklists.scoring.table_data import to_csv
         from ..files.foreign_text import utf8
         from ..files.writing import write_whole
 
         write_whole(path, utf8(to_csv(scores)))
 
 
-def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> None:
+def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
     """Prints what a reader must know, and ends with 3 if something is left out that should not be."""
-    from ..checklists.readable_tables import missing_sentences
+    from ..checklists.scoring.text_tables import missing_sentences
 
     if not is_quiet:
         sentences = missing_sentences(scores)
@@ -241,11 +242,7 @@ def say_and_end(scores: Scores, faults: Sequence[str], *, is_quiet: bool) -> Non
                 print_line((line, "dim"))
     for sentence in scores.notes:
         note(sentence)
-    for fault in faults:
-        warn(fault)
-    if scores.n_stale:
-        note(f"{counted(scores.n_stale, 'answer')} left out: answer or checklist have changed since they were judged")
-    if scores.n_unjudged:
-        note(f"{counted(scores.n_unjudged, 'answer')} left out: the judge gave no usable reply")
+    for sentence in scores.left_out:
+        note(sentence)
     if faults or scores.n_unjudged:
         raise SystemExit(Exit.PARTIAL)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ChecklistError
-from .app import Exit, Json, Quiet, note, print_json, print_line, shown, stdout, styled, warn
-from .checklists_printing import print_table
+from .app import Json, Quiet, note, print_json, print_line, shown, stdout, styled
+from .checklists_printing import Faults, print_table
 from .findings import show_finding
 
 if TYPE_CHECKING:
-    from ..checklists.fitting import Fit
     from ..checklists.runs import Run
-    from ..checklists.scores import Scores
-    from ..checklists.table_stability import Stability
+    from ..checklists.scoring.scores import Scores
+    from ..checklists.weights.fitting import Fit
+    from ..checklists.weights.table_stability import Stability
     from ..experiments.finding import Finding
 
 
@@ -122,15 +122,18 @@ def fit(
 
       pfgen-fast checklists fit marks.jsonl --suite SUITE --scale ui --json
     """
-    from ..checklists.fit_finding import fit_finding, fit_to_dict
-    from ..checklists.fitting import fit_suite
-    from ..checklists.marks import read_marks
-    from ..checklists.scoring import score_runs
+    from ..checklists.scoring.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
+    from ..checklists.suite_files import check_suite_folder
+    from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
+    from ..checklists.weights.fitting import fit_suite
+    from ..checklists.weights.marks import read_marks
 
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
     _check_page(page)
+    if output is not None and output.suffix != ".json":
+        check_suite_folder(output)
     loaded = ChecklistSuite.load(suite)
     found = fit_suite(
         loaded,
@@ -141,11 +144,11 @@ def fit(
         seed=seed,
         allow_unidentified=allow_unidentified,
     )
-    faults: list[str] = []
+    faults = Faults()
     order = None
     if table:
         runs = _runs(table)
-        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults.append))
+        order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults))
     finding = fit_finding(found, order)
     if as_json:
         print_json(fit_to_dict(found, order))
@@ -154,7 +157,7 @@ def fit(
         _write(found, output)
         if not (quiet or as_json):
             print_line(f"weights of {len(found.weights)} categories: {shown(str(output))}")
-    _end(faults)
+    faults.end()
 
 
 def sensitivity(
@@ -189,20 +192,20 @@ def sensitivity(
 
       pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 --page sensitivity
     """
-    from ..checklists.scoring import score_runs
-    from ..checklists.sensitivity import sensitivity as measure
-    from ..checklists.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
+    from ..checklists.scoring.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
+    from ..checklists.weights.sensitivity import sensitivity as measure
+    from ..checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
 
     _check_page(page)
     loaded = ChecklistSuite.load(suite)
-    faults: list[str] = []
-    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults.append)
+    faults = Faults()
+    scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
     if as_json:
         print_json(sensitivity_to_dict(found))
     _show(sensitivity_finding(found), ("variations", "draws"), page, quiet=quiet or as_json)
-    _end(faults)
+    faults.end()
 
 
 def _runs(paths: list[Path] | None) -> list[Run]:
@@ -212,23 +215,15 @@ def _runs(paths: list[Path] | None) -> list[Run]:
 
 
 def _order(found: Fit, scores: Scores) -> Stability | None:
-    from ..checklists.table_stability import fitted_stability
-    from ..checklists.verdict_sums import verdict_sums
+    from ..checklists.weights.table_stability import fitted_stability
+    from ..checklists.weights.verdict_sums import verdict_sums
 
     return fitted_stability(found, verdict_sums(scores))
 
 
-def _end(faults: list[str]) -> None:
-    """Names the lines that were left out, if there are any, and ends the command then."""
-    for fault in faults:
-        warn(fault)
-    if faults:
-        raise SystemExit(Exit.PARTIAL)
-
-
 def _write(found: Fit, output: Path) -> None:
-    from ..checklists.fitting import write_weights
     from ..checklists.suite_files import write_suite
+    from ..checklists.weights.fitting import write_weights
 
     if output.suffix == ".json":
         write_weights(found, output)
@@ -249,7 +244,7 @@ def _check_page(page: Path | None) -> None:
 
 def _show(finding: Finding, tables: tuple[str, ...], page: Path | None, *, quiet: bool) -> None:
     """Writes the page if one is wanted, and prints the finding with some of its tables."""
-    from ..checklists.readable_tables import ReadableTable
+    from ..checklists.scoring.text_tables import TextTable
 
     if page is not None:
         show_finding(finding, page, report=None, quiet=quiet)
@@ -262,4 +257,4 @@ def _show(finding: Finding, tables: tuple[str, ...], page: Path | None, *, quiet
         for table in finding.shown_tables:
             if table.name in tables:
                 rows = tuple(tuple(row) for row in table.texts())
-                print_table(ReadableTable(table.title, table.columns, rows))
+                print_table(TextTable(table.title, table.columns, rows))

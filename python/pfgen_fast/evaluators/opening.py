@@ -24,7 +24,7 @@ _OPENERS: Mapping[str, tuple[str, str]] = {
     "ngram": (".opening", "open_ngram"),
     "metrics": (".metrics", "MetricsEvaluator"),
     "judge": (".criteria_judge", "open_judge"),
-    "checklists": ("..checklists.evaluator", "open_checklists"),
+    "checklists": ("..checklists.judging.evaluator", "open_checklists"),
     "python": (".function", "open_function"),
     "command": (".command", "CommandEvaluator"),
     "table": (".table", "TableScores"),

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-9
 """Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
+_SMALLEST = 1e-150
+"""The squares of smaller differences are 0, so that they count as none."""
 _AT_ONCE = 1000
 """Draws that are made together: whoever takes more draws gets the first ones again."""
 _GRID_BITS = 32
@@ -142,7 +144,7 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
     if any(pair.n < 2 for pair in pairs):
         return PairedDifference(difference, None, None, None, n)
     if not any(pair.error for pair in pairs):
-        is_zero = abs(difference) <= _ROUNDING * max(pair.largest for pair in pairs)
+        is_zero = abs(difference) <= max(_SMALLEST, *(_ROUNDING * pair.largest for pair in pairs))
         return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
     variance = math.fsum(pair.error for pair in pairs)
     degrees = 1 / math.fsum((pair.error / variance) ** 2 / (pair.n - 1) for pair in pairs)
@@ -179,7 +181,7 @@ def _common(a: Any, b: Any) -> _Common:
         raise ValueError("a difference needs an item of each stratum that both have")
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     mean = math.fsum(differences.tolist()) / n
-    if n < 2 or np.ptp(differences) <= _ROUNDING * largest:
+    if n < 2 or np.ptp(differences) <= max(_SMALLEST, _ROUNDING * largest):
         return _Common(mean, 0.0, n, largest)
     return _Common(mean, math.fsum(np.square(differences - mean).tolist()) / (n - 1) / n, n, largest)
 

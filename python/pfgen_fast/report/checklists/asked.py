@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...checklists.judgements import AnswerKey, Judgement, Method
-from ...checklists.requests import PROFILES, Profile, Wording
+from ...checklists.judging.requests import PROFILES, Profile, Wording
 from ...checklists.runs import Answer
 from ...checklists.suite import ChecklistSuite
 from ...errors import ChecklistError

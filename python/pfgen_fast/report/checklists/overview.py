@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...checklists.scores import Scores, State
+from ...checklists.scoring.scores import Scores, State
 from ...checklists.suite import Checklist, Task
 from ...files.foreign_text import in_one_line
 from .evidence import ModelEvidence

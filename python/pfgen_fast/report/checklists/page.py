@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import __version__
-from ...checklists.scores import Scores
+from ...checklists.scoring.scores import Scores
 from ...errors import ChecklistError
 from ...files.foreign_text import harmless
 from ...files.writing import writing_whole

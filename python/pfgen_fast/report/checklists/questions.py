@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...checklists.scores import ModelScores, Scores
+from ...checklists.scoring.scores import ModelScores, Scores
 from ...checklists.suite import Checklist
 
 

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ...checklists.error_counts import MODES
-from ...checklists.scores import Average, LengthPart, ModelScores, Part, Scores
+from ...checklists.metrics.error_counts import MODES
+from ...checklists.scoring.scores import Average, LengthPart, ModelScores, Part, Scores
 from .evidence import ModelEvidence
 
 N_TINTS = 9

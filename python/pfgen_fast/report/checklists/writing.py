@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ...checklists.line_files import OnFault
-from ...checklists.readable_tables import to_markdown
 from ...checklists.runs import Run
-from ...checklists.scores import Scores
-from ...checklists.tables import to_csv, to_dict
+from ...checklists.scoring.scores import Scores
+from ...checklists.scoring.table_data import to_csv, to_dict
+from ...checklists.scoring.text_tables import to_markdown
 from ...files.foreign_text import json_text, utf8
 from ...files.writing import write_whole
 from ..page_folders import PAGE

@@ -1,0 +1,131 @@
+"""Makes a checklist suite of the questions of an n-gram suite, and checklist runs of the runs on it.
+
+So an n-gram score and a checklist score stand side by side for each answer: a task has the ID of its question, and the
+number of an answer's trial is its place among the answers to the question, in the order of the file of trials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...errors import ChecklistError, SuiteError
+from ...files.foreign_json import checked
+from ...files.foreign_toml import read_toml
+from ...runs.aggregation import trials_of
+from ...runs.checkout import run_name
+from ...runs.trials import RunFolder, Trials
+from ...suite.instructions import language_of
+from ...suite.keywords import Rule
+from ...suite.questions import Question, Sample
+from ...suite.suite import Suite
+from ..checklist_files import checklist_of
+from ..line_files import whole_text
+from ..prompt_files import packaged_prompts
+from ..runs import Answer
+from ..suite import ChecklistSuite, Task
+
+AREA = "answers"
+CATEGORY = "questions"
+_TEXTS = Path(__file__).with_name("ngram_suite.toml")
+
+
+def checklist_suite_of(suite: Suite) -> ChecklistSuite:
+    """The checklist suite of an n-gram suite: its questions, judged by a packaged checklist with equal weights.
+
+    An instruction names the keywords of the question, and shows the style with the sample answer to another question
+    (its own would give the answer away).
+
+    Example:
+        >>> made = checklist_suite_of(Suite.load("mini"))
+        >>> len(made.tasks), made.tasks[0].id, made.language, len(made.checklist(made.tasks[0]).questions)
+        (8, 'Q01', 'ja', 5)
+    """
+    language = _language(suite)
+    texts = read_toml(_TEXTS, error=ChecklistError)[language]
+    samples = _samples(suite)
+    own = {sample.question: sample.answer for sample in reversed(samples)}
+    tasks = tuple(
+        Task(
+            id=question.question_id,
+            area=AREA,
+            category=CATEGORY,
+            instruction=_instruction(question, samples, texts),
+            reference=own.get(question.question),
+        )
+        for question in suite
+    )
+    key = (AREA, CATEGORY)
+    return ChecklistSuite(
+        name=f"{Path(suite.name).name} checklists",
+        language=language,
+        areas=(AREA,),
+        tasks=tasks,
+        checklists={key: checklist_of(key, tuple(texts["questions"]))},
+        prompts=packaged_prompts(language),
+        words="characters" if language == "ja" else "regex",
+    )
+
+
+def answers_of(run: RunFolder, suite: Suite, *, n_trials: int | None = None) -> Iterator[Answer]:
+    """The answers of a run on an n-gram suite.
+
+    Args:
+        run: The run.
+        suite: The n-gram suite.
+        n_trials: How many answers to each question are taken; by default all.
+
+    Raises:
+        TrialsError: The run cannot be read, or answers a question that the suite lacks.
+        ChecklistError: UTF-8 cannot hold an answer.
+    """
+    trials = trials_of(suite, Trials.of(run))
+    for question in suite:
+        rows = trials.rows_by_question.get(question.question, [])
+        for trial, row in enumerate(rows[:n_trials], start=1):
+            where = f"{trials.path}, line {trials.line_number(row)}"
+            text = checked(trials.answers[row], whole_text, where, error=ChecklistError)
+            yield Answer(question.question_id, text, None, trial)
+
+
+def key_of(run: RunFolder) -> str:
+    """The name of a run as that of a folder.
+
+    Example:
+        >>> key_of(RunFolder(Path("/result/openai/gpt-4o/5e1e9f4"), None))
+        'openai-gpt-4o-5e1e9f4'
+    """
+    return re.sub(r"[^\w.]+", "-", run_name(run.folder)).strip("-.") or "run"
+
+
+def _language(suite: Suite) -> str:
+    n_japanese = sum(language_of(question.question) == "ja" for question in suite)
+    return "ja" if 2 * n_japanese > len(suite) else "en"
+
+
+def _samples(suite: Suite) -> tuple[Sample, ...]:
+    try:
+        return suite.samples
+    except SuiteError:
+        return ()  # a suite need not have any
+
+
+def _instruction(question: Question, samples: tuple[Sample, ...], texts: dict[str, str]) -> str:
+    parts = [question.question]
+    keywords = list(dict.fromkeys(map(_shown, question.keywords)))
+    if keywords:
+        parts.append(texts["keywords"] + "\n" + "\n".join(f"- {keyword}" for keyword in keywords))
+    sample = next((sample for sample in samples if sample.question != question.question), None)
+    if sample is not None:
+        parts.append(f"{texts['sample']}\n{sample.question}\n{sample.answer}")
+    return "\n\n".join(parts)
+
+
+def _shown(rule: Rule) -> str:
+    """A keyword rule for people: its name, or else its patterns with what stands for alternatives made plain."""
+    if rule.name is not None:
+        return rule.name
+    if rule.form == "t":
+        return rule.pattern.replace("|", " / ")
+    return (" / " if rule.form == "or" else " + ").join(map(_shown, rule.parts))

@@ -1,0 +1,136 @@
+"""Judging by a Batch API in the form of OpenAI's, at half the price: writes what is open, and takes in what came.
+
+A `custom_id` is the key of its request, so output files may come in any order and any number, and replies to other
+requests are noticed. Replies that cannot be used are open again: the next batch holds their next tries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import ChecklistError
+from ...files.foreign_text import in_one_line
+from ...files.journal import json_line
+from ...files.writing import writing_whole
+from ...generation.batch_api import answer_in_line
+from ...generation.openai_protocol import Details, RequestForm, details_in
+from ...judging.replies import Replies
+from ...judging.requests import JudgeRequest
+from ..line_files import numbered_objects
+from .judging import Judging
+from .runs_to_judge import Rating
+
+_URL = "/v1"
+
+
+def write_batch(judging: Judging, path: Path) -> int:
+    """Writes the open requests as the input file of a batch; returns their number.
+
+    Raises:
+        PfgenError: The file cannot be written.
+    """
+    ratings = {key: rating for rating in judging.open_ratings() if (key := rating.next_key()) is not None}
+    with writing_whole(path) as file:
+        for key, rating in sorted(ratings.items()):
+            request = rating.next_request()
+            form = RequestForm(request.judge.model, "chat", request.judge.sampling)
+            url, body = form.path_and_body(request)
+            file.write(json_line({"custom_id": key, "method": "POST", "url": f"{_URL}{url}", "body": body}))
+    return len(ratings)
+
+
+@dataclass(frozen=True)
+class BatchTaken:
+    """What was taken from output files.
+
+    Attributes:
+        n_new: How many replies are new.
+        problems: One sentence for each request that failed and each line or file that was left out.
+    """
+
+    n_new: int
+    problems: tuple[str, ...] = ()
+
+
+def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
+    """Takes the replies in output files of a batch into the files of replies of the runs.
+
+    A reply that is there already stays. Lines and files that cannot be read are named, and the others count.
+
+    Raises:
+        JudgingError: Another process is adding replies to a file.
+        ChecklistError: No file holds a reply to a request of these runs.
+    """
+    known = _known_requests(judging)
+    problems: list[str] = []
+    n_new = n_lines = 0
+    with contextlib.ExitStack() as stack:
+        files = {id(one.replies): one.replies for one in judging.runs}
+        keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
+        for line in _lines(sources, problems):
+            if line.key not in known:
+                problems.append(f"{line.where}: is the reply to another request; expected one about these runs")
+                continue
+            n_lines += 1
+            if line.reply is None:
+                problems.append(f"{line.where}: {line.problem}")
+                continue
+            request, owners = known[line.key].request(), known[line.key].replies
+            lacking = [replies for replies in owners if line.key not in replies]
+            n_new += bool(lacking)
+            for replies in lacking:
+                keeps[id(replies)](request, line.reply, line.details)
+    if not n_lines and problems:
+        raise ChecklistError(problems[0])
+    return BatchTaken(n_new, tuple(problems))
+
+
+@dataclass
+class _Known:
+    """A request that may be in a batch, put together anew when it is needed, and whose replies it concerns."""
+
+    rating: Rating
+    index: int
+    replies: list[Replies]
+
+    def request(self) -> JudgeRequest:
+        return self.rating.request_of_try(self.index + 1)
+
+
+@dataclass(frozen=True)
+class _Line:
+    where: str
+    key: str
+    reply: str | None
+    problem: str
+    details: Details
+
+
+def _known_requests(judging: Judging) -> dict[str, _Known]:
+    known: dict[str, _Known] = {}
+    for one in judging.runs:
+        for rating in one.ratings:
+            for index, key in enumerate(rating.known_keys()):
+                owners = known.setdefault(key, _Known(rating, index, [])).replies
+                if one.replies not in owners:
+                    owners.append(one.replies)
+    return known
+
+
+def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
+    for source in sources:
+        try:
+            for where, row in numbered_objects(source, on_fault=problems.append):
+                key = row.get("custom_id") if isinstance(row, dict) else None
+                if not isinstance(key, str):
+                    problems.append(f"{where}: expected an object with the text 'custom_id'")
+                    continue
+                reply, problem = answer_in_line(row)
+                response = row.get("response")
+                body = response.get("body") if isinstance(response, dict) else None
+                yield _Line(f"{where} ({in_one_line(key)})", key, reply, problem, details_in(body))
+        except ChecklistError as error:
+            problems.append(str(error))

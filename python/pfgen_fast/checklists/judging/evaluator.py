@@ -1,0 +1,377 @@
+"""A checklist score as an evaluator, `checklists:SUITE`: one request with all questions for each text and rating.
+
+The judge never sees a pair: it is not told whether a text is an original. Scores are those of tables, 0 to 100, before
+they are rescaled; beside them stand the verdicts on the single questions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import ChecklistError, JudgingError
+from ...evaluators.asking_evaluator import AskingEvaluator
+from ...evaluators.evaluator import Floats, Item, Metric, check_lengths
+from ...evaluators.naming import unknown_name
+from ...evaluators.ratings import Connect
+from ...files.foreign_text import in_one_line
+from ...generation.events import Events
+from ...judging.asking import Progress
+from ...judging.budget import Estimate, Prices, Spending
+from ...judging.replies import Replies
+from ...judging.server import Server
+from ...native import _core
+from ..runs import Answer
+from ..suite import Checklist, ChecklistSuite, Task
+from .judging import Judging
+from .requests import MAX_TOKENS, Profile, Wording
+from .runs_to_judge import JudgeOptions, Rating, RunToJudge
+
+SCORE, PLAIN = "checklist", "plain"
+"""The metrics with the weighted and with the plain mean of the verdicts."""
+
+_AGAIN = 1_000_000
+"""How far the seeds are apart of what is asked anew, where seeds are numbers."""
+
+
+@dataclass(frozen=True)
+class ChecklistJudge(AskingEvaluator):
+    """Asks a judge to go through the checklists of texts.
+
+    An item belongs to the task whose ID is its question, or its own ID if it has no question; its instruction is then
+    the task's. Other items are of the chosen category, or of the suite's only one, and their instruction is their
+    question, their context or both.
+
+    Attributes:
+        suite: The suite.
+        options: The judge, and how it is asked.
+        replies: The stored replies.
+        category: The category of items that are no task of the suite, as `NAME` or `AREA/NAME`; None for the only one.
+        replicate: How often all was scored before; see `again`.
+        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        is_partial: Whether, without a connection, texts may lack replies; otherwise that is an error.
+
+    Raises:
+        ChecklistError: There is no such category, or the options do not fit the suite.
+    """
+
+    suite: ChecklistSuite
+    options: JudgeOptions
+    replies: Replies
+    category: str | None = None
+    replicate: int = 0
+    connect: Connect | None = None
+    spending: Spending = field(default_factory=Spending)
+    is_partial: bool = False
+
+    name = "checklists"
+    is_deterministic = False
+    asks_by_metric: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _ = self._wording, self._usual_checklist  # a fault shows before anything is asked
+
+    @property
+    def n_ratings(self) -> int:  # type: ignore[override]  # it is read only
+        """How often each text is judged."""
+        return self.options.n_ratings
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The score, the plain mean, and `q0`, `q1`, ... for the questions, which are what can be combined.
+
+        A text has no score by a question that its checklist does not have.
+        """
+        n_questions = max(len(checklist.questions) for checklist in self.suite.checklists.values())
+        questions = (Metric(f"q{number}", low=0, high=1) for number in range(n_questions))
+        return (
+            Metric(SCORE, low=0, high=100, combined=False),
+            Metric(PLAIN, low=0, high=100, combined=False),
+            *questions,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Suite, judge, prompts and profile, parameters, and how often a text is judged."""
+        options, wording = self.options, self._wording
+        parts = [
+            f"checklists:{self.suite.hash}|judge:{json.dumps(options.model)}|prompt:{wording.prompt_sha256}",
+            f"profile:{wording.profile_name}|temperature:{wording.judge.temperature:g}|max_tokens:{options.max_tokens}",
+            f"ratings:{options.n_ratings}|tries:{options.n_tries}|seed:{json.dumps(options.seed)}",
+        ]
+        if self.category is not None:
+            parts.append(f"category:{json.dumps(self.category)}")
+        if self.replicate:
+            parts.append(f"replicate:{self.replicate}")
+        return "|".join(parts)
+
+    def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """What a reader of the scores of these items must know: the questions, if all have the same."""
+        checklists = {(task.area, task.category): self.suite.checklist(task) for task in map(self._task, items)}
+        notes = [f"The suite {self.suite.name}: {in_one_line(note, 300)}." for note in self.suite.notes]
+        if any(not checklist.has_weights for checklist in checklists.values()):
+            notes.append("Questions without weights of their own weigh alike.")
+        if len(checklists) == 1:
+            (checklist,) = checklists.values()
+            asked = enumerate(checklist.questions)
+            notes.append("The questions: " + " ".join(f"q{number}: {in_one_line(text, 300)}" for number, text in asked))
+        else:
+            notes.append(f"The items have {len(checklists)} checklists, so q0 is the first question of each of them.")
+        return tuple(notes)
+
+    def again(self) -> ChecklistJudge:
+        """The same judge with other seeds, so that everything is asked for anew, and kept in the same file."""
+        seed = self.options.seed
+        is_number = self.options.profile == "upstream"
+        other = str(int(seed or 0) + _AGAIN) if is_number else f"{seed}::again"
+        return replace(self, options=replace(self.options, seed=other), replicate=self.replicate + 1)
+
+    def partial(self) -> ChecklistJudge:
+        """The same judge, where texts may lack replies."""
+        return replace(self, is_partial=True)
+
+    def offline(self) -> ChecklistJudge:
+        """The same judge, where stored replies are used only."""
+        return replace(self, connect=None)
+
+    def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
+        """Estimates the cost of the missing replies, by default at the prices of `spending`.
+
+        Equal requests count once, so all texts of a test are to be given together.
+        """
+        return self._judging(self._judged(items, texts)).estimate(prices or self.spending.prices)
+
+    def ask(
+        self,
+        items: Sequence[Item],
+        texts: _core.TextColumn,
+        *,
+        on_progress: Progress | None = None,
+        events: Events | None = None,
+    ) -> str | None:
+        """Asks for the missing replies about texts, and again where one cannot be used; stores each as it arrives.
+
+        Args:
+            items: One item for each text.
+            texts: The texts.
+            on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens.
+
+        Returns:
+            A sentence on why some replies are still missing; None if none are, or if they may be.
+
+        Raises:
+            EngineError: An error concerns all requests. Replies received before are kept.
+            ChecklistError: An item is of no task and no category, or has no instruction.
+            JudgingError: Another process is adding replies to the same file, or there is no connection and replies are
+                missing.
+        """
+        return self._ask(self._judged(items, texts), on_progress, events)
+
+    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+        """Asks for the missing replies, and returns the mean over the valid ratings of each text by each metric.
+
+        Raises:
+            EngineError: An error concerns all requests. Replies received before are kept.
+            ChecklistError: An item is of no task and no category, or has no instruction.
+            JudgingError: As `ask`, or the budget is used up.
+        """
+        judged = self._judged(items, texts)
+        problem = self._ask(judged, None, None)
+        if problem and self.spending.is_used_up:
+            raise JudgingError(f"{problem}; repeat the call to continue")
+        names = [metric.name for metric in self.metrics]
+        found = np.full((len(items), len(names)), np.nan)
+        for row, values in judged.means():
+            found[row, : len(values)] = values
+        return {name: found[:, column].copy() for column, name in enumerate(names)}
+
+    def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
+        """The number of ratings that lack a reply."""
+        return self._judging(self._judged(items, texts)).n_open
+
+    def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
+        """By text, whether all its ratings have replies, valid or not."""
+        judged = self._judged(items, texts)
+        done = np.ones(len(items), dtype=np.bool_)
+        for row, rating in zip(judged.rows, judged.ratings, strict=True):
+            done[row] &= rating.next_key() is None
+        return done
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return self.options.wording(self.suite)
+
+    @cached_property
+    def _tasks(self) -> Mapping[str, Task]:
+        """The tasks by ID; those of the main table come before those with a length."""
+        ordered = sorted(self.suite.tasks, key=lambda task: task.length is None)
+        return {task.id: task for task in ordered}
+
+    @cached_property
+    def _usual_checklist(self) -> Checklist | None:
+        """The checklist of items that are no task of the suite; None if there are several."""
+        known = self.suite.checklists
+        if self.category is None:
+            return next(iter(known.values())) if len(known) == 1 else None
+        area, slash, name = self.category.rpartition("/")
+        found = [one for one in known.values() if one.category == name and (not slash or one.area == area)]
+        if len(found) > 1:
+            areas = ", ".join(one.area for one in found)
+            raise ChecklistError(f"suite {self.suite.name}: the category {name} is in the areas {areas}; expected one")
+        if not found:
+            names = [f"{one.area}/{one.category}" for one in known.values()]
+            raise ChecklistError(f"suite {self.suite.name}: {unknown_name('category', self.category, names)}")
+        return found[0]
+
+    def _task(self, item: Item) -> Task:
+        """The task of an item, with the instruction that its text is judged by."""
+        known = self._tasks.get(item.id if item.question is None else item.question)
+        if known is not None and known.is_whole:
+            return known
+        question = item.question if known is None else None  # which else is an ID
+        own = "\n\n".join(part for part in (question, item.context) if part and part.strip())
+        checklist = self._usual_checklist if known is None else self.suite.checklist(known)
+        shown = in_one_line(item.id, 60)
+        if checklist is None:
+            raise ChecklistError(
+                f"item {shown}: is no task of the suite {self.suite.name}, which has {len(self.suite.checklists)} "
+                "checklists; expected the ID of a task, or the name of a category (--category)"
+            )
+        if not own:
+            what = "has no question and no context" if known is None else "its task lacks the whole instruction"
+            raise ChecklistError(f"item {shown}: {what}; expected an instruction, since a judge is asked")
+        length = None if known is None else known.length
+        return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
+
+    def _judged(self, items: Sequence[Item], texts: _core.TextColumn) -> _JudgedTexts:
+        check_lengths(items, texts)
+        tasks: dict[int, Task] = {}  # the variants of a text have one item
+
+        def task_of(item: Item) -> Task:
+            return tasks.setdefault(id(item), self._task(item))
+
+        pairs = zip(items, texts.tolist(), strict=True)
+        wanted = ((row, task_of(item), text) for row, (item, text) in enumerate(pairs) if text is not None)
+        return _JudgedTexts(wanted, self._wording, self.options, self.replies)
+
+    def _judging(self, judged: _JudgedTexts) -> Judging:
+        return Judging([judged])
+
+    def _ask(self, judged: _JudgedTexts, on_progress: Progress | None, events: Events | None) -> str | None:
+        judging = self._judging(judged)
+        if self.connect is not None:
+            return judging.ask(self.connect, spending=self.spending, on_progress=on_progress, events=events)
+        n_missing = 0 if self.is_partial else judging.n_open
+        if n_missing:
+            raise JudgingError(
+                f"{self.replies.path}: {n_missing:,} of {len(judged.ratings):,} ratings are missing; expected all of "
+                "them, a server to ask, or the leave to take what is complete (--partial)"
+            )
+        return None
+
+
+class _JudgedTexts(RunToJudge):
+    """Texts in the place of a run's answers.
+
+    Attributes:
+        rows: The row of the text of each rating.
+    """
+
+    def __init__(
+        self, texts: Iterator[tuple[int, Task, str]], wording: Wording, options: JudgeOptions, replies: Replies
+    ) -> None:
+        self.wording, self.options, self.replies = wording, options, replies
+        self.rows: list[int] = []
+        self.ratings: list[Rating] = []
+        for row, task, text in texts:
+            answer = Answer(task.id, text, task.length)
+            if self._fits(answer, task):
+                for number in range(1, options.n_ratings + 1):
+                    self.rows.append(row)
+                    self.ratings.append(Rating(answer, task, number, self))
+
+    def means(self) -> Iterator[tuple[int, list[float]]]:
+        """By row of a text with verdicts: its score, their plain mean, and the verdicts; means of its ratings."""
+        verdicts: dict[int, list[tuple[float, ...]]] = {}
+        for row, rating in zip(self.rows, self.ratings, strict=True):
+            judgement = rating.judgement()
+            if judgement is not None and judgement.scores is not None:
+                verdicts.setdefault(row, []).append(judgement.scores)
+        tasks = {row: rating.task for row, rating in zip(self.rows, self.ratings, strict=True)}
+        for row, rated in verdicts.items():
+            weights = self.wording.suite.checklist(tasks[row]).weights
+            means = [math.fsum(column) / len(rated) for column in zip(*rated, strict=True)]
+            score = math.fsum(weight * mean for weight, mean in zip(weights, means, strict=True))
+            yield row, [min(score, 100.0), 100 * math.fsum(means) / len(means), *means]
+
+
+def open_checklists(
+    suite: ChecklistSuite | str | Path,
+    *,
+    model: str,
+    category: str | None = None,
+    n_ratings: int = 1,
+    n_tries: int = 3,
+    temperature: float | None = None,
+    max_tokens: int = MAX_TOKENS,
+    profile: Profile = "plain",
+    seed: str = "",
+    server: Server | None = Server(),  # noqa: B008 - immutable
+    spending: Spending | None = None,
+    cache: Path = Path("checklist-replies.jsonl"),
+    partial: bool = False,
+) -> ChecklistJudge:
+    """Opens an evaluator by checklists; nothing is asked yet.
+
+    Args:
+        suite: The suite, its folder, or the name of a packaged one.
+        model: The judge's name on the server.
+        category: The category of items that are no task of the suite; by default the only one.
+        n_ratings: How often each text is judged.
+        n_tries: How often the judge is asked at most, as long as its reply cannot be used.
+        temperature: The judge's temperature; by default 0 for one rating and 1 for several, which would be equal at 0.
+        max_tokens: The maximum number of tokens in a reply.
+        profile: How a text is shown to the judge.
+        seed: Any text; determines the sampling seeds.
+        server: The server that runs the judge; None uses stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        cache: The file of stored replies.
+        partial: Whether, without a server, texts may lack replies.
+
+    Raises:
+        ChecklistError: The suite breaks the rules, or an option is invalid.
+        JudgingError: The file of replies holds something else.
+
+    Example:
+        >>> judge = open_checklists("essays-en", model="org/judge")
+        >>> [metric.name for metric in judge.metrics][:4]
+        ['checklist', 'plain', 'q0', 'q1']
+    """
+    options = JudgeOptions(
+        model,
+        profile,
+        n_tries=n_tries,
+        n_ratings=n_ratings,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        seed=seed,
+    )
+    return ChecklistJudge(
+        suite if isinstance(suite, ChecklistSuite) else ChecklistSuite.load(suite),
+        options,
+        Replies(cache, must_exist=server is None),
+        category,
+        connect=None if server is None else server.engine,
+        spending=spending or Spending(),
+        is_partial=partial,
+    )

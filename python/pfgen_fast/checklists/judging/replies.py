@@ -1,0 +1,234 @@
+"""What a judge's reply says: a verdict for each question, or the fault because of which the reply cannot be used.
+
+Nothing is guessed from half a reply. A reply is a stranger's text: it is read in linear time, and what is nested too
+deeply or has numbers of too many digits does not parse, with every version of Python alike. Rules: docs/checklists.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..suite import LEVELS
+
+Fault = Literal["form", "number", "ids", "value"]
+"""Why a reply cannot be used: it is no list of objects, has too few or too many, names other questions, or has a
+verdict that is no level. Faults are looked for in this order."""
+
+_MAX_DEPTH = 500
+"""How deep JSON may be nested; every version of Python can read that much."""
+
+_MAX_LITERAL_DEPTH = 100
+_MAX_LITERAL_CHARACTERS = 1_000_000
+_MAX_DIGITS = 300
+"""Longer whole numbers are read as floats, because Python converts long ones slowly, or not at all."""
+
+_LEVEL_TOLERANCE = 1e-9
+_HIGHEST_RATING = 10.0
+
+_JSON_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_LANGUAGE = re.compile(r"[\w.+#-]*")
+_DIGITS = re.compile(r"[0-9]{1,9}")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
+
+_LITERAL_TOKEN = re.compile(
+    r"""
+    (?P<blank> \s+ | \#[^\n]* )
+    | (?P<text> [rRuUbB]{0,2} (?: '''(?:[^\\']|\\.|'(?!''))*''' | \"\"\"(?:[^\\"]|\\.|"(?!""))*\"\"\"
+                                | '(?:[^\\'\n]|\\.)*' | "(?:[^\\"\n]|\\.)*" ) )
+    | (?P<number> [-+]? (?: [0-9][0-9_]{0,99}\.?[0-9]{0,100} | \.[0-9]{1,100} ) (?:[eE][-+]?[0-9]{1,3})? (?!\w) )
+    | (?P<name> (?: None | True | False ) (?!\w) )
+    | (?P<open> [\[({] ) | (?P<close> [\])}] ) | (?P<separator> [,:] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""What may stand in a Python literal. No operators: Python's parser takes long chains of them badly."""
+
+
+@dataclass(frozen=True)
+class ParsedReply:
+    """What a reply says.
+
+    Attributes:
+        verdicts: A level for each question in their order, or one overall rating; None if the reply cannot be used.
+        reasons: The judge's reason for each verdict; None where it gave none. Empty if the reply cannot be used.
+        fault: Why the reply cannot be used.
+    """
+
+    verdicts: tuple[float, ...] | None
+    reasons: tuple[str | None, ...] = ()
+    fault: Fault | None = None
+
+
+def parse_reply(text: str, n_questions: int, levels: Sequence[float] = LEVELS) -> ParsedReply:
+    """Reads the verdicts of a reply to a request with a checklist.
+
+    Args:
+        text: The reply: a list of objects with `checklist_id`, `evaluation_score` and perhaps `reason`, as JSON or as a
+            Python literal, in a fence or among other words.
+        n_questions: The number of questions.
+        levels: The verdicts that there are.
+
+    Example:
+        >>> parse_reply('[{"checklist_id": 0, "reason": "Clear.", "evaluation_score": 0.75}]', 1)
+        ParsedReply(verdicts=(0.75,), reasons=('Clear.',), fault=None)
+        >>> parse_reply("I would rather not.", 1).fault
+        'form'
+    """
+    value = _first_that_parses(text, "[", "]")
+    if isinstance(value, dict):
+        lists = [inner for inner in value.values() if isinstance(inner, list)]
+        value = lists[0] if len(lists) == 1 else value
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        return ParsedReply(None, fault="form")
+    if len(value) != n_questions:
+        return ParsedReply(None, fault="number")
+    by_id = {_whole_number(entry.get("checklist_id")): entry for entry in value}
+    first = next((start for start in (0, 1) if by_id.keys() == set(range(start, start + n_questions))), None)
+    if first is None:
+        return ParsedReply(None, fault="ids")
+    in_order = [by_id[first + question] for question in range(n_questions)]
+    verdicts = [_level(entry.get("evaluation_score"), levels) for entry in in_order]
+    if None in verdicts:
+        return ParsedReply(None, fault="value")
+    return ParsedReply(tuple(verdict for verdict in verdicts if verdict is not None), tuple(map(_reason, in_order)))
+
+
+def parse_overall(text: str) -> ParsedReply:
+    """Reads the rating of a reply to a request for one overall rating of 0 to 10.
+
+    Args:
+        text: The reply: one object with `evaluation_score` and perhaps `reason`.
+
+    Example:
+        >>> parse_overall('{"reason": "Good.", "evaluation_score": "8"}').verdicts, parse_overall("8").fault
+        ((8.0,), 'form')
+    """
+    value = _first_that_parses(text, "{", "}")
+    if not isinstance(value, dict):
+        return ParsedReply(None, fault="form")
+    rating = _number(value.get("evaluation_score"))
+    if rating is None or not 0 <= rating <= _HIGHEST_RATING:
+        return ParsedReply(None, fault="value")
+    return ParsedReply((rating,), (_reason(value),))
+
+
+class _Unparsed(Exception):
+    pass
+
+
+def _first_that_parses(text: str, opening: str, closing: str) -> Any:
+    """The value of a reply by the first way that works; None if none does."""
+    text = _without_fence(text.strip())
+    begin, end = text.find(opening), text.rfind(closing)
+    part = text[begin : end + 1] if 0 <= begin < end else ""
+    for parse, source in ((_json, text), (_json, part), (_literal, part)):
+        try:
+            return parse(source)
+        except _Unparsed:
+            continue
+    return None
+
+
+def _without_fence(text: str) -> str:
+    if not (text.startswith("```") and text.endswith("```") and len(text) >= 6):
+        return text
+    inside = text[3:-3]
+    language = _LANGUAGE.match(inside)
+    return inside[language.end() if language else 0 :].strip()
+
+
+def _json(text: str) -> Any:
+    if _is_deeper_than(_MAX_DEPTH, _json_brackets(text)):
+        raise _Unparsed
+    try:
+        return json.loads(text, strict=False, parse_int=_int)
+    except (ValueError, RecursionError):
+        raise _Unparsed from None
+
+
+def _json_brackets(text: str) -> Iterator[int]:
+    for match in _JSON_STRUCTURE.finditer(text):
+        if match[0] in "[{":
+            yield 1
+        elif match[0] in "]}":
+            yield -1
+
+
+def _is_deeper_than(limit: int, brackets: Iterator[int]) -> bool:
+    depth = 0
+    for step in brackets:
+        depth += step
+        if depth > limit:
+            return True
+    return False
+
+
+def _int(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+
+
+def _literal(text: str) -> Any:
+    if len(text) >= _MAX_LITERAL_CHARACTERS or _is_deeper_than(_MAX_LITERAL_DEPTH, _literal_brackets(text)):
+        raise _Unparsed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes that Python does not know, which stay as they are
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise _Unparsed from None
+
+
+def _literal_brackets(text: str) -> Iterator[int]:
+    """The brackets outside of texts; raises where something stands that is no plain literal."""
+    position, may_be_signed = 0, True
+    while position < len(text):
+        match = _LITERAL_TOKEN.match(text, position)
+        if match is None or (match.lastgroup == "number" and match[0][0] in "+-" and not may_be_signed):
+            raise _Unparsed
+        if match.lastgroup in ("open", "close"):
+            yield 1 if match.lastgroup == "open" else -1
+        if match.lastgroup != "blank":
+            may_be_signed = match.lastgroup in ("open", "separator")
+        position = match.end()
+
+
+def _whole_number(value: Any) -> int | None:
+    """An ID of a question: a whole number, or digits as text."""
+    if isinstance(value, str):
+        digits = value.strip()
+        return int(digits) if _DIGITS.fullmatch(digits) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else None
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, or one as text; a boolean is none."""
+    if isinstance(value, str):
+        return float(value) if _NUMBER.fullmatch(value := value.strip()) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _level(value: Any, levels: Sequence[float]) -> float | None:
+    number = _number(value)
+    if number is None:
+        return None
+    return next((float(level) for level in levels if abs(level - number) <= _LEVEL_TOLERANCE), None)
+
+
+def _reason(entry: dict[Any, Any]) -> str | None:
+    reason = entry.get("reason")
+    return reason if isinstance(reason, str) else None

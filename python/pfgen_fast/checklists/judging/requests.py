@@ -1,0 +1,222 @@
+"""What a judge is sent for an answer: the suite's prompts, filled in once and in one pass, and a seed for each try.
+
+Profile `plain` shows the answer as it is; `upstream` as HelloBench's code does: its words joined by single blanks, so
+that the judge never sees a line break. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal, get_args
+
+from ...errors import ChecklistError
+from ...generation.prompts import sampling_seed
+from ...judging.requests import Judge, JudgeRequest
+from ...judging.template import Template
+from ..judgements import Method
+from ..suite import Checklist, ChecklistSuite, TaskKey, sha256_of
+from ..words import Counter, counter_name, first_words, has_nltk, words
+from .replies import ParsedReply, parse_overall, parse_reply
+
+Profile = Literal["plain", "upstream"]
+PROFILES: tuple[Profile, ...] = get_args(Profile)
+METHODS: tuple[Method, ...] = get_args(Method)
+
+MAX_TOKENS = 4096
+"""The most tokens of a judge's reply by default."""
+
+MAX_REQUEST_BYTES = 4 << 20
+"""A request of more is not sent: no judge reads it, and a file of replies could not hold it in a line."""
+
+_WORDS_SHOWN = 16_000
+"""Upstream cuts answers of 15,001 words or more to this many, so only answers of more are really cut."""
+
+_UPSTREAM_SEED = 42
+_SEEDS_OF_A_RATING = 1000
+"""How far the seeds of two ratings are apart in profile `upstream`."""
+
+_ANSWERS_AT_HAND = 1024
+"""So many answers are kept as they are shown, because NLTK takes long for them."""
+
+_PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
+
+
+def usual_temperature(profile: Profile, n_ratings: int = 1) -> float:
+    """A judge's temperature unless another is given: at 0, several ratings would be equal."""
+    if profile == "upstream":
+        return 0.8
+    return 0.0 if n_ratings == 1 else 1.0
+
+
+@dataclass(frozen=True)
+class Wording:
+    """How a judge is asked about answers, and how its replies are read.
+
+    Attributes:
+        suite: Its prompts are sent.
+        judge: The judge.
+        profile: How an answer is shown.
+        method: Whether the judge is asked about each question, or for one overall rating.
+        seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number, 42 by default.
+
+    Raises:
+        ChecklistError: The suite has no prompt for the method, or a prompt has an unknown place, or the seed is no
+            number where it must be one.
+    """
+
+    suite: ChecklistSuite
+    judge: Judge
+    profile: Profile = "plain"
+    method: Method = "checklist"
+    seed: str = ""
+
+    def __post_init__(self) -> None:
+        values = dict.fromkeys(("instruction", "response", "checklists", "num_checklist"), "")
+        for template in (self._user, self._system):
+            if template is not None:
+                filled(template.text, values)
+        if self.profile == "upstream":
+            _ = self._first_upstream_seed
+
+    @cached_property
+    def profile_name(self) -> str:
+        """The profile, with the counter of words that it depends on.
+
+        `plain` cuts long answers only, at a word of the suite's counter.
+        """
+        return f"{self.profile} ({counter_name(self._counter)})" if self.profile == "upstream" else self.profile
+
+    @cached_property
+    def prompt_sha256(self) -> str:
+        """The hash of the prompts, the method, the profile and the counter of words."""
+        prompts = [None if template is None else template.text for template in (self._system, self._user)]
+        return sha256_of(json.dumps([self.method, self.profile, self._counter, *prompts]))
+
+    def shown(self, response: str) -> tuple[str, bool]:
+        """An answer as the judge sees it, and whether that is its beginning only."""
+        return _shown(response, self.profile, self._counter)
+
+    def request(
+        self,
+        task: TaskKey,
+        instruction: str,
+        checklist: Checklist,
+        response: str,
+        *,
+        try_number: int = 1,
+        rating: int = 1,
+    ) -> JudgeRequest:
+        """The request about an answer.
+
+        Args:
+            task: The ID and the length of the task, which the seed depends on.
+            instruction: The instruction that was answered.
+            checklist: The questions.
+            response: The answer.
+            try_number: The number of the try, from 1.
+            rating: The number of the rating, from 1.
+        """
+        values = {
+            "instruction": instruction,
+            "response": self.shown(response)[0],
+            "checklists": _listed(checklist, self.method),
+            "num_checklist": str(len(checklist.questions)),
+        }
+        system = None if self._system is None else filled(self._system.text, values)
+        id, length = task
+        name = f"try {try_number} of rating {rating} of {id}{f' ({length})' if length else ''}"
+        return self.judge.request(
+            filled(self._user.text, values), seed=self._seed(task, try_number, rating), name=name, system=system
+        )
+
+    def parse(self, reply: str, checklist: Checklist) -> ParsedReply:
+        """The verdicts of a reply, or the fault because of which it has none."""
+        if self.method == "checklist":
+            return parse_reply(reply, len(checklist.questions), self.suite.levels)
+        return parse_overall(reply)
+
+    def zeros(self, checklist: Checklist) -> tuple[float, ...]:
+        """What an answer gets that is worth nothing."""
+        return (0.0,) * (len(checklist.questions) if self.method == "checklist" else 1)
+
+    @cached_property
+    def _user(self) -> Template:
+        prompts = self.suite.prompts
+        by_method = {
+            "checklist": prompts.user,
+            "llm-eval": prompts.overall_user,
+            "llm-eval-c": prompts.overall_with_checklist_user,
+        }
+        found = by_method[self.method]
+        if found is None:
+            raise ChecklistError(f"the suite {self.suite.name} has no prompt for the method {self.method}")
+        return found
+
+    @cached_property
+    def _system(self) -> Template | None:
+        prompts = self.suite.prompts
+        return {"checklist": prompts.system, "llm-eval": prompts.overall_system}.get(self.method)
+
+    @cached_property
+    def _counter(self) -> Counter:
+        own: Counter = "characters" if self.suite.words == "characters" else "regex"
+        return "nltk" if self.profile == "upstream" and has_nltk() else own
+
+    @cached_property
+    def _first_upstream_seed(self) -> int:
+        try:
+            return int(self.seed or _UPSTREAM_SEED)
+        except ValueError:
+            raise ChecklistError("--seed: expected a whole number for the profile upstream") from None
+
+    def _seed(self, task: TaskKey, try_number: int, rating: int) -> int:
+        if self.profile == "upstream":
+            return self._first_upstream_seed + try_number - 1 + _SEEDS_OF_A_RATING * (rating - 1)
+        id, length = task
+        return sampling_seed(json.dumps([self.seed, id, length, rating]), try_number)
+
+
+@lru_cache(maxsize=_ANSWERS_AT_HAND)
+def _shown(response: str, profile: Profile, counter: Counter) -> tuple[str, bool]:
+    if profile == "upstream":
+        found = words(response, counter)
+        return " ".join(found[:_WORDS_SHOWN]), len(found) > _WORDS_SHOWN
+    beginning = first_words(response, _WORDS_SHOWN, "characters" if counter == "characters" else "regex")
+    return beginning, len(beginning) < len(response)
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Fills in a template that is written as a Python format string: places in braces, doubled braces for single ones.
+
+    All places are filled in one pass, so braces in the values mean nothing.
+
+    Raises:
+        ChecklistError: There is no value for a place.
+
+    Example:
+        >>> filled('{{"response": {response}}}', {"response": "{response} {{"})
+        '{"response": {response} {{}'
+    """
+
+    def piece(match: re.Match[str]) -> str:
+        name = match[1]
+        if name is None:
+            return match[0][0]
+        if name not in values:
+            known = ", ".join(f"{{{place}}}" for place in values)
+            raise ChecklistError(f"a prompt has the unknown place {match[0]}; there are {known}")
+        return values[name]
+
+    return _PLACE.sub(piece, text)
+
+
+def _listed(checklist: Checklist, method: Method) -> str:
+    """The questions as JSON: with their IDs where each is asked."""
+    if method == "llm-eval-c":
+        return json.dumps(checklist.questions, ensure_ascii=False)
+    listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]
+    return json.dumps(listed, ensure_ascii=False)

@@ -1,0 +1,318 @@
+"""A run with what a judge replied about its answers: which requests are open, and which judgements follow.
+
+Judgements are derived from stored replies alone, so they are the same however often asking was interrupted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ...errors import ChecklistError
+from ...judging.replies import Replies
+from ...judging.requests import Judge, JudgeRequest
+from ..judgements import AnswerKey, Judgement, Method
+from ..runs import Answer, Run
+from ..suite import ChecklistSuite, Task
+from .replies import ParsedReply
+from .requests import MAX_REQUEST_BYTES, MAX_TOKENS, Profile, Wording, usual_temperature
+
+Empty = Literal["judge", "zero"]
+"""What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
+
+_N_NAMED = 3
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """How answers are judged.
+
+    Attributes:
+        model: The judge's name on the server.
+        profile: How an answer is shown to the judge.
+        method: Whether the judge is asked about each question, or for one overall rating.
+        n_tries: How often it is asked at most, as long as its reply cannot be used.
+        n_ratings: How many ratings each answer gets, each with other seeds.
+        temperature: The judge's temperature; by default as `requests.usual_temperature` says.
+        max_tokens: The maximum number of tokens in a reply.
+        seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
+        empty: What happens to an empty answer.
+        areas: Only answers to tasks of these areas are judged; all if there are none.
+
+    Raises:
+        ChecklistError: The judge has no name, or a number is below 1.
+    """
+
+    model: str
+    profile: Profile = "plain"
+    method: Method = "checklist"
+    n_tries: int = 3
+    n_ratings: int = 1
+    temperature: float | None = None
+    max_tokens: int = MAX_TOKENS
+    seed: str = ""
+    empty: Empty = "judge"
+    areas: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise ChecklistError("the judge has no name; expected that of a model on its server")
+        if self.n_tries < 1 or self.n_ratings < 1:
+            raise ChecklistError(f"tries {self.n_tries}, ratings {self.n_ratings}: expected at least 1 of each")
+
+    @property
+    def judge(self) -> Judge:
+        """The judge with its sampling parameters."""
+        temperature = self.temperature
+        if temperature is None:
+            temperature = usual_temperature(self.profile, self.n_ratings)
+        return Judge(self.model, temperature, self.max_tokens)
+
+    def wording(self, suite: ChecklistSuite) -> Wording:
+        """How the judge is asked.
+
+        Raises:
+            ChecklistError: The suite lacks a prompt or the area, or the seed is no number where it must be one.
+        """
+        from ...evaluators.naming import unknown_name
+
+        for area in self.areas:
+            if area not in suite.areas:
+                raise ChecklistError(unknown_name("area", area, suite.areas))
+        return Wording(suite, self.judge, self.profile, self.method, self.seed)
+
+
+class Rating:
+    """One rating of one answer: its requests, one for each try. Long texts are put together only to be sent."""
+
+    def __init__(self, answer: Answer, task: Task, number: int, run: RunToJudge) -> None:
+        self.answer, self.task, self.number = answer, task, number
+        self._run = run
+        self._keys: list[str] = []
+        self._parsed: list[ParsedReply] = []
+
+    @property
+    def wording(self) -> Wording:
+        """How the judge is asked."""
+        return self._run.wording
+
+    @property
+    def replies(self) -> Replies:
+        """Where its replies are stored."""
+        return self._run.replies
+
+    def next_key(self) -> str | None:
+        """The key of the request that is open; None if the rating is decided."""
+        if self._is_given:
+            return None
+        last = self._last()
+        if last is not None and last.fault is None:
+            return None
+        return self._key(len(self._parsed)) if len(self._parsed) < self._run.options.n_tries else None
+
+    def next_request(self) -> JudgeRequest:
+        """The request that is open."""
+        return self._request(len(self._parsed))
+
+    def known_keys(self) -> Iterator[str]:
+        """The keys of all requests that may have been sent for this rating."""
+        if not self._is_given:
+            yield from map(self._key, range(max(self._run.options.n_tries, len(self._parsed))))
+
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+        return self._request(number - 1)
+
+    def judgement(self) -> Judgement | None:
+        """The judgement that follows from the replies; None as long as a request is open."""
+        if self.next_key() is not None:
+            return None
+        wording = self.wording
+        checklist = wording.suite.checklist(self.task)
+        said = self._last()
+        version = self.replies.details(self._keys[len(self._parsed) - 1]).version if self._parsed else None
+        if said is None:  # an empty answer that is given a zero
+            said = ParsedReply(wording.zeros(checklist))
+        return Judgement(
+            id=self.task.id,
+            length=self.task.length,
+            trial=self.answer.trial,
+            response_sha256=self.answer.sha256,
+            judge=wording.judge.model,
+            version=version,
+            method=wording.method,
+            rating=self.number,
+            scores=said.verdicts,
+            reasons=said.reasons,
+            prompt_sha256=wording.prompt_sha256,
+            checklist_sha256=checklist.sha256,
+            tries=len(self._parsed),
+            fault=said.fault,
+            cut=bool(self._parsed) and wording.shown(self.answer.response)[1],
+            profile=wording.profile_name,
+            temperature=wording.judge.temperature,
+        )
+
+    @property
+    def _is_given(self) -> bool:
+        return self._run.options.empty == "zero" and not self.answer.response.strip()
+
+    def _last(self) -> ParsedReply | None:
+        """The reply that decides so far; those of further tries than are allowed now count too."""
+        checklist = self.wording.suite.checklist(self.task)
+        while not self._parsed or self._parsed[-1].fault is not None:
+            reply = None if self._is_given else self.replies.get(self._key(len(self._parsed)))
+            if reply is None:
+                break
+            self._parsed.append(self.wording.parse(reply, checklist))
+        return self._parsed[-1] if self._parsed else None
+
+    def _key(self, index: int) -> str:
+        while len(self._keys) <= index:
+            self._keys.append(self._request(len(self._keys)).key)
+        return self._keys[index]
+
+    def _request(self, index: int) -> JudgeRequest:
+        wording = self.wording
+        return wording.request(
+            self.task.key,
+            self.task.instruction or "",
+            wording.suite.checklist(self.task),
+            self.answer.response,
+            try_number=index + 1,
+            rating=self.number,
+        )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the judging of a run is.
+
+    Attributes:
+        n_ratings: How many ratings there are to be.
+        n_judged: How many have verdicts.
+        n_given: How many of these are zeros of empty answers, about which nobody was asked.
+        unjudged: The IDs of the tasks whose judge gave no usable reply, with the last fault.
+        n_open: How many have no reply yet.
+        n_cut: In how many judgements the judge saw the beginning of the answer only.
+        versions: How many judgements are of each version of the judge; None for an unknown one.
+    """
+
+    n_ratings: int
+    n_judged: int
+    n_given: int
+    unjudged: tuple[tuple[str, str], ...]
+    n_open: int
+    n_cut: int
+    versions: tuple[tuple[str | None, int], ...]
+
+
+@dataclass(eq=False)
+class RunToJudge:
+    """A run and what a judge replied about its answers.
+
+    Attributes:
+        run: The run.
+        wording: How the judge is asked.
+        options: How often it is asked, and about which answers.
+        replies: The stored replies.
+        only: Only these answers; None for all.
+        ratings: The ratings that there are to be.
+        too_long: The IDs of the tasks whose answers are too long to be sent.
+        covered: The answers that are judged, with those that are too long.
+        faults: A sentence for each line of the file of answers that cannot be read.
+
+    Raises:
+        ChecklistError: The run has no answers, or a task has no whole instruction.
+    """
+
+    run: Run
+    wording: Wording
+    options: JudgeOptions
+    replies: Replies
+    only: frozenset[AnswerKey] | None = None
+    ratings: list[Rating] = field(init=False)
+    too_long: tuple[str, ...] = field(init=False)
+    covered: frozenset[AnswerKey] = field(init=False)
+    faults: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        suite = self.wording.suite
+        self.faults = []
+        answers = self.run.answers(suite, on_fault=self.faults.append)
+        if not answers and self.faults:
+            raise ChecklistError(self.faults[0])
+        if not answers:
+            raise ChecklistError(f"{self.run.folder}: holds no answers; expected answers.jsonl to judge")
+        chosen = self._chosen(suite, answers.values())
+        refuse_without_instruction([task for _, task in chosen], str(self.run.folder))
+        self.covered = frozenset(answer.key for answer, _ in chosen)
+        fits = [self._fits(*pair) for pair in chosen]
+        self.too_long = tuple(answer.id for (answer, _), fit in zip(chosen, fits, strict=True) if not fit)
+        numbers = range(1, self.options.n_ratings + 1)
+        fitting = [pair for pair, fit in zip(chosen, fits, strict=True) if fit]
+        self.ratings = [Rating(answer, task, number, self) for answer, task in fitting for number in numbers]
+
+    def open_ratings(self) -> list[Rating]:
+        """The ratings that need another reply."""
+        return [rating for rating in self.ratings if rating.next_key() is not None]
+
+    def judgements(self) -> list[Judgement]:
+        """The judgements that follow from the replies, in the order of the answers."""
+        found = [judgement for rating in self.ratings if (judgement := rating.judgement()) is not None]
+        versions = Counter(judgement.version for judgement in found if judgement.tries)
+        if not versions:
+            return found
+        # A zero that nobody was asked about would be the same with any version, so it makes no second one in a table.
+        usual = min(versions, key=lambda version: (-versions[version], version or ""))
+        return [judgement if judgement.tries else replace(judgement, version=usual) for judgement in found]
+
+    def standing(self) -> Standing:
+        """How far the judging is."""
+        found = self.judgements()
+        judged = [judgement for judgement in found if judgement.scores is not None]
+        versions = Counter(judgement.version for judgement in judged if judgement.tries)
+        return Standing(
+            n_ratings=len(self.ratings),
+            n_judged=len(judged),
+            n_given=sum(judgement.tries == 0 for judgement in judged),
+            unjudged=tuple((one.id, one.fault or "") for one in found if one.scores is None),
+            n_open=len(self.ratings) - len(found),
+            n_cut=sum(judgement.cut for judgement in judged),
+            versions=tuple(sorted(versions.items(), key=lambda pair: (-pair[1], pair[0] or ""))),
+        )
+
+    def _chosen(self, suite: ChecklistSuite, answers: Iterable[Answer]) -> list[tuple[Answer, Task]]:
+        pairs = [(answer, suite.task(answer.id, answer.length, str(self.run.folder))) for answer in answers]
+        areas = self.options.areas
+        return [
+            (answer, task)
+            for answer, task in pairs
+            if (not areas or task.area in areas) and (self.only is None or answer.key in self.only)
+        ]
+
+    def _fits(self, answer: Answer, task: Task) -> bool:
+        """Whether a request about the answer is short enough; only one about a long text is put together."""
+        if len(answer.response) + len(task.instruction or "") < MAX_REQUEST_BYTES // 8:
+            return True
+        shown, _ = self.wording.shown(answer.response)
+        return len(shown.encode("utf-8", "replace")) + len((task.instruction or "").encode()) <= MAX_REQUEST_BYTES
+
+
+def refuse_without_instruction(tasks: Sequence[Task], where: str) -> None:
+    """Raises ChecklistError if a task has no whole instruction, because a judge cannot be asked about its answer."""
+    lacking = list(dict.fromkeys(task.id for task in tasks if not task.is_whole))
+    if lacking:
+        raise ChecklistError(
+            f"{where}: the suite lacks the whole instruction of {len(lacking):,} tasks, {first_names(lacking)}; "
+            "expected one for each answer that a judge is asked about (--area judges those of some areas)"
+        )
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first three names, for a sentence."""
+    from ...files.foreign_text import in_one_line
+
+    return ("such as " if len(names) > _N_NAMED else "") + ", ".join(map(in_one_line, names[:_N_NAMED]))

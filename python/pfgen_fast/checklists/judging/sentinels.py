@@ -1,0 +1,98 @@
+"""Sentinels: some answers, chosen by hash, that the same judge is asked about anew on each call.
+
+What it says then, beside what it said before, shows whether the judge behind a name has changed. Each round is a pair
+of files below the run's folder: `sentinels/001-replies.jsonl`, and the judgements that follow, `sentinels/001.jsonl`,
+which come last; so a round without them was interrupted, and is continued.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...judging.replies import Replies
+from ..judgement_files import write_judgements
+from ..judgements import AnswerKey, Judgement
+from ..suite import sha256_of
+from .runs_to_judge import RunToJudge
+
+FOLDER = "sentinels"
+_ROUND = re.compile(r"(\d{3,6})-replies\.jsonl")
+
+
+@dataclass(frozen=True, eq=False)
+class Sentinel:
+    """One round of a run.
+
+    Attributes:
+        before: The run, with the replies that decide.
+        now: The same answers with new replies.
+        path: The file of the judgements that follow from the new replies.
+    """
+
+    before: RunToJudge
+    now: RunToJudge
+    path: Path
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all answers of the round are decided."""
+        return not self.now.open_ratings()
+
+    def sides(self) -> tuple[list[Judgement], list[Judgement]]:
+        """What the judge said of these answers before, and now; in the same order."""
+        keys = self.now.covered
+        of_before = {
+            judgement.key: judgement
+            for judgement in self.before.judgements()
+            if judgement.key in keys and judgement.rating == 1
+        }
+        now = [judgement for judgement in self.now.judgements() if judgement.key in of_before]
+        return [of_before[judgement.key] for judgement in now], now
+
+    @property
+    def n_equal(self) -> int:
+        """How many answers got the same verdicts as before."""
+        return sum(before.scores == now.scores for before, now in zip(*self.sides(), strict=True))
+
+    def write(self) -> bool:
+        """Writes the judgements of a complete round; returns whether it is one."""
+        if self.is_complete:
+            write_judgements(self.path, self.now.judgements())
+        return self.is_complete
+
+
+def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
+    """Opens the next round of a run, or the last one if it was interrupted; None if nothing has been judged before.
+
+    Args:
+        one: The run. Chosen are those of its answers that have judgements by replies.
+        n_answers: How many answers are chosen at most.
+    """
+    judged = [judgement.key for judgement in one.judgements() if judgement.rating == 1 and judgement.tries]
+    chosen = sorted(judged, key=_digest)[:n_answers]
+    if not chosen:
+        return None
+    folder = one.run.folder / FOLDER
+    number = _next_round(folder)
+    now = RunToJudge(
+        one.run,
+        one.wording,
+        replace(one.options, n_ratings=1),
+        Replies(folder / f"{number:03}-replies.jsonl"),
+        frozenset(chosen),
+    )
+    return Sentinel(one, now, folder / f"{number:03}.jsonl")
+
+
+def _digest(key: AnswerKey) -> str:
+    return sha256_of("\0".join(map(str, key)))
+
+
+def _next_round(folder: Path) -> int:
+    begun = [int(match[1]) for path in folder.glob("*.jsonl") if (match := _ROUND.fullmatch(path.name))]
+    if not begun:
+        return 1
+    last = max(begun)
+    return last + 1 if (folder / f"{last:03}.jsonl").exists() else last

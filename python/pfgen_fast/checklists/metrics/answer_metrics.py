@@ -1,0 +1,320 @@
+"""Classic metrics of the answers of runs, answer by answer, and their means by area and by wanted length.
+
+Metrics with references take the `reference` of a task; METEOR is for English only. What cannot be computed of an answer
+is None and not in any mean. Values are shares of 1, except perplexity.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...errors import ChecklistError
+from ...evaluators.naming import unknown_name
+from ..judgements import AnswerKey
+from ..line_files import OnFault
+from ..runs import Run
+from ..suite import ChecklistSuite, Task
+from ..words import Counter, counter_there, words
+from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
+from .error_modes import keys_in_order
+from .tokenizing import Tokenizing, open_tokenizing
+
+Perplexities = Callable[[str], float | None]
+
+METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
+"""The metrics by the names of options; in tables, those that count n-grams have their order in the name."""
+
+_WITH_REFERENCES = ("bleu", "rouge_l", "meteor")
+_USUAL = METRICS[:-1]
+
+
+@dataclass(frozen=True)
+class MetricSet:
+    """Which metrics are computed, and how; see `open_metrics`.
+
+    Attributes:
+        suite: The suite.
+        metrics: The metrics, by the names of options.
+        tokenizing: What tokens are.
+        n: The order of Repetition and Distinct.
+        meteor: METEOR, if it is among the metrics.
+        perplexity: Perplexity, if it is among the metrics.
+        notes: What a reader of the table must know, one sentence each.
+    """
+
+    suite: ChecklistSuite
+    metrics: tuple[str, ...]
+    tokenizing: Tokenizing
+    n: int = MAX_ORDER
+    meteor: Meteor | None = None
+    perplexity: Perplexities | None = None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def counter(self) -> Counter:
+        """How words are counted, for METEOR and for the numbers of words."""
+        return counter_there(self.suite.words)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the metrics in tables."""
+        return tuple(self.name_of(metric) for metric in self.metrics)
+
+    def name_of(self, metric: str) -> str:
+        """The name of a metric in tables."""
+        if metric == "meteor" and self.meteor is not None:
+            return self.meteor.name
+        return {"bleu": f"bleu_{MAX_ORDER}"}.get(metric, f"{metric}_{self.n}" if metric in METRICS[:2] else metric)
+
+    @property
+    def signature(self) -> str:
+        """Everything that the values depend on, besides the answers."""
+        from ... import __version__
+
+        with_meteor = f"|meteor:nltk {self.meteor.version}" if self.meteor else ""
+        perplexity = getattr(self.perplexity, "signature", None)
+        return (
+            f"metrics:{','.join(self.names)}|tokens:{self.tokenizing.signature}{with_meteor}"
+            f"{f'|{perplexity}' if perplexity else ''}|suite:{self.suite.hash[:12]}|pfgen-fast:{__version__}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The metrics of an answer.
+
+    Attributes:
+        key: The answer.
+        task: Its task.
+        words: The number of its words, by the suite's counter.
+        values: Each metric by its name in tables.
+        bleu: What BLEU of a corpus needs of it.
+    """
+
+    key: AnswerKey
+    task: Task
+    words: int
+    values: Mapping[str, float | None]
+    bleu: BleuCounts | None = None
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a metric, and of how many answers."""
+
+    mean: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class MeanMetrics:
+    """The mean metrics of some answers of a model.
+
+    Attributes:
+        n: The number of answers.
+        words: Their mean number of words; None without any.
+        metrics: The mean of each metric over the answers that have it.
+        corpus_bleu: BLEU of all of them together; None if it is not among the metrics.
+    """
+
+    n: int
+    words: float | None
+    metrics: Mapping[str, Mean]
+    corpus_bleu: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The means as JSON values."""
+        metrics = {name: {"mean": one.mean, "n": one.n} for name, one in self.metrics.items()}
+        corpus = {} if self.corpus_bleu is None else {f"corpus_bleu_{MAX_ORDER}": self.corpus_bleu}
+        return {"n": self.n, "words": self.words, **metrics, **corpus}
+
+
+@dataclass(frozen=True)
+class ModelMetrics:
+    """The mean metrics of a model.
+
+    Attributes:
+        model: The key of its run.
+        answers: The metrics of each answer.
+        total: The means over its answers to the tasks of the main table.
+        areas: The same by area.
+        lengths: The means over its answers to the tasks of each length.
+    """
+
+    model: str
+    answers: tuple[Measured, ...]
+    total: MeanMetrics
+    areas: Mapping[str, MeanMetrics]
+    lengths: Mapping[str, MeanMetrics]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The means as JSON values."""
+        return {
+            "model": self.model,
+            "total": self.total.to_dict(),
+            "areas": {area: means.to_dict() for area, means in self.areas.items()},
+            "lengths": {length: means.to_dict() for length, means in self.lengths.items()},
+        }
+
+
+def open_metrics(
+    suite: ChecklistSuite,
+    *,
+    metrics: Sequence[str] | None = None,
+    tokens: str | None = None,
+    n: int = MAX_ORDER,
+    wordnet: Path | None = None,
+    perplexity: Perplexities | None = None,
+) -> MetricSet:
+    """Chooses metrics and makes them ready.
+
+    Args:
+        suite: The suite.
+        metrics: Their names (see `METRICS`); None takes those that the suite and the installed packages allow, and
+            perplexity if it is given.
+        tokens: What tokens are (see `open_tokenizing`); None takes the words of the suite's counter.
+        n: The order of Repetition and Distinct.
+        wordnet: The folder of NLTK's WordNet, for the synonyms of METEOR.
+        perplexity: Computes perplexities, such as a `Perplexity`.
+
+    Raises:
+        ChecklistError: A metric is unknown, or was asked for and cannot be computed.
+    """
+    for metric in metrics or ():
+        if metric not in METRICS:
+            raise ChecklistError(unknown_name("metric", metric, METRICS))
+    if n < 1:
+        raise ChecklistError(f"n-grams: expected an order of at least 1, not {n}")
+    tokenizing = open_tokenizing(tokens, suite)
+    notes = [tokenizing.note] if tokenizing.note else []
+    chosen: list[str] = []
+    meteor = None
+    for metric in dict.fromkeys(metrics or _USUAL):
+        try:
+            _check_metric(metric, suite, perplexity)
+            if metric == "meteor":
+                meteor = Meteor(wordnet)
+        except ChecklistError as error:
+            if metrics is not None or (metric == "meteor" and wordnet is not None):
+                raise
+            notes.append(str(error))
+        else:
+            chosen.append(metric)
+    if perplexity is not None and "ppl" not in chosen:
+        chosen.append("ppl")
+    return MetricSet(suite, tuple(chosen), tokenizing, n, meteor, perplexity, tuple(dict.fromkeys(notes)))
+
+
+def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities | None) -> None:
+    """Raises ChecklistError if a metric cannot be computed."""
+    if metric in _WITH_REFERENCES and not any(task.reference for task in suite.tasks):
+        raise ChecklistError("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
+    if metric == "meteor" and suite.language.partition("-")[0] != "en":
+        raise ChecklistError(f"METEOR is for English only; the suite's language is {suite.language}")
+    if metric == "rouge_l":
+        rouge_l(("a",), [("a",)])  # says what is missing
+    if metric == "ppl" and perplexity is None:
+        raise ChecklistError("perplexity needs a model: expected --perplexity MODEL")
+
+
+def measure(
+    run: Run,
+    measures: MetricSet,
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+    on_fault: OnFault | None = None,
+) -> list[Measured]:
+    """The metrics of the answers of a run, in the order of the suite.
+
+    Args:
+        run: The run.
+        measures: The metrics.
+        on_progress: Called with the number of answers that are done, and of all.
+        on_fault: Is told of answers that break the rules, which are then left out.
+
+    Raises:
+        ChecklistError: The file of answers breaks the rules, or there is none.
+    """
+    suite = measures.suite
+    answers = run.answers(suite, on_fault=on_fault)
+    if not answers:
+        raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
+    references: dict[str, _Reference] = {}
+    found = []
+    for task, key in keys_in_order(suite, answers):
+        reference = None
+        if task.reference and not set(measures.metrics).isdisjoint(_WITH_REFERENCES):
+            reference = references.get(task.reference) or _Reference.of(task.reference, measures)
+            references[task.reference] = reference
+        found.append(_measured(answers[key].response, key, task, measures, reference))
+        if on_progress is not None:
+            on_progress(len(found), len(answers))
+    return found
+
+
+@dataclass(frozen=True)
+class _Reference:
+    """A reference answer, in tokens and in words, which are the same nearly always."""
+
+    tokens: Sequence[Any]
+    words: Sequence[str]
+
+    @classmethod
+    def of(cls, text: str, measures: MetricSet) -> _Reference:
+        return cls(measures.tokenizing.tokens(text), words(text, measures.counter))
+
+
+def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, reference: _Reference | None) -> Measured:
+    tokens, listed = measures.tokenizing.tokens(text), words(text, measures.counter)
+    meteor, perplexity = measures.meteor, measures.perplexity
+    computing: dict[str, Callable[[], float | None]] = {
+        "repetition": lambda: repetition(tokens, measures.n),
+        "distinct": lambda: distinct(tokens, measures.n),
+        "ppl": lambda: perplexity(text) if perplexity else None,
+    }
+    counts = None
+    if reference is not None:
+        if "bleu" in measures.metrics:
+            counts = bleu_counts(tokens, [reference.tokens])
+        computing["bleu"] = lambda: counts.score if counts else None
+        computing["rouge_l"] = lambda: rouge_l(tokens, [reference.tokens])
+        computing["meteor"] = lambda: meteor(listed, [reference.words]) if meteor else None
+    values = {
+        measures.name_of(metric): computing[metric]() if metric in computing else None for metric in measures.metrics
+    }
+    return Measured(key, task, len(listed), values, counts)
+
+
+def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
+    """The mean metrics of a model; parts without any answer are left out."""
+    main = [one for one in answers if one.task.length is None]
+    areas = {area: [one for one in main if one.task.area == area] for area in measures.suite.areas}
+    lengths = {length: [one for one in answers if one.task.length == length] for length in measures.suite.lengths}
+    return ModelMetrics(
+        model,
+        tuple(answers),
+        mean_metrics(main, measures.names),
+        {area: mean_metrics(part, measures.names) for area, part in areas.items() if part},
+        {length: mean_metrics(part, measures.names) for length, part in lengths.items() if part},
+    )
+
+
+def mean_metrics(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
+    """The mean of each metric over the answers that have it; answers count alike."""
+    listed = list(answers)
+    n_words = [one.words for one in listed]
+    return MeanMetrics(
+        len(listed),
+        _mean(n_words).mean,
+        {name: _mean([value for one in listed if (value := one.values[name]) is not None]) for name in names},
+        corpus_bleu(one.bleu for one in listed if one.bleu is not None),
+    )
+
+
+def _mean(values: Sequence[float]) -> Mean:
+    return Mean(math.fsum(values) / len(values) if values else None, len(values))

@@ -1,0 +1,229 @@
+"""Classic metrics of one answer: how much it repeats itself, and how much it shares with reference answers.
+
+Everything is counted on lists of tokens, and the signature of a table says which tokens. BLEU and the n-gram shares
+need no package; ROUGE-L needs rapidfuzz, METEOR needs nltk. What an answer is too short for is None.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import ChecklistError
+from ...files.optional import optional
+
+Tokens = Sequence[Hashable]
+
+MAX_ORDER = 4
+"""The longest n-grams of BLEU."""
+
+
+def ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
+    """How often each n-gram of n tokens stands in a text."""
+    return Counter(zip(*(tokens[start:] for start in range(n)), strict=False))
+
+
+def repetition(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
+    """The share of the different n-grams that stand more than once; None without any n-gram.
+
+    Example:
+        >>> repetition("a b c d a b c d".split())
+        0.25
+    """
+    counts = ngrams(tokens, n)
+    return sum(count > 1 for count in counts.values()) / len(counts) if counts else None
+
+
+def distinct(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
+    """The number of different n-grams over the number of all n-grams; None without any.
+
+    Example:
+        >>> distinct("a b c d a b c d".split())
+        0.8
+    """
+    counts = ngrams(tokens, n)
+    return len(counts) / counts.total() if counts else None
+
+
+@dataclass(frozen=True)
+class BleuCounts:
+    """What BLEU needs to know of an answer; the counts of a corpus are the sum of those of its answers.
+
+    Attributes:
+        matches: For each order, how many n-grams of the answer a reference has, too, as often as it has them.
+        possible: For each order, how many n-grams the answer has.
+        n_tokens: The length of the answer.
+        n_reference_tokens: The length of its shortest reference.
+    """
+
+    matches: tuple[int, ...]
+    possible: tuple[int, ...]
+    n_tokens: int
+    n_reference_tokens: int
+
+    @property
+    def score(self) -> float:
+        """BLEU without smoothing, 0 to 1: 0 as soon as an order has no match."""
+        if not all(self.matches):
+            return 0.0
+        logarithms = (math.log(found / n) for found, n in zip(self.matches, self.possible, strict=True))
+        brevity = min(0.0, 1 - self.n_reference_tokens / self.n_tokens)
+        return math.exp(brevity + math.fsum(logarithms) / len(self.matches))
+
+
+def bleu_counts(tokens: Tokens, references: Iterable[Tokens], max_order: int = MAX_ORDER) -> BleuCounts:
+    """The counts of an answer for BLEU; a reference or more is needed."""
+    listed = list(references)
+    matches = []
+    for order in range(1, max_order + 1):
+        most: Counter[tuple[Hashable, ...]] = Counter()
+        for reference in listed:
+            most |= ngrams(reference, order)
+        matches.append((ngrams(tokens, order) & most).total())
+    possible = tuple(max(len(tokens) - order + 1, 0) for order in range(1, max_order + 1))
+    return BleuCounts(tuple(matches), possible, len(tokens), min(map(len, listed)))
+
+
+def bleu(tokens: Tokens, references: Iterable[Tokens], max_order: int = MAX_ORDER) -> float:
+    """BLEU of an answer without smoothing, with the brevity penalty against the shortest reference.
+
+    Example:
+        >>> round(bleu("the cat lay on the warm mat".split(), ["the cat lay on the mat".split()]), 4)
+        0.6435
+    """
+    return bleu_counts(tokens, references, max_order).score
+
+
+def corpus_bleu(counts: Iterable[BleuCounts]) -> float | None:
+    """BLEU of several answers together, from their counts; None without any answer."""
+    listed = list(counts)
+    if not listed:
+        return None
+    matches = zip(*(one.matches for one in listed), strict=True)
+    possible = zip(*(one.possible for one in listed), strict=True)
+    n_tokens = sum(one.n_tokens for one in listed)
+    n_reference_tokens = sum(one.n_reference_tokens for one in listed)
+    return BleuCounts(tuple(map(sum, matches)), tuple(map(sum, possible)), n_tokens, n_reference_tokens).score
+
+
+def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
+    """The F1 of the longest common subsequence of tokens; that of the best reference.
+
+    Raises:
+        ChecklistError: The package rapidfuzz is missing.
+
+    Example:
+        >>> rouge_l("b a d c".split(), ["a b c d".split()])
+        0.5
+    """
+    similarity = optional(
+        "rapidfuzz.distance.LCSseq", extra="metrics", needed_for="ROUGE-L", error=ChecklistError
+    ).similarity
+    return max(
+        2 * similarity(tokens, reference) / (len(tokens) + len(reference)) if tokens and reference else 0.0
+        for reference in references
+    )
+
+
+class Meteor:
+    """METEOR as NLTK computes it (alpha 0.9, beta 3, gamma 0.5), for English only.
+
+    Words match if they are equal, or have the same Porter stem, or if their stems (as NLTK has it) are synonyms in
+    WordNet, if its files are there.
+
+    Args:
+        wordnet: The folder of NLTK's WordNet (with `lexnames`); None leaves synonyms out.
+
+    Attributes:
+        name: The name in tables, which says whether synonyms match.
+
+    Raises:
+        ChecklistError: The package nltk is missing, or the folder does not hold WordNet.
+
+    Example:
+        >>> meteor = Meteor()
+        >>> meteor.name, round(meteor("cats sat down".split(), ["the cat sat down".split()]), 4)
+        ('meteor (no synonyms)', 0.755)
+    """
+
+    def __init__(self, wordnet: Path | None = None) -> None:
+        module = _nltk("nltk.translate.meteor_score")
+        self._score: Callable[..., float] = module.single_meteor_score
+        self._stemmer = _KeptStems()
+        self._wordnet: Any = _NoSynonyms() if wordnet is None else _wordnet(wordnet)
+        self.name = "meteor" if wordnet else "meteor (no synonyms)"
+
+    @property
+    def version(self) -> str:
+        """The version of nltk."""
+        return str(_nltk("nltk").__version__)
+
+    def close(self) -> None:
+        """Closes the files of WordNet."""
+        _close(self._wordnet)
+
+    def __call__(self, words: Sequence[str], references: Iterable[Sequence[str]]) -> float:
+        """The score against the best of the references, 0 to 1."""
+        return max(
+            self._score(reference, words, stemmer=self._stemmer, wordnet=self._wordnet) for reference in references
+        )
+
+
+class _KeptStems:
+    """Porter's stemmer, which is asked once for each word: it would take most of the time."""
+
+    def __init__(self) -> None:
+        self._stem: Callable[[str], str] = _nltk("nltk.stem.porter").PorterStemmer().stem
+        self._kept: dict[str, str] = {}
+
+    def stem(self, word: str) -> str:
+        found = self._kept.get(word)
+        if found is None:
+            found = self._kept[word] = self._stem(word)
+        return found
+
+
+class _NoSynonyms:
+    """A WordNet that knows no word, so that NLTK's last stage matches nothing."""
+
+    def synsets(self, word: str) -> tuple[()]:
+        return ()
+
+
+def _wordnet(folder: Path) -> Any:
+    """NLTK's reader of WordNet's files."""
+    expected = "expected the folder of NLTK's WordNet, with lexnames and index.noun"
+    for name in ("lexnames", "index.noun"):
+        if not (folder / name).is_file():
+            raise ChecklistError(f"{folder}: has no file {name}; {expected}")
+    usual = _nltk("nltk.corpus.reader.wordnet").WordNetCorpusReader
+    # For other languages, NLTK would search its own data for another WordNet to compare this one with.
+    reader: Any = type("EnglishWordNet", (usual,), {"map_wn": lambda self, version="wordnet": None})
+    root = str(folder.resolve())
+    known: list[str] = _nltk("nltk.data").path
+    if root not in known:
+        known.append(root)  # NLTK opens nothing elsewhere
+    found = reader.__new__(reader)  # so that files are closed that it opened before it failed
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it knows English alone
+            found.__init__(root, omw_reader=None)
+        found.synsets("word")
+    except Exception as error:  # NLTK's reader raises whatever comes up in files that are not WordNet's
+        _close(found)
+        raise ChecklistError(f"{folder}: cannot be read as WordNet ({type(error).__name__}); {expected}") from None
+    return found
+
+
+def _close(wordnet: Any) -> None:
+    for file in getattr(wordnet, "_data_file_map", {}).values():
+        file.close()
+
+
+def _nltk(module: str) -> Any:
+    return optional(module, extra="metrics", needed_for="METEOR", error=ChecklistError)

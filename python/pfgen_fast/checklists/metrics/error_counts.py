@@ -1,0 +1,190 @@
+"""How often each error stands in the answers of a model: for all its answers, by area, and by wanted length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .error_modes import AnswerErrors, ErrorRules, counted_signals
+from .lengths import LengthFigures, length_figures
+
+_MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
+    "repetition": lambda one: one.is_repetition,
+    "rejection": lambda one: (one.rejection is not None) if one.has_text else None,
+    "cut_off": lambda one: (one.cut_off is not None) if one.has_text else None,
+    "filtered": lambda one: one.is_filtered,
+    "empty": lambda one: one.is_empty,
+    "signals": lambda one: bool(one.signals) if one.has_text else None,
+}
+MODES = tuple(_MODES)
+"""The errors in the order of tables; `signals` are none, but are shown beside them."""
+
+
+def named_errors(one: AnswerErrors) -> tuple[str, ...]:
+    """The names of all errors and signals of an answer."""
+    return (*(mode for mode, is_there in _MODES.items() if mode != "signals" and is_there(one)), *one.signals)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """In how many answers an error is.
+
+    Attributes:
+        count: The answers with it.
+        n: The answers of which it is known.
+    """
+
+    count: int
+    n: int
+
+    @property
+    def percent(self) -> float | None:
+        """The share in percent; None if it is known of no answer."""
+        return 100 * self.count / self.n if self.n else None
+
+
+@dataclass(frozen=True)
+class ErrorCounts:
+    """What is wrong with some answers of a model.
+
+    Attributes:
+        n: The number of the answers.
+        shares: For each mode, in how many of them it is.
+        cut_off_by_limit: How many ended at the limit of tokens, as the server said.
+        longest_run: The largest number of equal sentences in a row; None without any text.
+        signals: How many answers each signal is in.
+        n_claims: How many answers say how long they are.
+        n_wrong_claims: How many of these are more than a tenth off.
+        mean_claim_error: The mean of |claimed - counted|; None without claims.
+        length: How the wanted lengths are met; None if none was wanted, or no number of words is known.
+    """
+
+    n: int
+    shares: Mapping[str, Share]
+    cut_off_by_limit: int
+    longest_run: int | None
+    signals: Mapping[str, int]
+    n_claims: int
+    n_wrong_claims: int
+    mean_claim_error: float | None
+    length: LengthFigures | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as JSON values."""
+        found: dict[str, Any] = {"n": self.n}
+        for mode, share in self.shares.items():
+            found[mode] = {"count": share.count, "n": share.n, "percent": share.percent}
+        length = self.length
+        return {
+            **found,
+            "cut_off_by_limit": self.cut_off_by_limit,
+            "longest_run": self.longest_run,
+            "signals_found": dict(self.signals),
+            "claims": {"count": self.n_claims, "wrong": self.n_wrong_claims, "mean_error": self.mean_claim_error},
+            "length": None
+            if length is None
+            else {
+                "n": length.n,
+                "mean_words": length.mean_words,
+                "mean_absolute_length_error": length.mean_absolute_length_error,
+                "mean_shortfall": length.mean_shortfall,
+                "share_long_enough": length.share_long_enough,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class ModelErrors:
+    """What is wrong with the answers of a model.
+
+    Attributes:
+        model: The key of its run.
+        answers: What was found in each answer.
+        total: The counts of its answers to the tasks of the main table.
+        areas: The same by area.
+        lengths: The counts of its answers to the tasks of each length.
+    """
+
+    model: str
+    answers: tuple[AnswerErrors, ...]
+    total: ErrorCounts
+    areas: Mapping[str, ErrorCounts]
+    lengths: Mapping[str, ErrorCounts]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as JSON values."""
+        return {
+            "model": self.model,
+            "total": self.total.to_dict(),
+            "areas": {area: counts.to_dict() for area, counts in self.areas.items()},
+            "lengths": {length: counts.to_dict() for length, counts in self.lengths.items()},
+        }
+
+    def examples(self, most: int) -> list[dict[str, Any]]:
+        """The first answers with each error: which, and what it was seen by."""
+        return [
+            {"mode": mode, "id": one.key[0], "length": one.key[1], "trial": one.key[2], "seen": seen(one, mode)}
+            for mode in MODES
+            for one in [one for one in self.answers if _MODES[mode](one)][:most]
+        ]
+
+
+def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
+    """Counts the errors of a model; parts without any answer are left out."""
+    main = [one for one in answers if one.task.length is None]
+    areas = {area: [one for one in main if one.task.area == area] for area in rules.suite.areas}
+    lengths = {length: [one for one in answers if one.task.length == length] for length in rules.suite.lengths}
+    return ModelErrors(
+        model,
+        tuple(answers),
+        counts_of(main),
+        {area: counts_of(part) for area, part in areas.items() if part},
+        {length: counts_of(part) for length, part in lengths.items() if part},
+    )
+
+
+def counts_of(answers: Iterable[AnswerErrors]) -> ErrorCounts:
+    """Counts the errors of some answers."""
+    listed = list(answers)
+    claims = [one.claim for one in listed if one.claim is not None]
+    runs = [one.longest_run for one in listed if one.longest_run is not None]
+    errors = [abs(claim.claimed - claim.counted) for claim in claims]
+    wanted = [
+        (one.words, one.task.wanted_words)
+        for one in listed
+        if one.words is not None and one.task.wanted_words is not None
+    ]
+    return ErrorCounts(
+        n=len(listed),
+        shares={mode: _share(map(is_in, listed)) for mode, is_in in _MODES.items()},
+        cut_off_by_limit=sum(one.cut_off == "by its limit" for one in listed),
+        longest_run=max(runs, default=None),
+        signals=counted_signals(listed),
+        n_claims=len(claims),
+        n_wrong_claims=sum(claim.is_wrong for claim in claims),
+        mean_claim_error=math.fsum(errors) / len(errors) if errors else None,
+        length=length_figures(wanted),
+    )
+
+
+def seen(one: AnswerErrors, mode: str) -> str:
+    """What an error of an answer was seen by, in a few words; the text of the answer in it is of a stranger."""
+    if mode == "repetition":
+        if not one.sentence:
+            return f"{one.repeated} times a sentence"
+        run = f", {one.longest_run} in a row" if one.longest_run and one.longest_run > 1 else ""
+        return f"{one.repeated} times{run}: {one.sentence}"
+    if mode == "rejection":
+        return f"begins with: {one.rejection}"
+    if mode == "cut_off":
+        return str(one.cut_off)
+    if mode == "signals":
+        return ", ".join(one.signals)
+    return {"filtered": "equals the answer to another task", "empty": "has no text"}[mode]
+
+
+def _share(values: Iterable[bool | None]) -> Share:
+    known = [value for value in values if value is not None]
+    return Share(sum(known), len(known))

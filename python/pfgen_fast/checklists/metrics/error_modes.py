@@ -1,0 +1,319 @@
+"""What goes wrong in long answers, found by rules: repetition, rejection, wrong length, and what else can be seen.
+
+Rules decide what they can decide: whether an answer makes sense is not among it, and what speaks against it is a
+*signal*. An answer whose text is not there is still counted where its judgement says what is needed.
+
+Two profiles: `ours`, and `published`, which follows the published figures (any sentence counts, by NLTK where its data
+are there; a rejection begins with `Given the`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ...errors import ChecklistError
+from ..judgements import AnswerKey, Judgement
+from ..line_files import OnFault
+from ..runs import Answer, Run
+from ..suite import ChecklistSuite, Task, sha256_of
+from ..words import Counter as CounterName
+from ..words import counter_name, counter_there, without, words
+from .classic import repetition
+from .lengths import Claim, claim_in
+from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
+from .sentences import MIN_CHARACTERS, Repeated, published_sentences, repeated, sentences
+
+Profile = Literal["ours", "published"]
+
+MIN_TIMES = 3
+"""An answer repeats itself if a sentence stands in it so often."""
+
+CutOff = Literal["by its limit", "without closing punctuation"]
+
+_MOST_REPETITION = 0.5
+_LEAST_DISTINCT = 0.1
+_MOST_OTHER = 0.5
+_REPLY_NAMES = ("checklist_id", "evaluation_score")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+_BEHIND = " \t\r\n\f\v\u3000\xa0*_~`#\"'”’»」』】)]}）］｝》〉-—–="
+_CLOSING = (".", "!", "?", "。", "．", "！", "？", "…", "♪")
+_TAG = re.compile(r"<[^<>\s]{1,20}>$")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerErrors:
+    """What was found in an answer; what cannot be known without its text, or without its words, is None.
+
+    Attributes:
+        key: The answer.
+        task: Its task.
+        words: The number of its words.
+        repeated: How often its commonest sentence stands.
+        longest_run: The largest number of equal sentences in a row.
+        sentence: The commonest sentence, if it stands often enough to be an error.
+        rejection: The phrase of rejection that it begins with.
+        claim: What it says of its own length.
+        cut_off: How it can be seen that it has no end.
+        is_filtered: Whether it equals the answer of the same model to another task.
+        is_empty: Whether it is white space only.
+        signals: What else speaks against it.
+        has_text: Whether its text is there.
+    """
+
+    key: AnswerKey
+    task: Task
+    words: int | None = None
+    repeated: int | None = None
+    longest_run: int | None = None
+    sentence: str | None = None
+    rejection: str | None = None
+    claim: Claim | None = None
+    cut_off: CutOff | None = None
+    is_filtered: bool | None = None
+    is_empty: bool | None = None
+    signals: tuple[str, ...] = ()
+    has_text: bool = False
+
+    @property
+    def is_repetition(self) -> bool | None:
+        """Whether a sentence stands too often."""
+        return None if self.repeated is None else self.repeated >= MIN_TIMES
+
+
+@dataclass(frozen=True)
+class ErrorRules:
+    """How errors are found.
+
+    Attributes:
+        suite: The suite, whose counter and language count.
+        profile: Whose rules.
+        phrases: The phrases of rejection; None for those of the profile.
+    """
+
+    suite: ChecklistSuite
+    profile: Profile = "ours"
+    phrases: tuple[str, ...] | None = None
+
+    @cached_property
+    def rejections(self) -> Rejections:
+        """The phrases of rejection."""
+        if self.phrases is not None:
+            return Rejections(self.phrases)
+        return Rejections(PUBLISHED_PHRASES if self.profile == "published" else phrases_for(self.suite.language))
+
+    @cached_property
+    def counter(self) -> CounterName:
+        """How words are counted that were not published."""
+        return counter_there(self.suite.words)
+
+    @cached_property
+    def has_nltk_sentences(self) -> bool:
+        """Whether the sentences are NLTK's."""
+        if self.profile == "ours":
+            return False
+        try:
+            published_sentences("A. B.")
+        except ChecklistError:
+            return False
+        return True
+
+    @property
+    def signature(self) -> str:
+        """Everything that the figures depend on, besides the answers."""
+        from ... import __version__
+
+        is_ours = self.profile == "ours"
+        splitter = "nltk" if self.has_nltk_sentences else "rules"
+        phrases = sha256_of("\n".join(sorted(self.rejections.phrases)))[:12]
+        return (
+            f"errors:{self.profile}|sentences:{'' if is_ours else 'published or '}{splitter}"
+            f",min_characters={MIN_CHARACTERS if is_ours else 1},min_times={MIN_TIMES}|phrases:{phrases}"
+            f"|words:published or {counter_name(self.counter)}|suite:{self.suite.hash[:12]}|pfgen-fast:{__version__}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the figures must know, one sentence each."""
+        found = []
+        if not self.rejections.phrases:
+            found.append(
+                f"no phrases of rejection are packaged for the language {self.suite.language}: none is found; "
+                "--phrases names a file of them"
+            )
+        if self.counter != self.suite.words:
+            found.append(without(self.suite.words, self.counter))
+        if self.profile == "published" and not self.has_nltk_sentences:
+            found.append(
+                "NLTK's sentences are not there: our rules cut answers whose commonest sentence was not published"
+            )
+        return tuple(found)
+
+    def repeated_in(self, text: str) -> Repeated:
+        """The commonest sentence of an answer."""
+        if self.profile == "ours":
+            return repeated(sentences(text))
+        return repeated(published_sentences(text) if self.has_nltk_sentences else sentences(text), 1)
+
+
+def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
+    """What is found in the answers of a run, in the order of the suite.
+
+    Answers that have a judgement only count, too, as far as it tells.
+
+    Args:
+        run: The run.
+        rules: How errors are found.
+        on_fault: Is told of answers that break the rules, which are then left out.
+
+    Raises:
+        ChecklistError: A file of the run breaks the rules, or the run has neither answers nor judgements.
+    """
+    answers = run.answers(rules.suite, on_fault=on_fault)
+    judgements = run.judgements(rules.suite, with_reasons=False)
+    if not answers and not judgements:
+        raise ChecklistError(f"{run.folder}: has neither answers nor judgements")
+    return errors_in(answers, judgements, rules)
+
+
+def errors_in(
+    answers: Mapping[AnswerKey, Answer], judgements: Iterable[Judgement], rules: ErrorRules
+) -> list[AnswerErrors]:
+    """What is found in the answers and judgements of a run that have been read; see `errors_of`."""
+    known = published_facts(judgements)
+    same = _tasks_by_text(answers.values())
+    found = []
+    for task, key in keys_in_order(rules.suite, answers.keys() | known.keys()):
+        answer = answers.get(key)
+        fact = known.get(key)
+        if answer is None:
+            found.append(_without_text(key, task, fact, rules))
+        else:
+            is_current = fact is not None and fact.response_sha256 == answer.sha256
+            is_filtered = len(same[answer.response]) > 1
+            found.append(_errors(answer, task, fact if is_current else None, rules, is_filtered=is_filtered))
+    return found
+
+
+def published_facts(judgements: Iterable[Judgement]) -> dict[AnswerKey, Judgement]:
+    """For each answer a judgement that tells the number of its words, or else any."""
+    found: dict[AnswerKey, Judgement] = {}
+    for judgement in judgements:
+        kept = found.get(judgement.key)
+        if kept is None or (kept.words is None and judgement.words is not None):
+            found[judgement.key] = judgement
+    return found
+
+
+def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:
+    """Answers with their tasks, in the order of the suite."""
+    places = {task.key: place for place, task in enumerate(suite.tasks)}
+    ordered = sorted((places[id, length], trial) for id, length, trial in keys)
+    return [(suite.tasks[place], (*suite.tasks[place].key, trial)) for place, trial in ordered]
+
+
+def _tasks_by_text(answers: Iterable[Answer]) -> Mapping[str, set[tuple[str, str | None]]]:
+    tasks: dict[str, set[tuple[str, str | None]]] = {}
+    for answer in answers:
+        tasks.setdefault(answer.response, set()).add((answer.id, answer.length))
+    return tasks
+
+
+def _without_text(key: AnswerKey, task: Task, fact: Judgement | None, rules: ErrorRules) -> AnswerErrors:
+    """What a judgement alone tells; its commonest sentence is of any length, as only the published profile counts."""
+    count = fact.most_repeated_sentence if fact is not None and rules.profile == "published" else None
+    return AnswerErrors(key, task, None if fact is None else fact.words, repeated=count)
+
+
+def _errors(
+    answer: Answer, task: Task, fact: Judgement | None, rules: ErrorRules, *, is_filtered: bool
+) -> AnswerErrors:
+    text = answer.response
+    listed = words(text, rules.counter)
+    n_words = len(listed) if fact is None or fact.words is None else fact.words
+    commonest = rules.repeated_in(text)
+    count = commonest.count
+    if rules.profile == "published" and fact is not None and fact.most_repeated_sentence is not None:
+        count = fact.most_repeated_sentence
+    is_empty = not text.strip()
+    claim = claim_in(text, n_words)
+    return AnswerErrors(
+        answer.key,
+        task,
+        n_words,
+        repeated=count,
+        longest_run=commonest.longest_run,
+        sentence=commonest.sentence if count >= MIN_TIMES else None,
+        rejection=rules.rejections.phrase_of(text),
+        claim=claim,
+        cut_off=None if is_empty else _cut_off(answer, claim),
+        is_filtered=is_filtered and not is_empty,
+        is_empty=is_empty,
+        signals=() if is_empty else signals(text, listed),
+        has_text=True,
+    )
+
+
+def signals(text: str, listed: list[str]) -> tuple[str, ...]:
+    """What speaks against an answer without deciding anything.
+
+    Args:
+        text: The answer.
+        listed: Its words.
+
+    Example:
+        >>> signals("The reply has a checklist_id.", ["The", "reply", "has", "a", "checklist_id", "."])
+        ('holds checklist_id',)
+    """
+    found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
+    share = repetition(listed)
+    if share is not None and share > _MOST_REPETITION:
+        found.append("repetition-4 above 0.5")
+    if len(set(listed)) < _LEAST_DISTINCT * len(listed):
+        found.append("few distinct words")
+    n_visible = sum(map(len, text.split()))
+    if n_visible - _n_letters(text) > _MOST_OTHER * n_visible:
+        found.append("few letters")
+    return tuple(found)
+
+
+def _n_letters(text: str) -> int:
+    """The number of letters; those of ASCII, which most texts consist of, are counted four times as fast as others."""
+    n_ascii = len(text.encode("ascii", "ignore").translate(None, _NO_ASCII_LETTERS))
+    return n_ascii + sum(map(len, _LETTERS.findall("".join(_BEYOND_ASCII.findall(text)))))
+
+
+def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
+    """Where the server said why the model stopped, that decides; otherwise, how the text ends."""
+    if answer.finish_reason == "length":
+        return "by its limit"
+    # Who counts the words at the end has come to an end.
+    if answer.finish_reason is not None or claim is not None or has_closing_punctuation(answer.response):
+        return None
+    return "without closing punctuation"
+
+
+def has_closing_punctuation(text: str) -> bool:
+    """Whether a text ends as a sentence does, behind it at most quotes, brackets, marks of Markdown, or an end token.
+
+    Example:
+        >>> [has_closing_punctuation(text) for text in ("He left.**", "「行った。」", "And then he", "He left.</s>")]
+        [True, True, False, True]
+    """
+    end = text.rstrip(_BEHIND)
+    return (
+        end.endswith(_CLOSING)
+        or text.rstrip().endswith(("```", "|", "---", "***"))
+        or bool(_TAG.search(text.rstrip()[-30:]))
+    )
+
+
+def counted_signals(found: Iterable[AnswerErrors]) -> Mapping[str, int]:
+    """How many answers each signal is in, most first."""
+    return dict(Counter(signal for one in found for signal in one.signals).most_common())

@@ -1,0 +1,127 @@
+"""How far answers meet a wanted length, and whether what they say of their own length is true."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..words import Counter, count_words
+
+_END = 300
+"""A claim about the length stands in the last so many characters of an answer."""
+
+_NUMBER = r"(?P<number>[0-9０-９][0-9０-９,，]{0,12})"
+_ABOUT = r"(?:about|approximately|approx\.?|around|roughly|over|almost|nearly|~|約)?\s{0,3}"
+_CLAIMS = {
+    "words": (
+        rf"\b(?:word\s?count|number\s+of\s+words|total\s+words|words)\**\s{{0,3}}[:=：]\**\s{{0,3}}{_ABOUT}{_NUMBER}",
+        rf"\bword\s?count\s+(?:of|is)\s+{_ABOUT}{_NUMBER}",
+        rf"\b(?:length\s{{0,3}}:|totals|totalling|totaling|total\s+of)\s+{_ABOUT}{_NUMBER}\+?\s{{1,3}}words\b",
+        rf"(?:^|\n)[^\w\n]{{0,9}}{_ABOUT}{_NUMBER}\+?\s{{1,3}}words\W{{0,9}}(?:\n|$)",
+        rf"[(\[]{_ABOUT}{_NUMBER}\+?\s{{1,3}}words[)\]]",
+    ),
+    "characters": (
+        rf"(?:総?文字数|字数)\s{{0,3}}[:=：は]\s{{0,3}}{_ABOUT}{_NUMBER}",
+        rf"[(（\[［【]\s{{0,3}}(?:全|計|以上|合計)?[、,]?{_ABOUT}{_NUMBER}\s{{0,3}}(?:文字|字)\s{{0,3}}[)）\]］】]",
+        rf"(?:^|\n)[^\w\n]{{0,9}}(?:全|計|以上|合計)?[、,]?{_ABOUT}{_NUMBER}\s{{0,3}}(?:文字|字)\W{{0,9}}(?:\n|$)",
+    ),
+}
+_DIGIT = re.compile("[0-9０-９]")
+_PATTERNS = [(unit, re.compile(pattern, re.IGNORECASE)) for unit, patterns in _CLAIMS.items() for pattern in patterns]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What an answer says of its own length.
+
+    Attributes:
+        claimed: The number.
+        counted: The truth, in the same unit.
+        unit: What is counted.
+    """
+
+    claimed: int
+    counted: int
+    unit: Literal["words", "characters"]
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it is more than a tenth off."""
+        return abs(self.claimed - self.counted) * 10 > self.counted
+
+
+def claim_in(answer: str, n_words: int) -> Claim | None:
+    """The last number of words or characters that an answer says it has, at its end; None if it says none.
+
+    Args:
+        answer: The answer.
+        n_words: The number of its words.
+
+    Example:
+        >>> claim_in("It was a long story.\\n\\n(Word count: 2,020)", 5)
+        Claim(claimed=2020, counted=5, unit='words')
+        >>> claim_in("Write it again, in at least 2,000 words.", 9) is None
+        True
+    """
+    end = answer[-_END:]
+    if not _DIGIT.search(end):
+        return None
+    found = [(match.start("number"), unit, match["number"]) for unit, one in _PATTERNS for match in one.finditer(end)]
+    if not found:
+        return None
+    _, unit, number = max(found)
+    claimed = int(re.sub("[,，]", "", number))
+    if unit == "words":
+        return Claim(claimed, n_words, "words")
+    return Claim(claimed, count_words(answer, "characters"), "characters")
+
+
+@dataclass(frozen=True)
+class LengthFigures:
+    """How far some answers meet the lengths that were wanted.
+
+    Attributes:
+        n: The number of answers.
+        mean_words: Their mean number of words.
+        mean_absolute_length_error: The mean of |words - wanted|.
+        mean_shortfall: The mean of what is missing to the wanted words.
+        share_long_enough: The share of the answers with as many words as wanted.
+    """
+
+    n: int
+    mean_words: float
+    mean_absolute_length_error: float
+    mean_shortfall: float
+    share_long_enough: float
+
+
+def length_figures(counted_and_wanted: Iterable[tuple[int, int]]) -> LengthFigures | None:
+    """The figures of answers from their numbers of words and the wanted ones; None without any answer.
+
+    Example:
+        >>> length_figures([(1500, 2000), (2600, 2000)])
+        LengthFigures(n=2, mean_words=2050.0, mean_absolute_length_error=550.0, mean_shortfall=250.0, \
+share_long_enough=0.5)
+    """
+    listed = list(counted_and_wanted)
+    if not listed:
+        return None
+
+    def mean(values: Iterable[int]) -> float:
+        return math.fsum(values) / len(listed)
+
+    return LengthFigures(
+        len(listed),
+        mean(words for words, _ in listed),
+        mean(abs(words - wanted) for words, wanted in listed),
+        mean(max(0, wanted - words) for words, wanted in listed),
+        mean(words >= wanted for words, wanted in listed),
+    )
+
+
+def unit_of(counter: Counter) -> str:
+    """What a counter counts, for tables."""
+    return "characters" if counter == "characters" else "words"

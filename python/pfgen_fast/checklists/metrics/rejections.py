@@ -1,0 +1,80 @@
+"""Phrases with which answers begin that refuse their task, by language; packaged, or in a file of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...errors import ChecklistError
+from ...files.foreign_json import checked, entries, items, member, text, unexpected
+from ...files.foreign_toml import read_toml
+
+PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
+PUBLISHED_PHRASES = ("Given the",)
+"""The phrase that the published figures follow from; the paper names a longer one."""
+
+_BEFORE = " \t\r\n\f\v\u3000\xa0*#>\"'`“”‘’«»「『【（("
+_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+
+
+class Rejections:
+    """Finds the phrase that an answer begins with.
+
+    Args:
+        phrases: The phrases.
+
+    Example:
+        >>> Rejections(["I cannot"]).phrase_of("**I CANNOT write that.**"), Rejections(["I cannot"]).phrase_of("I can.")
+        ('I cannot', None)
+    """
+
+    def __init__(self, phrases: Iterable[str]) -> None:
+        self.phrases = tuple(phrases)
+        # Longer ones first, so that the most telling phrase is named.
+        longest_first = sorted(self.phrases, key=len, reverse=True)
+        self._begins = {_folded(phrase): phrase for phrase in longest_first}
+        # Folding a character of a text makes up to three of it, and never none.
+        self._n_characters = max(map(len, self._begins), default=0)
+
+    def phrase_of(self, answer: str) -> str | None:
+        """The longest phrase that the answer begins with, after white space, `*`, `#` and quotes; None if none."""
+        begin = _folded(answer.lstrip(_BEFORE)[: self._n_characters])
+        return next((phrase for folded, phrase in self._begins.items() if begin.startswith(folded)), None)
+
+
+def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:
+    """The phrases of a TOML file by language: a table for each language, with a list `phrases`.
+
+    Raises:
+        ChecklistError: The file breaks the rules.
+
+    Example:
+        >>> sorted(read_phrases())
+        ['en', 'ja']
+    """
+    return checked(read_toml(path, error=ChecklistError), _languages, str(path), error=ChecklistError)
+
+
+def phrases_for(language: str, path: Path = PACKAGED) -> tuple[str, ...]:
+    """The phrases of a language, such as `en` or `en-GB`; empty if the file has none.
+
+    Raises:
+        ChecklistError: The file breaks the rules.
+    """
+    return read_phrases(path).get(language.partition("-")[0].casefold(), ())
+
+
+def _languages(value: Any) -> Mapping[str, tuple[str, ...]]:
+    return entries(value, lambda table: member(table, "phrases", lambda phrases: items(phrases, _phrase)))
+
+
+def _phrase(value: Any) -> str:
+    phrase = text(value)
+    if not _folded(phrase.lstrip(_BEFORE)):
+        raise unexpected("a phrase with letters", value)
+    return phrase.lstrip(_BEFORE)
+
+
+def _folded(phrase: str) -> str:
+    return phrase.translate(_APOSTROPHES).casefold()

@@ -1,0 +1,263 @@
+"""`agree` in words, tables and pictures: two judges, or every pair of several and all of them together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...experiments.charts import Matrix, Points, Scatter
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendorff_alpha
+from ..judgements import AnswerKey
+from ..suite import ChecklistSuite
+from .agreement import USUAL_DRAWS, Agreed, agreed
+from .paired_judgements import part_of
+from .sides import Side, signature_of_sides
+from .table_changes import Estimate, TwoTables, place_cell
+
+_LEVEL_COLUMNS = tuple(
+    column
+    for name in ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
+    for column in (name, f"{name}, low", f"{name}, high")
+)
+
+
+def agree(sides: Sequence[Side], suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
+    """How far sides agree: the two, or every pair of several and all of them together.
+
+    Args:
+        sides: The sides, two or more.
+        suite: Their suite.
+        draws: How many draws of tasks the intervals are made of.
+        seed: The seed of the draws.
+
+    Raises:
+        ChecklistError: There is one side only, or two have no answer in common.
+    """
+    if len(sides) < 2:
+        raise ChecklistError(
+            f"{sides[0].name if sides else 'nothing'}: one judge only; expected two paths, or one with the judgements "
+            "of several judges"
+        )
+    if len(sides) == 2:
+        return _finding_of_two(agreed(sides[0], sides[1], suite, draws=draws, seed=seed), sides)
+    return _finding_of_many(sides, suite, draws, seed)
+
+
+def level_table(found: Agreed) -> Table:
+    """The agreement of verdicts over all and by part."""
+    rows = tuple(
+        (part, n, *(cell for one in figures.values() for cell in one.cells))
+        for part, (n, figures) in found.levels.items()
+    )
+    names = [name for name in _LEVEL_COLUMNS if not name.endswith(("low", "high"))]
+    shown = ("part", "verdicts", *names)
+    return Table("levels", "Verdicts", ("part", "verdicts", *_LEVEL_COLUMNS), rows, 3, shown)
+
+
+def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
+    """The averages and places of models by the two sides, best by the first side first."""
+    first, second = tables.values.tolist()
+    before, after = tables.places.tolist()
+    rows: list[tuple[Cell, ...]] = []
+    for i in sorted(range(len(tables.models)), key=lambda i: (before[i], tables.models[i])):
+        at = (place_cell(place) for place in (before[i], after[i], before[i] - after[i]))
+        rows.append((tables.models[i], first[i], second[i], second[i] - first[i], *at))
+    columns = ("model", names[0], names[1], "difference", f"place, {names[0]}", f"place, {names[1]}", "places gained")
+    return Table("models", "Rescaled averages of models over the same answers", columns, tuple(rows), 2)
+
+
+def model_picture(tables: TwoTables, names: tuple[str, str]) -> Picture:
+    """The averages of models by the one side against the other."""
+    first, second = tables.values
+    points = Points(first, second, *names, labels=tables.models, has_diagonal=True)
+    return Picture("models", "Rescaled averages of models by both sides", Scatter((points,)))
+
+
+def unequal_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Names that columns of a table can have."""
+    return names if names[0] != names[1] else (f"{names[0]} (1)", f"{names[1]} (2)")
+
+
+def one_value_note(questions: Sequence[LevelAgreement]) -> list[str]:
+    """A sentence that says for how many questions there is no kappa."""
+    n = sum(one.kappa is None for one in questions)
+    if not n:
+        return []
+    return [f"kappa is empty for {n:,} of {len(questions):,} questions, where a side gave one level only"]
+
+
+def _finding_of_two(found: Agreed, sides: Sequence[Side]) -> Finding:
+    pairing, names = found.pairing, unequal_names(found.pairing.names)
+    signature = signature_of_sides(pairing.suite, sides, draws=found.n_draws, seed=found.seed)
+    tables = [level_table(found), _answer_table(found), _question_table(found), _count_table(found, names)]
+    pictures = [_count_picture(found, names)]
+    if found.tables.is_defined and len(pairing.models) > 1:
+        tables.insert(0, model_table(found.tables, names))
+        pictures.insert(0, model_picture(found.tables, names))
+    return Finding(
+        "agree",
+        _answer(found, names),
+        f"{_words(found, names)} Signature: {signature}",
+        tuple(tables),
+        tuple(pictures),
+        (*(note for side in sides for note in side.notes), *pairing.notes(), *one_value_note(found.questions)),
+        question="How far do two judges agree?",
+    )
+
+
+def _answer(found: Agreed, names: tuple[str, str]) -> str:
+    n, figures = found.levels["all"]
+    same, kappa = figures["same"].value, figures["kappa_quadratic"].value
+    words = f"{names[0]} and {names[1]} give the same level in {100 * (same or 0):.1f} % of {n:,} verdicts"
+    if kappa is not None:
+        words += f" (quadratic kappa {kappa:.3f})"
+    tau, change = found.tables.tau, found.tables.largest_change
+    if found.tables.is_defined and tau.value is not None and change.value is not None:
+        words += f"; their tables of {len(found.pairing.models)} models have tau-b {tau.value:.3f}{_between(tau, 3)}"
+        by = (
+            f"no model changes its place by more than {change.value:g}"
+            if change.value
+            else "every model keeps its place"
+        )
+        words += f", and {by}"
+    return words + "."
+
+
+def _words(found: Agreed, names: tuple[str, str]) -> str:
+    figures = found.levels["all"][1]
+    n_answers, of_answers = found.answers["all"]
+    difference, within = figures["mean_difference"], figures["within_one_level"]
+    apart = of_answers["mean_absolute_difference"]
+    words = (
+        f"Over {n_answers:,} answers to {len(found.pairing.tasks):,} tasks that both judged. "
+        f"{100 * (within.value or 0):.1f} % of the verdicts are within one level; {names[1]} gives "
+        f"{difference.value or 0:+.4f}{_between(difference, 4)} on average beside {names[0]}. "
+        f"Scores of answers (0 to 100) differ by {apart.value or 0:.2f}{_between(apart, 2)} on average"
+    )
+    for name in ("pearson", "spearman"):
+        if of_answers[name].value is not None:
+            words += f", {name.capitalize()} {of_answers[name].value:.3f}{_between(of_answers[name], 3)}"
+    words += "."
+    if found.tables.is_defined:
+        words += f" Averages of models are over {', '.join(found.tables.parts)}, which count alike."
+    if found.n_draws:
+        words += f" Intervals (95 %) are from {found.n_draws:,} draws of tasks within each area."
+    return words
+
+
+def _between(figure: Estimate, n_digits: int) -> str:
+    if figure.low is None or figure.high is None:
+        return ""
+    return f" ({figure.low:.{n_digits}f} to {figure.high:.{n_digits}f})"
+
+
+def _answer_table(found: Agreed) -> Table:
+    names = ("Pearson", "Spearman", "mean absolute difference")
+    columns = tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+    rows = tuple(
+        (part, n, *(cell for one in figures.values() for cell in one.cells))
+        for part, (n, figures) in found.answers.items()
+    )
+    return Table("answers", "Scores of answers", ("part", "answers", *columns), rows, 3)
+
+
+def _question_table(found: Agreed) -> Table:
+    columns = ("area", "category", "number", "verdicts", "same level", "within one level", "mean difference", "kappa")
+    rows: list[tuple[Cell, ...]] = []
+    for question, one in zip(found.pairing.questions, found.questions, strict=True):
+        figures = (getattr(one, name) for name in FIGURES)
+        rows.append((*question.labels, one.n, *figures, question.text))
+    return Table("questions", "Verdicts by question", (*columns, "quadratic kappa", "question"), tuple(rows), 3)
+
+
+def _count_table(found: Agreed, names: tuple[str, str]) -> Table:
+    levels = [f"{level:g}" for level in found.pairing.suite.levels]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (level, *map(int, row)) for level, row in zip(levels, found.level_counts.tolist(), strict=True)
+    )
+    title = f"How often {names[0]} gave each level (row) and {names[1]} each (column)"
+    return Table("levels-crossed", title, ("level", *levels), rows, 0)
+
+
+def _count_picture(found: Agreed, names: tuple[str, str]) -> Picture:
+    levels = tuple(f"{level:g}" for level in found.pairing.suite.levels)
+    shares = found.level_counts / found.level_counts.sum()
+    chart = Matrix(levels, levels, shares, "share of the verdicts", 0.0, float(shares.max()), 3)
+    return Picture("levels", f"Levels by {names[0]} (rows) and {names[1]} (columns)", chart)
+
+
+def _finding_of_many(sides: Sequence[Side], suite: ChecklistSuite, draws: int, seed: int) -> Finding:
+    pairs = {
+        (i, j): agreed(sides[i], sides[j], suite, draws=draws, seed=seed) for i, j in combinations(range(len(sides)), 2)
+    }
+    alphas = _alphas(sides, suite)
+    kappas = np.ones((len(sides), len(sides)))
+    for (i, j), found in pairs.items():
+        kappa = found.levels["all"][1]["kappa_quadratic"].value
+        kappas[i, j] = kappas[j, i] = np.nan if kappa is None else kappa
+    of_all = alphas["all"][1]
+    said = "undefined, because all verdicts are the same" if of_all is None else f"{of_all:.3f}"
+    names = tuple(side.name for side in sides)
+    lowest = 0.0 if not (kappas < 0).any() else -1.0
+    return Finding(
+        "agree",
+        f"Krippendorff's alpha of {len(sides)} judges over {alphas['all'][0]:,} verdicts is {said}.",
+        f"Levels count as numbers (interval scale). Every two judges are compared over the answers that both judged: "
+        f"{'; '.join(names)}. Signature: {signature_of_sides(suite, sides, draws=draws, seed=seed)}",
+        (_alpha_table(alphas), _pair_table(names, pairs)),
+        (
+            Picture(
+                "kappas",
+                "Quadratic kappa of every two judges",
+                Matrix(names, names, np.nan_to_num(kappas), "quadratic kappa", lowest, 1.0, 3),
+            ),
+        ),
+        tuple(note for side in sides for note in side.notes),
+        question="How far do judges agree?",
+    )
+
+
+def _alphas(sides: Sequence[Side], suite: ChecklistSuite) -> dict[str, tuple[int, float | None]]:
+    """By part, and over all: the number of verdicts that two judges or more gave, and Krippendorff's alpha."""
+    texts: dict[tuple[str, AnswerKey], str] = {}
+    verdicts: dict[tuple[str, AnswerKey, int], dict[int, float]] = {}
+    for number, side in enumerate(sides):
+        for model, answers in side.models.items():
+            for key, (first, *_) in answers.items():
+                if texts.setdefault((model, key), first.response_sha256) == first.response_sha256:
+                    for place, verdict in enumerate(first.scores or ()):
+                        verdicts.setdefault((model, key, place), {})[number] = verdict
+    rows: dict[str, list[list[float]]] = {"all": []}
+    for (_, (task, length, _), _), of_sides in verdicts.items():
+        if len(of_sides) > 1:
+            row = [of_sides.get(number, math.nan) for number in range(len(sides))]
+            rows["all"].append(row)
+            rows.setdefault(part_of(suite.by_key[task, length]), []).append(row)
+    return {part: (len(listed), krippendorff_alpha(np.array(listed).T)) for part, listed in rows.items()}
+
+
+def _alpha_table(alphas: dict[str, tuple[int, float | None]]) -> Table:
+    rows = tuple((part, n, alpha) for part, (n, alpha) in alphas.items())
+    return Table("alpha", "Krippendorff's alpha", ("part", "verdicts", "alpha"), rows, 3)
+
+
+def _pair_table(names: Sequence[str], pairs: dict[tuple[int, int], Agreed]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for (i, j), found in pairs.items():
+        n, figures = found.levels["all"]
+        n_answers, of_answers = found.answers["all"]
+        tau = found.tables.tau.value if found.tables.is_defined else None
+        change = found.tables.largest_change.value if found.tables.is_defined else None
+        of_pair = (one.value for one in (*figures.values(), *of_answers.values()))
+        rows.append((names[i], names[j], n, n_answers, *of_pair, tau, change))
+    columns = (
+        *("first", "second", "verdicts", "answers", "same level", "within one level", "mean difference", "kappa"),
+        *("quadratic kappa", "Pearson", "Spearman", "mean absolute difference", "tau-b of tables"),
+        "largest change of place",
+    )
+    return Table("pairs", "Every two judges", columns, tuple(rows), 3)

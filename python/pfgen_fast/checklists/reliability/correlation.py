@@ -1,0 +1,330 @@
+"""`correlate`: how far methods of scoring answers go together, over answers and over models.
+
+Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
+to a task depend on one another; p-values, as the literature has them, take answers as independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...evaluators.naming import unknown_name
+from ...experiments.charts import Matrix, Ranges
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...statistics.clustered_correlation import p_value, resampled_spearman, spearman
+from ...statistics.correlation import Floats
+from ...statistics.resampling import Counts
+from ..suite import ChecklistSuite
+from .agreement import USUAL_DRAWS
+from .drawn_averages import averages, draws_within, strata_of
+from .method_values import PEOPLE, Place, Values
+from .paired_judgements import Ints, part_of
+from .table_changes import Estimate, estimate, places
+
+MIN_ANSWERS = 3
+"""Fewer answers have no correlation worth printing."""
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A correlation.
+
+    Attributes:
+        n: The number of answers, or of models.
+        value: The coefficient with its interval over tasks; undefined where a column is constant.
+        p: Its p-value, of independent answers or models; None where the coefficient is undefined.
+    """
+
+    n: int
+    value: Estimate
+    p: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Correlated:
+    """Methods on the same answers.
+
+    Attributes:
+        values: What the methods say.
+        names: The methods, the one that others are compared with first.
+        places: The answers that all of them have.
+        n_draws: The number of draws.
+        seed: Their seed.
+    """
+
+    values: Values
+    names: tuple[str, ...]
+    places: tuple[Place, ...]
+    n_draws: int
+    seed: int = 0
+
+    @property
+    def suite(self) -> ChecklistSuite:
+        """The suite."""
+        return self.values.suite
+
+    @cached_property
+    def columns(self) -> dict[str, Floats]:
+        """The values of each method on the answers."""
+        return {name: self.values.column(name, self.places) for name in self.names}
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The models, in order."""
+        return tuple(dict.fromkeys(model for model, _ in self.places))
+
+    @cached_property
+    def tasks(self) -> Ints:
+        """The number of each answer's task, of those that any of these answers is to."""
+        known = {key: number for number, key in enumerate(dict.fromkeys(key[:2] for _, key in self.places))}
+        return np.array([known[key[:2]] for _, key in self.places], dtype=np.int64)
+
+    @cached_property
+    def parts(self) -> dict[str, Ints]:
+        """By part of the suite, its answers."""
+        found: dict[str, list[int]] = {}
+        for number, (_, key) in enumerate(self.places):
+            found.setdefault(part_of(self.suite.by_key[key[:2]]), []).append(number)
+        return {part: np.array(listed) for part, listed in found.items()}
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often each task is in each draw."""
+        return draws_within(self._part_of_task, self.n_draws, self.seed)
+
+    @cached_property
+    def _part_of_task(self) -> Ints:
+        part_of_task = np.zeros(int(self.tasks.max()) + 1, dtype=np.int64)
+        for number, answers in enumerate(self.parts.values()):
+            part_of_task[self.tasks[answers]] = number
+        return part_of_task
+
+    def over_answers(self, x: Floats, y: Floats, answers: Ints) -> Coefficient:
+        """The correlation of two columns over some of the answers."""
+        used, clusters = np.unique(self.tasks[answers], return_inverse=True)
+        one, other = x[answers], y[answers]
+        value = spearman(one, other) if len(answers) >= MIN_ANSWERS else None
+        draws = resampled_spearman(one, other, clusters, self.counts[:, used])
+        return Coefficient(
+            len(answers), estimate(value, draws), None if value is None else p_value(value, len(answers))
+        )
+
+    @cached_property
+    def model_means(self) -> dict[str, tuple[Floats, Floats]]:
+        """By method: the mean of each model, areas counting alike, and the same in each draw."""
+        number = {model: place for place, model in enumerate(self.models)}
+        models = np.array([number[model] for model, _ in self.places], dtype=np.int64)
+        parts = tuple(range(len(self.parts)))
+        main = tuple(place for place, name in enumerate(self.parts) if name in self.suite.areas) or parts
+        found = {}
+        for name, column in self.columns.items():
+            strata = strata_of(column, models, self.tasks, len(self.models), self._part_of_task)
+            means = averages(strata, main, self.n_draws, self.seed)
+            found[name] = means.values, means.draws
+        return found
+
+    def over_models(self, one: str, other: str) -> Coefficient:
+        """The correlation of two methods over the means of models."""
+        (x, x_draws), (y, y_draws) = self.model_means[one], self.model_means[other]
+        value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
+        draws = spearman_rows(x_draws, y_draws)
+        return Coefficient(len(x), estimate(value, draws), None if value is None else p_value(value, len(x)))
+
+
+def spearman_rows(x: Floats, y: Floats) -> Floats:
+    """Spearman's correlation between each row and its counterpart; NaN where one is constant or has no value.
+
+    Example:
+        >>> spearman_rows(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])).tolist()
+        [0.5]
+    """
+    middle = (x.shape[-1] + 1) / 2
+    a, b = places(x) - middle, places(y) - middle
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
+    return found
+
+
+def correlated(
+    values: Values,
+    *,
+    against: str | None = None,
+    methods: Sequence[str] | None = None,
+    draws: int = USUAL_DRAWS,
+    seed: int = 0,
+) -> Correlated:
+    """Methods on the answers that all of them have.
+
+    Args:
+        values: What they say.
+        against: The method that others are compared with; by default people, or else the checklist.
+        methods: The methods to compare; by default all.
+        draws: The number of draws of tasks.
+        seed: Their seed.
+
+    Raises:
+        ChecklistError: A method is unknown, there is one only, or they have no answer in common.
+    """
+    known = list(values.methods)
+    first = against or (PEOPLE if PEOPLE in known else known[0])
+    for name in (first, *(methods or ())):
+        if name not in known:
+            raise ChecklistError(unknown_name("method", name, known))
+    names = tuple(dict.fromkeys((first, *(methods or known))))
+    if len(names) < 2:
+        raise ChecklistError(
+            f"{first} alone: a correlation needs two methods; expected --metrics, --marks, --ngram or judgements by "
+            "other methods"
+        )
+    return Correlated(values, names, tuple(values.common(names)), draws, seed)
+
+
+def correlate(found: Correlated) -> Finding:
+    """How far methods go together, in words, tables and pictures."""
+    everything = np.arange(len(found.places))
+    first, *others = found.names
+    of_answers = {name: _by_part(found, first, name, everything) for name in others}
+    of_models = {name: found.over_models(first, name) for name in others} if len(found.models) >= MIN_ANSWERS else {}
+    tables = [_answer_table(first, of_answers)]
+    if of_models:
+        tables.append(_model_table(first, of_models))
+    tables += [_pair_table(found, everything), *_question_tables(found)]
+    return Finding(
+        "correlate",
+        _answer(found, of_answers, of_models),
+        _words(found),
+        tuple(tables),
+        tuple(_pictures(found, of_answers, everything)),
+        (*found.values.notes, *_coverage(found)),
+        question=f"Which methods say what {first} says?",
+    )
+
+
+def _by_part(found: Correlated, first: str, name: str, everything: Ints) -> dict[str, Coefficient]:
+    x, y = found.columns[first], found.columns[name]
+    parts = {"all": everything, **(found.parts if len(found.parts) > 1 else {})}
+    return {part: found.over_answers(x, y, answers) for part, answers in parts.items()}
+
+
+def _answer(
+    found: Correlated, of_answers: Mapping[str, Mapping[str, Coefficient]], of_models: Mapping[str, Coefficient]
+) -> str:
+    first, n = found.names[0], len(found.places)
+    known = {name: parts["all"] for name, parts in of_answers.items() if parts["all"].value.value is not None}
+    if not known:
+        return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
+    # Equal weights hardly change a checklist score: what is worth saying is what else goes with it.
+    telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
+    best = max(telling, key=lambda name: known[name].value.value or 0.0)
+    words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
+    over_models = of_models.get(best)
+    if over_models is not None and over_models.value.value is not None:
+        words += f", and {_shown(over_models.value)} over {over_models.n} models"
+    low = known[best].value.low
+    return words + ("; that may be chance." if low is not None and low <= 0 else ".")
+
+
+def _shown(figure: Estimate) -> str:
+    between = "" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value or 0.0:.3f}{between}"
+
+
+def _words(found: Correlated) -> str:
+    n_tasks = len(set(found.tasks.tolist()))
+    n_models = len(found.models)
+    words = (
+        f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
+        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values take "
+        "answers as independent, which those to the same task are not"
+    )
+    drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
+    signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""
+    return words + (drawn if found.n_draws else ".") + signature
+
+
+def _coverage(found: Correlated) -> list[str]:
+    n = len(found.places)
+    return [
+        f"{len(of_method) - n:,} of {len(of_method):,} values by {name} are left out: not every method has these "
+        "answers"
+        for name in found.names
+        if len(of_method := found.values.methods[name]) > n
+    ]
+
+
+_COLUMNS = ("n", "Spearman", "low", "high", "p")
+
+
+def _cells(one: Coefficient) -> tuple[Cell, ...]:
+    return one.n, *one.value.cells, one.p
+
+
+def _answer_table(first: str, of_answers: Mapping[str, Mapping[str, Coefficient]]) -> Table:
+    order = sorted(of_answers, key=lambda name: -(of_answers[name]["all"].value.value or -2.0))
+    rows = [(name, part, *_cells(one)) for name in order for part, one in of_answers[name].items()]
+    rows.sort(key=lambda row: row[1] != "all")
+    return Table("answers", f"Correlation with {first} over answers", ("method", "part", *_COLUMNS), tuple(rows))
+
+
+def _model_table(first: str, of_models: Mapping[str, Coefficient]) -> Table:
+    rows = tuple((name, *_cells(one)) for name, one in of_models.items())
+    return Table("models", f"Correlation with {first} over the means of models", ("method", *_COLUMNS), rows)
+
+
+def _pair_table(found: Correlated, everything: Ints) -> Table:
+    rows = tuple(
+        (one, other, *_cells(found.over_answers(found.columns[one], found.columns[other], everything)))
+        for place, one in enumerate(found.names)
+        for other in found.names[place + 1 :]
+    )
+    return Table("pairs", "Every two methods over answers", ("first", "second", *_COLUMNS), rows)
+
+
+def _question_tables(found: Correlated) -> list[Table]:
+    """Each question of the checklists against each method that is no checklist."""
+    verdicts = found.values.verdicts
+    others = [name for name in found.names if name not in ("checklist", "avg-c")]
+    if not others or any(place not in verdicts for place in found.places):
+        return []
+    rows: list[tuple[Cell, ...]] = []
+    for (area, category), checklist in found.suite.checklists.items():
+        tasks = {task.key for task in found.suite.tasks if (task.area, task.category) == (area, category)}
+        answers = np.array([n for n, (_, key) in enumerate(found.places) if key[:2] in tasks], dtype=np.int64)
+        for number, text in enumerate(checklist.questions if len(answers) else ()):
+            column = np.full(len(found.places), math.nan)
+            column[answers] = [verdicts[found.places[answer]][number] for answer in answers.tolist()]
+            for name in others:
+                one = found.over_answers(column, found.columns[name], answers)
+                rows.append((area, category, number, name, *_cells(one), text))
+    columns = ("area", "category", "number", "method", *_COLUMNS, "question")
+    return [Table("questions", "Questions of the checklists against other methods", columns, tuple(rows), 3)]
+
+
+def _pictures(
+    found: Correlated, of_answers: Mapping[str, Mapping[str, Coefficient]], everything: Ints
+) -> list[Picture]:
+    known = [(name, parts["all"].value) for name, parts in of_answers.items() if parts["all"].value.value is not None]
+    known.sort(key=lambda item: -(item[1].value or 0.0))
+    pictures = []
+    if known:
+        values, low, high = (
+            np.array([figure.value if (end := getattr(figure, name)) is None else end for _, figure in known])
+            for name in ("value", "low", "high")
+        )
+        chart = Ranges(tuple(name for name, _ in known), values, low, high, "Spearman")
+        pictures.append(Picture("answers", f"Correlation with {found.names[0]} over answers", chart))
+    if len(found.names) > 2:
+        matrix = np.eye(len(found.names))
+        for i, one in enumerate(found.names):
+            for j in range(i):
+                value = spearman(found.columns[one], found.columns[found.names[j]])
+                matrix[i, j] = matrix[j, i] = 0.0 if value is None else value
+        title = "Every two methods over answers"
+        pictures.append(Picture("pairs", title, Matrix(found.names, found.names, matrix, "Spearman", -1.0, 1.0, 2)))
+    return pictures

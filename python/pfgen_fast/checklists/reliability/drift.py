@@ -1,0 +1,333 @@
+"""`drift`: whether a judge still says what it said, where it moved, and what that does to a table of models.
+
+Whether it moved is tested over answers: had the judge not changed, each pair of its verdicts on an answer could as well
+stand the other way round. How far it moved is an estimate for all tasks like these, whose interval is over tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...experiments.charts import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...statistics.correlation import Floats
+from ...statistics.p_values import corrected
+from ...statistics.paired import MIN_QUESTIONS, paired_difference
+from ...statistics.resampling import Counts, resampled_means
+from ..suite import ChecklistSuite
+from .agreement import USUAL_DRAWS, Agreed, agreed
+from .agreement_finding import level_table, model_table, unequal_names
+from .drawn_averages import draws_within
+from .paired_judgements import Question
+from .sides import Side, signature_of_sides
+from .table_changes import Estimate, estimate
+
+ALPHA = 0.05
+"""The level of significance, after the correction for the number of areas or questions (Benjamini and Hochberg)."""
+
+_SHOWN_QUESTIONS = 10
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far a judge moved, on a part of the suite or on a question.
+
+    Attributes:
+        n: The number of answers.
+        old: The mean before.
+        new: The mean now.
+        shift: By how much the mean moved, with its interval over tasks.
+        down: The share of the answers that have less now.
+        up: The share of the answers that have more.
+        p: The p-value of "the judge has not moved", over answers; None below 6 answers.
+        corrected: The same, corrected for the number of parts or questions.
+    """
+
+    n: int
+    old: float
+    new: float
+    shift: Estimate
+    down: float
+    up: float
+    p: float | None
+    corrected: float | None = None
+
+    @property
+    def size(self) -> float:
+        """How far the mean moved."""
+        return self.shift.value or 0.0
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the judge has moved, beyond chance."""
+        return self.corrected is not None and self.corrected <= ALPHA and self.size != 0
+
+
+@dataclass(frozen=True, eq=False)
+class Drifted:
+    """How far a judge moved from one time to another.
+
+    Attributes:
+        agreed: How far the two times agree.
+    """
+
+    agreed: Agreed
+
+    @property
+    def n_changed(self) -> int:
+        """The number of answers of which any verdict has changed."""
+        pairing = self.agreed.pairing
+        differs = pairing.verdicts[0] != pairing.verdicts[1]
+        return len(np.unique(pairing.verdict_answers[differs]))
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether an area or a question moved beyond chance."""
+        return any(shift.has_moved for shift in (*self.parts.values(), *(shift for _, shift in self.questions)))
+
+    @cached_property
+    def parts(self) -> dict[str, Shift]:
+        """By part of the suite: how far rescaled scores moved."""
+        pairing, rescale = self.agreed.pairing, self.agreed.pairing.suite.rescaling
+        scores = (pairing.scores - rescale.centre) * rescale.factor
+        part_of_answer = pairing.part_of_task[pairing.task_of]
+        found = []
+        for number in range(len(pairing.parts)):
+            answers = np.flatnonzero(part_of_answer == number)
+            found.append(self._shift(scores[:, answers], pairing.task_of[answers]))
+        return dict(zip(pairing.parts, _corrected(found), strict=True))
+
+    @cached_property
+    def questions(self) -> list[tuple[Question, Shift]]:
+        """How far the verdicts on each question moved, furthest first: those that moved beyond chance before others."""
+        pairing = self.agreed.pairing
+        found = []
+        for number in range(len(pairing.questions)):
+            places = np.flatnonzero(pairing.verdict_questions == number)
+            tasks = pairing.task_of[pairing.verdict_answers[places]]
+            found.append(self._shift(pairing.verdicts[:, places], tasks))
+        pairs = list(zip(pairing.questions, _corrected(found), strict=True))
+        return sorted(pairs, key=lambda pair: (not pair[1].has_moved, -abs(pair[1].size)))
+
+    def _shift(self, values: Floats, tasks: NDArray[np.int64]) -> Shift:
+        old, new = values
+        used, clusters = np.unique(tasks, return_inverse=True)
+        sums = np.stack([np.bincount(clusters, column) for column in (old, new, np.ones(len(old)))])
+        drawn = resampled_means(sums, self._counts[:, used])
+        of_old, of_new, n = resampled_means(sums, np.ones((1, len(used)), dtype=np.int32))[0]
+        with np.errstate(invalid="ignore"):
+            draws = (drawn[:, 1] - drawn[:, 0]) / drawn[:, 2]
+        p = paired_difference(new, old).p_value if len(old) >= MIN_QUESTIONS else None
+        shift = estimate((of_new - of_old) / n, draws)
+        down, up = (float(np.mean(moved)) for moved in (new < old, new > old))
+        return Shift(len(old), of_old / n, of_new / n, shift, down, up, p)
+
+    @cached_property
+    def _counts(self) -> Counts:
+        return draws_within(self.agreed.pairing.part_of_task, self.agreed.n_draws, self.agreed.seed)
+
+
+def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Drifted:
+    """How far a judge moved between two times, over the answers that it judged both times.
+
+    Raises:
+        ChecklistError: There is no such answer.
+    """
+    return Drifted(agreed(old, new, suite, draws=draws, seed=seed))
+
+
+def drift(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
+    """Whether a judge moved between two times.
+
+    Args:
+        old: What it said first.
+        new: What it says now.
+        suite: The suite of both.
+        draws: How many draws of tasks the intervals are made of.
+        seed: The seed of the draws.
+
+    Raises:
+        ChecklistError: There is no answer that it judged both times.
+    """
+    return finding_of(drifted(old, new, suite, draws=draws, seed=seed), old, new)
+
+
+def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
+    """What was found of two sides, as a finding."""
+    names = unequal_names(found.agreed.pairing.names)
+    tables = [_part_table(found, names), _question_table(found, names)]
+    pictures = [_part_picture(found)]
+    if found.agreed.tables.is_defined and len(found.agreed.tables.models) > 1:
+        tables += [_pair_table(found, names), model_table(found.agreed.tables, names)]
+        before, now = found.agreed.tables.values
+        points = Points(before, now, *names, labels=found.agreed.tables.models, has_diagonal=True)
+        pictures.append(Picture("models", "Rescaled averages of models, before and now", Scatter((points,))))
+    return Finding(
+        "drift",
+        _answer(found),
+        f"{_words(found, names)} Signature: {_signature(found, old, new)}",
+        (*tables, level_table(found.agreed)),
+        tuple(pictures),
+        (*_version_notes(old, new), *found.agreed.pairing.notes()),
+        question="Does the judge still say what it said?",
+    )
+
+
+def _corrected(shifts: Sequence[Shift]) -> list[Shift]:
+    tested = [place for place, shift in enumerate(shifts) if shift.p is not None]
+    found = list(shifts)
+    if tested:
+        p_values = corrected([shifts[place].p for place in tested], "bh")
+        for place, p in zip(tested, p_values.tolist(), strict=True):
+            found[place] = replace(shifts[place], corrected=p)
+    return found
+
+
+def _answer(found: Drifted) -> str:
+    n = found.agreed.pairing.n_answers
+    if not found.n_changed:
+        return f"No drift: all verdicts on all {n:,} answers are the same."
+    if not found.has_moved:
+        part, shift = max(found.parts.items(), key=lambda item: abs(item[1].size))
+        return (
+            f"No drift can be shown: verdicts on {found.n_changed:,} of {n:,} answers changed, but no area and no "
+            f"question moved beyond chance; most of all {part} by {_points(shift)} and "
+            f"{_of_question(*found.questions[0])}."
+        )
+    moved = {part: shift for part, shift in found.parts.items() if shift.has_moved}
+    questions = [pair for pair in found.questions if pair[1].has_moved]
+    words = f"The judge has drifted: verdicts on {found.n_changed:,} of {n:,} answers changed"
+    if moved:
+        part, shift = max(moved.items(), key=lambda item: abs(item[1].size))
+        words += f", {_of_parts(len(moved), len(found.parts))} moved, most of all {part} by {_points(shift)}"
+    if questions:
+        words += f"; of {len(found.questions):,} questions {len(questions):,} moved"
+        words += f", most of all {_of_question(*questions[0])}"
+    return words + "."
+
+
+def _of_question(question: Question, shift: Shift) -> str:
+    area, category, number = question.labels
+    return f"question {number} of {area}/{category} by {shift.size:+.3f}"
+
+
+def _of_parts(n: int, n_all: int) -> str:
+    return f"{n} of {n_all} areas" if n_all > 1 else "the only area"
+
+
+def _points(shift: Shift) -> str:
+    between = "" if shift.shift.low is None else f" ({shift.shift.low:.2f} to {shift.shift.high:.2f})"
+    return f"{shift.size:+.2f} points{between}"
+
+
+def _words(found: Drifted, names: tuple[str, str]) -> str:
+    one = found.agreed
+    n, figures = one.levels["all"]
+    words = (
+        f"{names[0]} against {names[1]}, over {one.pairing.n_answers:,} answers to {len(one.pairing.tasks):,} tasks "
+        f"and {n:,} verdicts, of which {100 * (figures['same'].value or 0):.2f} % are the same. Points are those of "
+        "rescaled scores. Whether an area or a question moved is tested by the paired t-test over answers, corrected "
+        f"after Benjamini and Hochberg at the level {ALPHA:g}"
+    )
+    words += f"; intervals (95 %) are from {one.n_draws:,} draws of tasks." if one.n_draws else "."
+    if one.tables.is_defined and len(one.tables.models) > 1:
+        n_pairs = len(one.tables.models) * (len(one.tables.models) - 1) // 2
+        reversed_pairs = one.tables.reversed_pairs
+        words += f" Of {n_pairs:,} pairs of models {len(reversed_pairs):,} change their order"
+        listed = [f"{one.tables.models[i]} and {one.tables.models[j]}" for i, j in reversed_pairs[:5]]
+        words += f": {'; '.join(listed)}{'; and others' if len(reversed_pairs) > 5 else ''}." if listed else "."
+    return words
+
+
+def _signature(found: Drifted, old: Side, new: Side) -> str:
+    one = found.agreed
+    return signature_of_sides(one.pairing.suite, (old, new), draws=one.n_draws, seed=one.seed)
+
+
+def _version_notes(old: Side, new: Side) -> list[str]:
+    notes = []
+    if old.judge != new.judge:
+        notes.append(
+            f"the sides have other judges, {old.judge or 'unknown'} and {new.judge or 'unknown'}: this is no drift of "
+            "one judge"
+        )
+    elif old.version is None or new.version is None:
+        notes.append(
+            "the version of the judge is unknown on a side, so that the files cannot say whether it is another"
+        )
+    elif old.version == new.version:
+        notes.append(f"both sides name the same version, {old.version}")
+    else:
+        notes.append(f"the version of the judge was {old.version} and is {new.version}")
+    return [*notes, *old.notes, *new.notes]
+
+
+def _part_table(found: Drifted, names: tuple[str, str]) -> Table:
+    rows: list[tuple[Cell, ...]] = [(part, *_cells(shift)) for part, shift in found.parts.items()]
+    columns = ("area", "answers", *names, *_SHIFT_COLUMNS)
+    return Table("areas", "Shift of rescaled scores by area", columns, tuple(rows), 3, ("area", *_SHOWN_SHIFT))
+
+
+_SHOWN_SHIFT = ("answers", "shift", "low", "high", "corrected p", "moved")
+_SHIFT_COLUMNS = ("shift", "low", "high", "share down", "share up", "p", "corrected p", "moved")
+
+
+def _cells(shift: Shift) -> tuple[Cell, ...]:
+    return (
+        *(shift.n, shift.old, shift.new, *shift.shift.cells, shift.down, shift.up, shift.p, shift.corrected),
+        "yes" if shift.has_moved else "no",
+    )
+
+
+def _question_table(found: Drifted, names: tuple[str, str]) -> Table:
+    factor = found.agreed.pairing.suite.rescaling.factor
+    rows: list[tuple[Cell, ...]] = []
+    for question, shift in found.questions:
+        points = shift.size * question.weight * factor
+        rows.append((*question.labels, *_cells(shift), points, question.text))
+    columns = ("area", "category", "number", "answers", *names, *_SHIFT_COLUMNS, "points of its category", "question")
+    shown = ("area", "category", "number", *_SHOWN_SHIFT, "points of its category", "question")
+    title = "Shift of verdicts by question, those that moved most first"
+    return Table("questions", title, columns, tuple(rows), 3, shown)
+
+
+def _pair_table(found: Drifted, names: tuple[str, str]) -> Table:
+    tables = found.agreed.tables
+    rows = []
+    for i, j in tables.reversed_pairs:
+        old, new = tables.values[:, i] - tables.values[:, j]
+        rows.append((tables.models[i], tables.models[j], float(old), float(new)))
+    columns = ("ahead before", "ahead now", f"difference, {names[0]}", f"difference, {names[1]}")
+    return Table("reversed", "Pairs of models whose order changes", columns, tuple(rows), 2)
+
+
+def _part_picture(found: Drifted) -> Picture:
+    listed = [(part, shift) for part, shift in found.parts.items()]
+    listed += [
+        (f"{question.labels[1]} {question.number}", _in_points(found, question, shift))
+        for question, shift in found.questions[:_SHOWN_QUESTIONS]
+        if shift.size
+    ]
+    listed = listed[:MAX_ROWS]
+    shifts = [shift.shift for _, shift in listed]
+    low, high = (
+        np.array(
+            [one.value if end is None else end for one in shifts for end in [getattr(one, name)]], dtype=np.float64
+        )
+        for name in ("low", "high")
+    )
+    values = np.array([one.value for one in shifts], dtype=np.float64)
+    label = "shift in points of rescaled scores; questions: of their category"
+    ranges = Ranges(tuple(name for name, _ in listed), values, low, high, label)
+    return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)
+
+
+def _in_points(found: Drifted, question: Question, shift: Shift) -> Shift:
+    points = question.weight * found.agreed.pairing.suite.rescaling.factor
+    ends = [None if end is None else end * points for end in shift.shift.cells]
+    return replace(shift, shift=Estimate(*ends))

@@ -1,0 +1,304 @@
+"""Values of answers by several methods side by side: checklists, overall ratings, metrics, people, n-grams, a judge.
+
+A method gives some answers a number each. Methods are compared over the answers that all of them have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import ChecklistError, TrialsError
+from ...evaluators.evaluator import Item, text_column
+from ...experiments.judge import JudgeOptions
+from ...scoring.scorer import Scorer
+from ...statistics.correlation import Floats
+from ...suite.suite import Suite
+from ...tables.formats import table_rows
+from ..judgements import AnswerKey, Method
+from ..line_files import OnFault
+from ..runs import Answer, Run
+from ..scoring.scores import Scores
+from ..scoring.scoring import score_runs
+from ..suite import ChecklistSuite
+from ..weights.marks import Scale, read_marks
+
+Place = tuple[str, AnswerKey]
+"""The key of a run, and an answer of it."""
+
+PEOPLE = "people"
+NGRAM_SCORES = ("fluency", "truthfulness", "helpfulness")
+
+_OVERALL: tuple[Method, ...] = ("llm-eval", "llm-eval-c")
+_DIGITS = 9
+_KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What methods say of answers.
+
+    Attributes:
+        suite: The suite.
+        methods: By the name of a method, the value of each answer that it has one for.
+        verdicts: The verdicts of the checklist on each answer.
+        notes: What a reader must know, one sentence each.
+        signature: Everything that the checklist scores depend on, besides the verdicts.
+    """
+
+    suite: ChecklistSuite
+    methods: Mapping[str, Mapping[Place, float]]
+    verdicts: Mapping[Place, Sequence[float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    signature: str = ""
+
+    def common(self, names: Iterable[str]) -> list[Place]:
+        """The answers that all of these methods have, by model and in the order of the suite.
+
+        Raises:
+            ChecklistError: There is none; the message says how many each has.
+        """
+        chosen = list(names)
+        places = set.intersection(*(set(self.methods[name]) for name in chosen))
+        if not places:
+            counts = ", ".join(f"{name} {len(self.methods[name]):,}" for name in chosen)
+            raise ChecklistError(f"no answer has a value by every method ({counts}); expected the same answers")
+        order = {key: number for number, key in enumerate(self.suite.by_key)}
+        return sorted(places, key=lambda place: (place[0], order[place[1][:2]], place[1][2]))
+
+    def column(self, name: str, places: Sequence[Place]) -> Floats:
+        """The values of a method on these answers; what only the order of a sum tells apart is the same."""
+        of_method = self.methods[name]
+        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(_DIGITS)
+        return found
+
+
+@dataclass(frozen=True)
+class RatingsOfJudge:
+    """The stored replies of `experiment judge`, from which the ratings of answers are taken.
+
+    Attributes:
+        cache: The file of replies.
+        model: The judge.
+        template: The template that it was asked with.
+        n_ratings: How often it rated each answer.
+        seed: The seed of its sampling.
+        language: The language that it was told to expect.
+        temperature: Its temperature; None for the usual one.
+        max_tokens: The most tokens of its replies.
+    """
+
+    cache: Path
+    model: str
+    template: str | Path = "default"
+    n_ratings: int = 1
+    seed: str = ""
+    language: str = "Japanese"
+    temperature: float | None = None
+    max_tokens: int = 300
+
+
+def checklist_values(
+    suite: ChecklistSuite,
+    runs: Sequence[Run],
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    on_fault: OnFault | None = None,
+) -> Values:
+    """The checklist scores of the answers of runs (`checklist`), with equal weights (`avg-c`), and overall ratings.
+
+    Overall ratings (`llm-eval`, `llm-eval-c`) are there if the runs have judgements by these methods.
+
+    Args:
+        suite: The suite.
+        runs: The runs.
+        judge: The name of the judge, or a version of it; only needed where there are several.
+        mixed: Whether replies of several versions or prompts may count together.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line is an error.
+
+    Raises:
+        ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
+    """
+    found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
+    methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
+    if all(len(set(one.weights)) == 1 for one in suite.checklists.values()):
+        del methods["avg-c"]  # which is the same
+    rows = (row for run in runs for row in run.judgements(suite, with_reasons=False, on_fault=on_fault))
+    present = {row.method for row in rows}
+    for method in _OVERALL:
+        if method in present:
+            scores = score_runs(suite, runs, method=method, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
+            methods[method] = {
+                (model.model, one.key): one.verdicts[0] for model in scores.models for one in model.answers
+            }
+    verdicts = {(model.model, one.key): one.verdicts for model in found.models for one in model.answers}
+    notes = (*found.notes, *found.left_out)
+    return Values(suite, methods, verdicts, notes, found.models[0].signature)
+
+
+def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
+    """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers.
+
+    Args:
+        path: The table; `length` and `trial` are optional columns.
+        suite: The suite whose tasks were answered.
+
+    Raises:
+        ChecklistError: The table cannot be read, names an unknown task, or holds something else than numbers.
+    """
+    found: dict[str, dict[Place, float]] = {}
+    try:
+        for where, row in table_rows(path):
+            place = _place(row, suite, where)
+            for name, value in row.items():
+                if name not in _KEY_COLUMNS and value not in (None, ""):
+                    found.setdefault(name, {})[place] = _number(value, f"{where}, {name}")
+    except TrialsError as error:
+        raise ChecklistError(str(error)) from None
+    if not found:
+        raise ChecklistError(f"{path}: no metrics: expected columns of numbers beside model and id")
+    return found
+
+
+def people_values(
+    path: Path, suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale
+) -> tuple[dict[Place, float], list[str]]:
+    """The mean overall mark of each answer, and what a reader must know.
+
+    Raises:
+        ChecklistError: The marks break the rules, or none is of an answer of these runs.
+    """
+    marks = read_marks(path, suite, scale=scale)
+    by_answer: dict[tuple[str, str | None, str], list[float]] = {}
+    for mark in marks.listed:
+        by_answer.setdefault(mark.answer, []).append(mark.overall)
+    found = {}
+    used = set()
+    for run in runs:
+        for key, sha256 in _hashes(run, suite).items():
+            listed = by_answer.get((key[0], key[1], sha256))
+            if listed:
+                used.add((key[0], key[1], sha256))
+                found[run.key, key] = math.fsum(listed) / len(listed)
+    if not found:
+        raise ChecklistError(f"{path}: none of the {len(by_answer):,} marked answers is one of these runs")
+    n_stale = len(by_answer) - len(used)
+    stale = [f"{n_stale:,} marked answers are not in these runs"] if n_stale else []
+    return found, [*marks.notes, *stale]
+
+
+def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
+    """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs.
+
+    Raises:
+        ChecklistError: No answer is to a question of the suite.
+    """
+    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in _questions(ngram_suite)]
+    if not listed:
+        raise ChecklistError(
+            "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
+        )
+    questions = _questions(ngram_suite)
+    table = Scorer(ngram_suite).score(
+        [questions[answer.id] for _, answer in listed], [answer.response for _, answer in listed]
+    )
+    return {
+        f"n-gram {name}": {
+            place: float(value) for (place, _), value in zip(listed, getattr(table, name).tolist(), strict=True)
+        }
+        for name in NGRAM_SCORES
+    }
+
+
+def judge_values(
+    runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: RatingsOfJudge
+) -> dict[Place, float]:
+    """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked.
+
+    Raises:
+        ChecklistError: There is no stored rating of any answer.
+        JudgingError: The template or the file is invalid.
+    """
+    evaluator = JudgeOptions(
+        options.model,
+        template=options.template,
+        language=options.language,
+        temperature=options.temperature,
+        max_tokens=options.max_tokens,
+        n_ratings=options.n_ratings,
+        seed=options.seed,
+        server=None,
+        cache=options.cache,
+    ).evaluator()
+    questions = _questions(ngram_suite)
+    samples = {}
+    if evaluator.template.uses("sample"):
+        samples = {sample.question: sample.answer for sample in ngram_suite.samples}
+    places, items, texts = [], [], []
+    for place, answer in _answers(runs, suite):
+        question = questions.get(answer.id)
+        if question is not None:
+            references = (samples[question],) if question in samples else ()
+            items.append(Item(answer.id, answer.response, "answers", question=question, references=references))
+            places.append(place)
+            texts.append(answer.response)
+    ratings = evaluator.ratings(items, text_column(texts)).means().tolist() if items else []
+    found = {place: rating for place, rating in zip(places, ratings, strict=True) if not math.isnan(rating)}
+    if not found:
+        raise ChecklistError(
+            f"{options.cache}: holds no rating of these answers by {options.model}; expected the options of the "
+            "call of 'experiment judge' that stored them"
+        )
+    return found
+
+
+def _values(scores: Scores, figure: str) -> dict[Place, float]:
+    return {(model.model, one.key): getattr(one, figure) for model in scores.models for one in model.answers}
+
+
+def _answers(runs: Sequence[Run], suite: ChecklistSuite) -> list[tuple[Place, Answer]]:
+    return [((run.key, key), answer) for run in runs for key, answer in run.answers(suite, on_fault=_is_named).items()]
+
+
+def _questions(suite: Suite) -> dict[str, str]:
+    return {question.question_id: question.question for question in suite}
+
+
+def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
+    """The hash of each answer, from the answers or, without them, from the judgements."""
+    answers = run.answers(suite, on_fault=_is_named)
+    if answers:
+        return {key: answer.sha256 for key, answer in answers.items()}
+    return {one.key: one.response_sha256 for one in run.judgements(suite, with_reasons=False, on_fault=_is_named)}
+
+
+def _is_named(fault: str) -> None:
+    """Lines that cannot be read were named by `checklist_values`, which comes before all others."""
+
+
+def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
+    model, id = row.get("model"), row.get("id")
+    if not isinstance(model, str) or not isinstance(id, str):
+        raise ChecklistError(f"{where}: expected columns model and id")
+    length = row.get("length")
+    task = suite.task(id, None if length in (None, "") else str(length), where)
+    trial = row.get("trial")
+    number = 1 if trial in (None, "") else _number(trial, f"{where}, trial")
+    return model, (task.id, task.length, int(number))
+
+
+def _number(value: Any, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ChecklistError(f"{where}: expected a number, not {str(value)[:40]!r}")
+    return number

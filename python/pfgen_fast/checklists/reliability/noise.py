@@ -1,0 +1,342 @@
+"""`noise`: how much of a score is chance, how many tasks or ratings would do, and what each question is good for.
+
+The variance of a score has two parts: between tasks, and within a task between ratings of the same answer, which can be
+told apart only where answers were rated several times. Questions are looked at within their category.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from ...statistics.clustered_correlation import pearson, spearman
+from ...statistics.correlation import Floats
+from ..judgements import AnswerKey
+from ..suite import ChecklistSuite
+from .drawn_averages import strata_of
+from .paired_judgements import Ints, PairedJudgements, Question, pair
+from .sides import Ratings, Side
+from .table_changes import TwoTables, main_parts, two_tables
+
+ModelWords = Mapping[str, Mapping[AnswerKey, int]]
+"""By model and answer, the number of words."""
+
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class PartNoise:
+    """What chance does to the scores of a part of the suite, in points of rescaled scores.
+
+    Attributes:
+        name: The part.
+        n_tasks: The number of tasks, the mean of the models.
+        n_ratings: The mean number of ratings of an answer.
+        between: The standard deviation of tasks (of the median model), without that of ratings if it is known.
+        within: The standard deviation of ratings of the same answer; None with one rating each.
+        apart: The standard deviation of the difference of two models on a task, the median of all pairs; None with one
+            model.
+    """
+
+    name: str
+    n_tasks: float
+    n_ratings: float
+    between: float
+    within: float | None
+    apart: float | None
+
+    def variance(self, tasks: float = 1.0, ratings: float | None = None) -> float:
+        """The variance of a mean.
+
+        Args:
+            tasks: How many times as many tasks.
+            ratings: The number of ratings of an answer; by default as many as there are.
+        """
+        of_ratings = 0.0 if self.within is None else self.within**2 / (self.n_ratings if ratings is None else ratings)
+        return (self.between**2 + of_ratings) / (self.n_tasks * tasks)
+
+    def half_width(self, tasks: float = 1.0, ratings: float | None = None) -> float:
+        """Half of the 95 % interval of a mean."""
+        return _Z * math.sqrt(self.variance(tasks, ratings))
+
+    @property
+    def half_width_of_difference(self) -> float | None:
+        """Half of the 95 % interval of the difference of two models; None with one model."""
+        return None if self.apart is None else _Z * self.apart / math.sqrt(self.n_tasks)
+
+    def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
+        """How many tasks make intervals of this half width."""
+        return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))
+
+    def ratings_for(self, wanted: float) -> int | None:
+        """How many ratings of each answer make it, with these tasks; None if none are enough, or nothing is known."""
+        if self.within is None:
+            return None
+        spare = (wanted / _Z) ** 2 * self.n_tasks - self.between**2
+        return math.ceil(self.within**2 / spare - 1e-9) if spare > 0 else None
+
+
+@dataclass(frozen=True)
+class QuestionUse:
+    """What a question is good for. None where it is undefined.
+
+    Attributes:
+        question: The question.
+        n: The number of answers.
+        mean: The mean verdict.
+        best: The share of answers with the highest level.
+        between_models: The share of the variance that is between models, beyond what chance gives.
+        like: The number of the question of the same checklist whose verdicts correlate most.
+        repeats: That correlation (Pearson).
+        words: The rank correlation with the number of words.
+        words_alone: The same with the rest of the score held (partial).
+        alone: The share of the variance of the score that this question alone predicts.
+    """
+
+    question: Question
+    n: int
+    mean: float
+    best: float
+    between_models: float | None
+    like: int | None
+    repeats: float | None
+    words: float | None
+    words_alone: float | None
+    alone: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """How much of a judge's scores is noise.
+
+    Attributes:
+        side: The judgements.
+        pairing: The same as columns, with itself.
+        words: By model and answer, the number of words where it is known.
+    """
+
+    side: Side
+    pairing: PairedJudgements
+    words: ModelWords
+
+    @cached_property
+    def parts(self) -> tuple[PartNoise, ...]:
+        """The parts of the suite."""
+        pairing, factor = self.pairing, abs(self.pairing.suite.rescaling.factor)
+        n_models = len(pairing.models)
+        strata = strata_of(pairing.scores[0], pairing.model_of, pairing.task_of, n_models, pairing.part_of_task)
+        within = self._within()
+        found = []
+        for number, part in enumerate(pairing.parts):
+            values = strata[number].values
+            n_tasks = (~np.isnan(values)).sum(axis=1)
+            spreads = [_squares(row[~np.isnan(row)]) / (n - 1) for row, n in zip(values, n_tasks, strict=True) if n > 1]
+            if not spreads:
+                continue
+            apart = [
+                _squares(both) / (len(both) - 1)
+                for i, j in combinations(range(n_models), 2)
+                if len(both := (d := values[i] - values[j])[~np.isnan(d)]) > 1
+            ]
+            of_ratings, n_ratings = within.get(part, (None, 1.0))
+            total = float(np.median(spreads))
+            between = max(0.0, total - (of_ratings or 0.0) / n_ratings)
+            found.append(
+                PartNoise(
+                    part,
+                    float(n_tasks.mean()),
+                    n_ratings,
+                    factor * math.sqrt(between),
+                    None if of_ratings is None else factor * math.sqrt(of_ratings),
+                    factor * math.sqrt(float(np.median(apart))) if apart else None,
+                )
+            )
+        return tuple(found)
+
+    def _within(self) -> dict[str, tuple[float, float]]:
+        """By part: the mean variance of ratings of an answer that has several, and their mean number."""
+        pairing = self.pairing
+        parts: dict[str, tuple[list[float], list[int]]] = {}
+        by_key = {task.key: pairing.parts[part] for task, part in zip(pairing.tasks, pairing.part_of_task, strict=True)}
+        for answers in self.side.models.values():
+            for key, ratings in answers.items():
+                variances, sizes = parts.setdefault(by_key[key[:2]], ([], []))
+                sizes.append(len(ratings))
+                if len(ratings) > 1:
+                    variances.append(_variance(ratings, pairing.suite, key))
+        return {
+            part: (math.fsum(variances) / len(variances), sum(sizes) / len(sizes))
+            for part, (variances, sizes) in parts.items()
+            if variances
+        }
+
+    @cached_property
+    def average(self) -> PartNoise | None:
+        """The mean of the areas, which count alike; None if an area has no variance."""
+        names = {self.pairing.parts[part] for part in main_parts(self.pairing)}
+        chosen = [part for part in self.parts if part.name in names]
+        if len(chosen) < len(names):
+            return None
+        n = math.fsum(part.n_tasks for part in chosen)
+        # So that dividing by all tasks gives the variance of the mean of means.
+        scale = math.sqrt(n) / len(chosen)
+
+        def together(values: Sequence[float | None]) -> float | None:
+            known = [value**2 / part.n_tasks for value, part in zip(values, chosen, strict=True) if value is not None]
+            return scale * math.sqrt(math.fsum(known)) if len(known) == len(chosen) else None
+
+        ratings = math.fsum(part.n_ratings for part in chosen) / len(chosen)
+        within = together([part.within for part in chosen])
+        between = together([part.between for part in chosen]) or 0.0
+        return PartNoise("average", n, ratings, between, within, together([part.apart for part in chosen]))
+
+    @cached_property
+    def questions(self) -> tuple[QuestionUse, ...]:
+        """What each question is good for."""
+        pairing, found = self.pairing, []
+        for begin, end in _checklists(pairing.questions):
+            matrix, answers = self._verdicts(begin, end)
+            found += [self._use(begin + place, place, matrix, answers) for place in range(end - begin)]
+        return tuple(found)
+
+    def _verdicts(self, begin: int, end: int) -> tuple[Floats, Ints]:
+        """The verdicts on the questions of a checklist (rows) by answer (columns), and the answers."""
+        pairing = self.pairing
+        places = np.flatnonzero((pairing.verdict_questions >= begin) & (pairing.verdict_questions < end))
+        # The verdicts on an answer stand together, in the order of the questions.
+        matrix = pairing.verdicts[0][places].reshape(-1, end - begin).T
+        return matrix, pairing.verdict_answers[places].reshape(-1, end - begin)[:, 0]
+
+    def _use(self, number: int, place: int, matrix: Floats, answers: Ints) -> QuestionUse:
+        pairing, column = self.pairing, matrix[place]
+        question, scores = pairing.questions[number], pairing.scores[0][answers]
+        rest = scores - question.weight * column
+        like: tuple[float, int] | None = None
+        for other in range(len(matrix)):
+            r = None if other == place else pearson(column, matrix[other])
+            if r is not None and (like is None or abs(r) > abs(like[0])):
+                like = r, other
+        words = self._words_of[answers]
+        known = ~np.isnan(words)
+        of_words = [(column[known], words[known]), (column[known], rest[known]), (words[known], rest[known])]
+        with_words, with_rest, words_rest = (spearman(*columns) for columns in of_words)
+        alone = pearson(column, scores)
+        return QuestionUse(
+            question,
+            len(column),
+            math.fsum(column.tolist()) / len(column),
+            float((column == pairing.suite.levels[-1]).mean()),
+            between_groups(column, pairing.model_of[answers]),
+            None if like is None else like[1],
+            None if like is None else like[0],
+            with_words,
+            partial(with_words, with_rest, words_rest),
+            None if alone is None else alone**2,
+        )
+
+    @cached_property
+    def _words_of(self) -> Floats:
+        pairing = self.pairing
+        of_models = [self.words.get(model, {}) for model in pairing.models]
+        known = (of_models[model].get(key) for model, key in zip(pairing.model_of.tolist(), pairing.keys, strict=True))
+        return np.array([math.nan if n is None else n for n in known], dtype=np.float64)
+
+    @cached_property
+    def last_alone(self) -> tuple[float | None, TwoTables]:
+        """How well the last question of each checklist alone stands for the score.
+
+        The share of the variance of scores within categories that it predicts, and the table of models that it makes
+        beside the usual one.
+        """
+        pairing = self.pairing
+        only = np.zeros(pairing.n_answers)
+        unexplained, total = [], []
+        for begin, end in _checklists(pairing.questions):
+            matrix, answers = self._verdicts(begin, end)
+            only[answers] = 100 * matrix[-1]
+            scores = pairing.scores[0][answers]
+            spread = _squares(scores)
+            total.append(spread)
+            unexplained.append(spread * (1 - (pearson(matrix[-1], scores) or 0.0) ** 2))
+        all_spread = math.fsum(total)
+        explained = 1 - math.fsum(unexplained) / all_spread if all_spread > 0 else None
+        return explained, two_tables(pairing, 0, scores=np.stack([pairing.scores[0], only]))
+
+
+def measured(side: Side, suite: ChecklistSuite, words: ModelWords | None = None) -> Noise:
+    """How much of a judge's scores is noise.
+
+    Args:
+        side: The judgements.
+        suite: Their suite.
+        words: By model and answer, the number of words; by default what was published with the judgements.
+    """
+    return Noise(side, pair(side, side, suite), published_words(side) if words is None else words)
+
+
+def published_words(side: Side) -> dict[str, dict[AnswerKey, int]]:
+    """By model and answer, the number of words that was published with the judgements."""
+    return {
+        model: {key: ratings[0].words for key, ratings in answers.items() if ratings[0].words is not None}
+        for model, answers in side.models.items()
+    }
+
+
+def between_groups(values: Floats, groups: Ints) -> float | None:
+    """The share of the variance that is between groups, beyond what chance gives (epsilon squared).
+
+    None where nothing varies, or there are fewer than two groups or no more values than groups.
+
+    Example:
+        >>> between_groups(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
+        1.0
+    """
+    names, group_of = np.unique(groups, return_inverse=True)
+    total = _squares(values)
+    if len(names) < 2 or len(values) <= len(names) or total <= 0:
+        return None
+    means = np.bincount(group_of, values) / np.bincount(group_of)
+    inside = math.fsum(((values - means[group_of]) ** 2).tolist())
+    by_chance = (len(names) - 1) * inside / (len(values) - len(names))
+    return (total - inside - by_chance) / total
+
+
+def partial(xy: float | None, xz: float | None, yz: float | None) -> float | None:
+    """The correlation of x and y with z held, from the three correlations; None where it is undefined.
+
+    Example:
+        >>> round(partial(0.5, 0.5, 0.5), 4), partial(0.5, 1.0, 0.5)
+        (0.3333, None)
+    """
+    if xy is None or xz is None or yz is None:
+        return None
+    rest = (1 - xz * xz) * (1 - yz * yz)
+    return None if rest <= 1e-12 else (xy - xz * yz) / math.sqrt(rest)
+
+
+def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
+    weights = suite.checklist(suite.by_key[key[:2]]).weights
+    scores = [
+        math.fsum(weight * verdict for weight, verdict in zip(weights, one.scores or (), strict=True))
+        for one in ratings
+    ]
+    mean = math.fsum(scores) / len(scores)
+    return math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
+
+
+def _squares(values: Floats) -> float:
+    """The sum of the squared distances from the mean."""
+    listed = values.tolist()
+    mean = math.fsum(listed) / len(listed)
+    return math.fsum((value - mean) ** 2 for value in listed)
+
+
+def _checklists(questions: Sequence[Question]) -> list[tuple[int, int]]:
+    """The first question of each checklist, and the one behind its last."""
+    begins = [number for number, question in enumerate(questions) if question.number == 0]
+    return list(zip(begins, [*begins[1:], len(questions)], strict=True))

@@ -1,0 +1,295 @@
+"""Sides: what one judge said, in one version of itself, of the answers of some models; and what two sides share.
+
+A path may hold the judgements of several judges or of several versions of one: each is a side of its own. Sides are
+compared over the answers that both judged, with the same text and the same checklist.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ...errors import ChecklistError
+from ...evaluators.naming import unknown_name
+from ...files.foreign_text import in_one_line
+from ...native import _core
+from ..judgements import AnswerKey, Judgement, Method
+from ..judging.runs_to_judge import first_names
+from ..line_files import OnFault
+from ..runs import Answer, Run, open_runs
+from ..scoring.judged import Variant, is_stale
+from ..suite import ChecklistSuite
+from ..words import count_words, counter_there
+
+SENTINELS = "sentinels"
+"""The folder of a run with the judgements of answers that were asked anew, a file for each time."""
+
+Ratings = tuple[Judgement, ...]
+"""The ratings of one answer by one judge, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What one judge said of the answers of some models.
+
+    Attributes:
+        name: What tells it from the other sides.
+        judge: The judge, as it was asked for.
+        version: What the server said it was; None if unknown, or if there are several.
+        models: By the key of a model's run and by answer, the ratings that could be used.
+        unjudged: The IDs of the tasks whose judgement has no verdicts, because no reply could be used.
+        stale: Those whose judgement is of another answer or checklist than there is now.
+        variants: What versions, prompts, profiles and temperatures the judgements are of, as texts.
+    """
+
+    name: str
+    judge: str
+    version: str | None
+    models: Mapping[str, Mapping[AnswerKey, Ratings]] = field(repr=False)
+    unjudged: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers it judged."""
+        return sum(map(len, self.models.values()))
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each kind of judgements that do not count."""
+        return [f"{self.name}: {sentence}" for sentence in _left_out(self.unjudged, self.stale)]
+
+
+def open_sides(
+    paths: Sequence[Path],
+    suite: ChecklistSuite,
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    method: Method = "checklist",
+    on_fault: OnFault | None = None,
+) -> list[Side]:
+    """The sides in paths, in their order; those of one path by judge and version as they come.
+
+    Args:
+        paths: Folders of runs, folders of such folders, or files of judgements.
+        suite: The suite that all judgements belong to.
+        judge: The judge, or the version of one, whose judgements count; by default all, each as a side.
+        mixed: Whether all versions of a judge are one side.
+        method: The method whose judgements count.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
+            such line is an error.
+
+    Raises:
+        ChecklistError: A path holds no judgements that count, or not of this judge.
+    """
+    found: list[Side] = []
+    for path in paths:
+        found += _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed, on_fault=on_fault)
+    return _named_apart(found, paths)
+
+
+def open_together(
+    paths: Sequence[Path],
+    suite: ChecklistSuite,
+    *,
+    judge: str | None = None,
+    mixed: bool = False,
+    on_fault: OnFault | None = None,
+) -> list[Side]:
+    """The sides of all paths together, by judge and version; takes and raises what `open_sides` does."""
+    name = ", ".join(map(str, paths))
+    return _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed, on_fault=on_fault)
+
+
+def sentinel_sides(
+    paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
+) -> list[Side]:
+    """The answers that were asked anew: a side for each time, in their order, of all runs together.
+
+    Raises:
+        ChecklistError: No run has any.
+    """
+    runs = open_runs(paths)
+    files = {
+        run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
+        for run in runs
+    }
+    times = sorted({file.stem for listed in files.values() for file in listed})
+    sides = []
+    for time in times:
+        again = [
+            Run(key, file.parent, None, file) for key, listed in files.items() for file in listed if file.stem == time
+        ]
+        sides += _sides_of(f"sentinels {time}", again, suite, judge, "checklist", mixed=True, on_fault=on_fault)
+    if not sides:
+        raise ChecklistError(
+            f"{', '.join(map(str, paths))}: no run has sentinels; expected those of 'checklists judge --sentinel N'"
+        )
+    return sides
+
+
+def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: int = 0, seed: int = 0) -> str:
+    """Everything that a comparison of sides depends on, besides the verdicts."""
+    judges = (f"{side.judge or 'unknown'} ({'; '.join(side.variants)})" for side in sides)
+    parts = {
+        "checklists": _core.__version__,
+        "suite": f"{suite.name} {suite.hash}",
+        "questions": suite.checklists_hash,
+        "judges": " and ".join(judges),
+        **({"draws": f"{draws}", "seed": f"{seed}"} if draws else {}),
+    }
+    return "|".join(f"{name}:{in_one_line(value, 400).replace('|', '/')}" for name, value in parts.items())
+
+
+def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
+    """The two sides that a command compares.
+
+    Raises:
+        ChecklistError: There are fewer or more.
+    """
+    if len(sides) == 2:
+        return sides[0], sides[1]
+    listed = "; ".join(side.name for side in sides)
+    raise ChecklistError(
+        f"{command} compares two sides, not {len(sides)}: {listed}; expected --judge for one of several judges, or "
+        "--mixed for all versions of a judge as one"
+    )
+
+
+def check_single(sides: Sequence[Side]) -> Side:
+    """The only side of a command that takes one.
+
+    Raises:
+        ChecklistError: There are several.
+    """
+    if len(sides) == 1:
+        return sides[0]
+    listed = "; ".join(f"{side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
+    raise ChecklistError(
+        f"judgements of {len(sides)} judges or versions: {listed}; expected --judge for one of them, or --mixed for "
+        "all versions of a judge as one"
+    )
+
+
+def counted_words(paths: Sequence[Path], side: Side, suite: ChecklistSuite) -> dict[str, dict[AnswerKey, int]]:
+    """By model and answer, the number of words: as published with the judgements, or else counted from the answer."""
+    found: dict[str, dict[AnswerKey, int]] = {}
+    runs = {run.key: run for run in open_runs(paths)}
+    for model, answers in side.models.items():
+        published = {key: ratings[0].words for key, ratings in answers.items()}
+        # Lines that cannot be read were named when the sides were opened.
+        texts = runs[model].answers(suite, on_fault=lambda _: None) if None in published.values() else {}
+        found[model] = {
+            key: count_words(texts[key].response, counter_there(suite.words)) if n is None else n
+            for key, n in published.items()
+            if n is not None or key in texts
+        }
+    return found
+
+
+def _sides_of(
+    name: str,
+    runs: Iterable[Run],
+    suite: ChecklistSuite,
+    judge: str | None,
+    method: Method,
+    *,
+    mixed: bool,
+    on_fault: OnFault | None,
+) -> list[Side]:
+    """The sides of some runs, by judge and version in the order in which they come; raises if there is none."""
+    gathered: dict[tuple[str, str | None], _Gathered] = {}
+    known: dict[str, None] = {}
+    for run in runs:
+        answers = run.answers(suite, on_fault=on_fault)
+        for one in run.judgements(suite, with_reasons=False, on_fault=on_fault):
+            known |= dict.fromkeys(filter(None, (one.judge, one.version)))
+            if one.method == method and judge in (None, one.judge, one.version):
+                key = one.judge, None if mixed else one.version
+                gathered.setdefault(key, _Gathered()).add(run.key, one, suite, answers)
+    if judge is not None and known and judge not in known:
+        raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
+    sides = [of_side.side(name, key[0]) for key, of_side in gathered.items()]
+    if not sides:
+        raise ChecklistError(f"{name}: holds no judgements by the method {method}; ask a judge first, or import some")
+    if not any(side.models for side in sides):
+        why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
+        raise ChecklistError(f"{name}: no judgement counts, for {'; '.join(why)}; ask the judge again")
+    return [side for side in sides if side.models]
+
+
+def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
+    """A phrase for each reason why judgements do not count, with the first of them."""
+    listed = (unjudged, "unjudged"), (stale, "stale (answer or checklist have changed since)")
+    found = []
+    for ids, what in listed:
+        if ids:
+            answers = "answer is" if len(ids) == 1 else "answers are"
+            found.append(f"{len(ids):,} {answers} {what}: {first_names(list(dict.fromkeys(ids)))}")
+    return found
+
+
+class _Gathered:
+    """The judgements of one side so far."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
+        self._versions: set[str | None] = set()
+        self._unjudged: list[str] = []
+        self._stale: list[str] = []
+        self._variants: dict[Variant, None] = {}
+
+    def add(self, model: str, one: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> None:
+        self._versions.add(one.version)
+        if is_stale(one, suite, answers):
+            self._stale.append(one.id)
+        elif one.scores is None:
+            self._unjudged.append(one.id)
+        else:
+            self._variants[Variant(one.version, one.prompt_sha256, one.profile, one.temperature)] = None
+            self.models.setdefault(model, {}).setdefault(one.key, []).append(one)
+
+    def side(self, name: str, judge: str) -> Side:
+        version = next(iter(self._versions)) if len(self._versions) == 1 else None
+        models = {model: dict(_in_order(answers)) for model, answers in self.models.items()}
+        variants = tuple(map(str, self._variants))
+        return Side(name, judge, version, models, tuple(self._unjudged), tuple(self._stale), variants)
+
+
+def _in_order(answers: Mapping[AnswerKey, list[Judgement]]) -> Iterator[tuple[AnswerKey, Ratings]]:
+    for key, ratings in answers.items():
+        yield key, tuple(sorted(ratings, key=lambda one: one.rating))
+
+
+def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:
+    """The sides with names that tell them apart: the ends of their paths, and judge and version where needed."""
+    short = _short_names([str(path) for path in paths])
+    of_path = Counter(side.name for side in sides)
+    found = []
+    for side in sides:
+        name = short[side.name]
+        if of_path[side.name] > 1 or len(short) == 1:
+            name = " ".join(filter(None, (name, side.judge, side.version)))
+        found.append(replace(side, name=name))
+    return found
+
+
+def _short_names(paths: Sequence[str]) -> dict[str, str]:
+    """The shortest ends of paths that tell them apart.
+
+    Example:
+        >>> _short_names(["a/old/x", "a/new/x"])
+        {'a/old/x': 'old/x', 'a/new/x': 'new/x'}
+    """
+    distinct = list(dict.fromkeys(paths))
+    parts = {path: Path(path).parts for path in distinct}
+    longest = max(map(len, parts.values()), default=1)
+    for length in range(1, longest + 1):
+        ends = {path: "/".join(part[-length:]) for path, part in parts.items()}
+        if len(set(ends.values())) == len(distinct):
+            return ends
+    return {path: path for path in distinct}

@@ -1,0 +1,160 @@
+"""The tables of models that follow from two sides' judgements of the same answers, and how they differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...statistics.correlation import Floats
+from ...statistics.resampling import interval
+from .drawn_averages import averages, strata_of
+from .paired_judgements import PairedJudgements
+
+_DIGITS = 9
+"""Averages that are the same up to here share a place."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its 95 % interval over tasks; None where it is undefined.
+
+    Attributes:
+        value: The figure.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def cells(self) -> tuple[float | None, float | None, float | None]:
+        """The three for a row of a table."""
+        return self.value, self.low, self.high
+
+
+def estimate(value: float | None, draws: Floats) -> Estimate:
+    """A figure with the percentiles 2.5 and 97.5 of its draws; undefined ones are left out."""
+    if value is None or np.isnan(value):
+        return Estimate(None)
+    low, high = (float(end) for end in interval(draws))
+    return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTables:
+    """The rescaled averages of models by two sides, over the answers that both judged.
+
+    Attributes:
+        models: The models.
+        parts: The names of the parts of the suite that count.
+        values: For the two sides (rows), the average of each model; NaN where no part counts.
+        draws: The same for each draw: draws, sides, models.
+    """
+
+    models: tuple[str, ...]
+    parts: tuple[str, ...]
+    values: Floats
+    draws: Floats
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether there are averages."""
+        return bool(self.parts)
+
+    @cached_property
+    def places(self) -> Floats:
+        """For the two sides (rows), the place of each model; equal averages share the mean of their places."""
+        return places(self.values)
+
+    @property
+    def tau(self) -> Estimate:
+        """Kendall's tau-b between the two tables."""
+        of_draws = kendall_rows(self.draws[:, 0], self.draws[:, 1])
+        return estimate(float(kendall_rows(self.values[:1], self.values[1:])[0]), of_draws)
+
+    @property
+    def largest_change(self) -> Estimate:
+        """The largest change of a place."""
+        drawn = places(self.draws)
+        return estimate(float(_largest(self.places[0], self.places[1])), _largest(drawn[:, 0], drawn[:, 1]))
+
+    @property
+    def reversed_pairs(self) -> list[tuple[int, int]]:
+        """The pairs of models whose order changes, the one that was ahead first; those furthest apart come first."""
+        old, new = self.values.round(_DIGITS)
+        n = len(self.models)
+        found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
+        return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
+
+
+def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores: Floats | None = None) -> TwoTables:
+    """The tables of models by two sides.
+
+    Args:
+        pairing: What the sides said.
+        n_draws: The number of draws of tasks.
+        seed: The seed of the draws.
+        scores: Other scores of the answers than those of the two sides (rows).
+    """
+    found = []
+    for of_side in pairing.scores if scores is None else scores:
+        strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
+        found.append(averages(strata, main_parts(pairing), n_draws, seed))
+    rescale = pairing.suite.rescaling
+    values, draws = np.stack([one.values for one in found]), np.stack([one.draws for one in found], axis=1)
+    return TwoTables(
+        pairing.models,
+        tuple(pairing.parts[part] for part in found[0].counted),
+        (values - rescale.centre) * rescale.factor,
+        (draws - rescale.centre) * rescale.factor,
+    )
+
+
+def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
+    """The numbers of the parts that an average is made of: the areas, or if there are none, those with a length."""
+    numbers = pairing.part_of_task.tolist()
+    main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
+    return tuple(dict.fromkeys(main or numbers))
+
+
+def place_cell(place: float) -> int | float:
+    """A place for a table: a whole number unless it is shared."""
+    return int(place) if place == int(place) else float(place)
+
+
+def places(values: Floats) -> Floats:
+    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places.
+
+    Example:
+        >>> places(np.array([[0.2, 0.9, 0.2]])).tolist()
+        [[2.5, 1.0, 2.5]]
+    """
+    rounded = values.round(_DIGITS)
+    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
+    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
+    found: Floats = np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
+    return found
+
+
+def kendall_rows(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b between each row and its counterpart; NaN where one is constant, or a value is missing.
+
+    Example:
+        >>> kendall_rows(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])).round(3).tolist()
+        [0.333]
+    """
+    first, second = np.triu_indices(x.shape[-1], 1)
+    one, other = (np.sign((v := column.round(_DIGITS))[..., first] - v[..., second]) for column in (x, y))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (one * other).sum(axis=-1) / np.sqrt((one * one).sum(axis=-1) * (other * other).sum(axis=-1))
+    return found
+
+
+def _largest(one: Floats, other: Floats) -> NDArray[np.float64]:
+    found: Floats = np.abs(one - other).max(axis=-1, initial=0)
+    return found

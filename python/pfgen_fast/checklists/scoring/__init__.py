@@ -1,0 +1,1 @@
+"""From judgements to the scores of models: which judgements count, means, intervals, and tables."""

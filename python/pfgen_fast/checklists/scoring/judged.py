@@ -1,0 +1,292 @@
+"""The judgements of runs sorted out: which of them count, and which answers are missing, unjudged or stale.
+
+A table is made from the replies of one judge in one version, asked with one prompt; anything else is refused, or must
+be wanted. Several ratings of an answer become one by their mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
+
+from ...errors import ChecklistError
+from ...files.foreign_text import in_one_line
+from ..judgements import AnswerKey, Judgement, Method
+from ..line_files import OnFault
+from ..runs import Answer, Run
+from ..suite import ChecklistSuite, Task
+from ..words import Counter as WordCounter
+from ..words import count_words, counter_name, has_nltk
+from .scores import State
+
+WordsFrom = Literal["published", "count"]
+"""Where numbers of words are from: published with the judgements where they are, or counted from all answers."""
+
+_PUBLISHED = "published"
+
+
+class Variant(NamedTuple):
+    """What may differ between replies of the same judge; None where it is unknown.
+
+    Attributes:
+        version: What the server said the model was.
+        prompt_sha256: The hash of the prompts.
+        profile: How the answer was put into the request.
+        temperature: The judge's sampling temperature.
+    """
+
+    version: str | None
+    prompt_sha256: str | None
+    profile: str | None
+    temperature: float | None
+
+    def __str__(self) -> str:
+        words = [in_one_line(self.version or "unknown version")]
+        if self.prompt_sha256 is not None:
+            words.append(f"prompt {in_one_line(self.prompt_sha256, 13)}")
+        if self.profile is not None:
+            words.append(f"profile {in_one_line(self.profile)}")
+        if self.temperature is not None:
+            words.append(f"temperature {self.temperature:g}")
+        return ", ".join(words)
+
+
+class Verdicts(NamedTuple):
+    """What a judge said of an answer.
+
+    Attributes:
+        task: The task.
+        verdicts: The mean verdict on each question, or the mean overall rating.
+        words: The number of words of the answer; None if unknown.
+    """
+
+    task: Task
+    verdicts: tuple[float, ...]
+    words: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The judgements of one run.
+
+    Attributes:
+        run: The run.
+        judge: The name of the judge as it was asked for.
+        variants: What the replies that count say of the judge and its prompts.
+        verdicts: What the judge said, by answer.
+        states: The state of every answer that the suite asks for.
+        counters: How words were counted: `published`, or the name of a counter.
+    """
+
+    run: Run
+    judge: str
+    variants: tuple[Variant, ...]
+    verdicts: Mapping[AnswerKey, Verdicts]
+    states: Mapping[AnswerKey, State]
+    counters: tuple[str, ...]
+
+    @property
+    def missing(self) -> list[AnswerKey]:
+        """The answers without a judgement."""
+        return [key for key, state in self.states.items() if state == "missing"]
+
+
+def judged_runs(
+    suite: ChecklistSuite,
+    runs: Iterable[Run],
+    *,
+    method: Method = "checklist",
+    judge: str | None = None,
+    mixed: bool = False,
+    words: WordsFrom = "published",
+    on_fault: OnFault | None = None,
+) -> list[Judged]:
+    """Reads the judgements of runs and sorts them out.
+
+    Args:
+        suite: The suite.
+        runs: The runs.
+        method: How the judge was asked; judgements of other methods are left aside.
+        judge: The name of the judge, or a version of it. Only needed where there are several.
+        mixed: Whether replies of several versions or prompts may count together.
+        words: Where numbers of words are from.
+        on_fault: Is told of each line of a file that cannot be read, which is then left out.
+
+    Raises:
+        ChecklistError: A file breaks the rules, there is no judgement, or judgements are of several judges or versions.
+    """
+    read = [_Read.of(run, suite, method, on_fault) for run in runs]
+    if not any(one.rows for one in read):
+        raise ChecklistError(
+            f"no run has judgements by the method {method}; ask a judge first (pfgen-fast checklists judge), or import "
+            "judgements"
+        )
+    name = _the_judge(read, judge)
+    sides = [one.of_judge(name, judge, suite) for one in read]
+    variants = Counter(_variants(row for side in sides for row in side.fresh))
+    if len(variants) > 1 and not mixed:
+        listed = "; ".join(f"{Variant._make(variant)} ({n:,})" for variant, n in variants.most_common())
+        raise ChecklistError(
+            f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; a table is made "
+            "from one of them (--judge VERSION), or from all if that is wanted (--mixed)"
+        )
+    return [side.judged(suite, name, words) for side in sides]
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """The rows of a run by one method, and its answers."""
+
+    run: Run
+    rows: Sequence[Judgement]
+    answers: Mapping[AnswerKey, Answer]
+
+    @classmethod
+    def of(cls, run: Run, suite: ChecklistSuite, method: Method, on_fault: OnFault | None) -> _Read:
+        judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
+        return cls(run, [row for row in judgements if row.method == method], run.answers(suite, on_fault=on_fault))
+
+    def of_judge(self, name: str, judge: str | None, suite: ChecklistSuite) -> _Side:
+        rows = [row for row in self.rows if row.judge == name]
+        if judge is not None and judge != name:
+            rows = [row for row in rows if row.version == judge]
+        are_stale = [is_stale(row, suite, self.answers) for row in rows]
+        fresh = [row for row, stale in zip(rows, are_stale, strict=True) if not stale]
+        stale = [row.key for row, stale in zip(rows, are_stale, strict=True) if stale]
+        return _Side(self.run, fresh, stale, self.answers)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The rows of one judge: those that count, and the answers of the stale ones."""
+
+    run: Run
+    fresh: Sequence[Judgement]
+    stale: Sequence[AnswerKey]
+    answers: Mapping[AnswerKey, Answer]
+
+    def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom) -> Judged:
+        by_key: dict[AnswerKey, tuple[Judgement, ...]] = {}
+        unjudged: set[AnswerKey] = set()
+        for row in self.fresh:
+            if row.scores is None:
+                unjudged.add(row.key)
+            else:
+                key = row.key
+                by_key[key] = (*by_key.get(key, ()), row)
+        states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
+        if self.run.waits_for_replies:
+            states.update(dict.fromkeys(self.answers, "unjudged"))
+        states.update(dict.fromkeys(self.stale, "stale"))
+        states.update(dict.fromkeys(unjudged, "unjudged"))
+        states.update(dict.fromkeys(by_key, "judged"))
+        tasks = suite.by_key
+        counters: dict[str, None] = {}
+        verdicts: dict[AnswerKey, Verdicts] = {}
+        for key, rows in by_key.items():
+            n_words = _published_words(rows) if words == "published" else None
+            if n_words is not None:
+                counters[_PUBLISHED] = None
+            elif key in self.answers:
+                counter = _counter(suite)
+                n_words = count_words(self.answers[key].response, counter)
+                counters[counter_name(counter)] = None
+            verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
+        variants = map(Variant._make, dict.fromkeys(_variants(self.fresh)))
+        return Judged(
+            self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
+        )
+
+    def _asked_for(self, suite: ChecklistSuite, judged: Iterable[AnswerKey]) -> Iterable[AnswerKey]:
+        """Every answer that the run should have: each task as often as any of its area and length was answered.
+
+        Tasks with a length are asked for only where one of that length was answered.
+        """
+        tasks = suite.by_key
+        trials: dict[tuple[str, str | None], set[int]] = {}
+        for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.fresh)}:
+            trials.setdefault((tasks[id, length].area, length), set()).add(trial)
+        lengths = {length for _, length in trials}
+        for task in suite.tasks:
+            if task.length is None or task.length in lengths:
+                for trial in sorted(trials.get((task.area, task.length), {1})):
+                    yield task.id, task.length, trial
+
+
+def _the_judge(read: Sequence[_Read], judge: str | None) -> str:
+    """The name of the judge that was meant."""
+    names = Counter(row.judge for one in read for row in one.rows)
+    if judge is None:
+        if len(names) == 1:
+            return next(iter(names))
+        listed = ", ".join(f"{_named(name)} ({n:,})" for name, n in names.most_common())
+        raise ChecklistError(f"judgements of {len(names)} judges: {listed}; name one of them (--judge NAME)")
+    if judge in names:
+        return judge
+    with_version = {row.judge for one in read for row in one.rows if row.version == judge}
+    if len(with_version) == 1:
+        return with_version.pop()
+    listed = ", ".join(map(_named, names))
+    raise ChecklistError(f"no judgements of the judge '{in_one_line(judge)}'; there are those of {listed}")
+
+
+def _named(judge: str) -> str:
+    return f"'{in_one_line(judge)}'" if judge else "'' (without a name)"
+
+
+def _counter(suite: ChecklistSuite) -> WordCounter:
+    """The suite's counter, or the one that needs nothing where that is not installed; signatures say which."""
+    return "regex" if suite.words == "nltk" and not _has_nltk() else suite.words
+
+
+_has_nltk = cache(has_nltk)
+
+
+def _variants(rows: Iterable[Judgement]) -> Iterator[tuple[Any, ...]]:
+    """What `Variant` has, of rows with a judge's verdicts; an empty answer may have got zeros without asking."""
+    return map(_variant, (row for row in rows if row.scores is not None and row.tries > 0))
+
+
+_variant = attrgetter(*Variant._fields)
+
+
+def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
+    """Whether a judgement is of another text or another checklist than what is there now.
+
+    Args:
+        row: The judgement.
+        suite: The suite.
+        answers: The answers of the run; without any, the texts are not compared.
+    """
+    if answers:
+        answer = answers.get(row.key)
+        if answer is None or answer.sha256 != row.response_sha256:
+            return True
+    if row.checklist_sha256 is None or row.method == "llm-eval":  # which shows no question
+        return False
+    return row.checklist_sha256 != suite.checklist(suite.by_key[row.id, row.length]).sha256
+
+
+def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
+    if len(rows) == 1:
+        return rows[0].scores or ()
+    by_rating: dict[tuple[Any, int], tuple[float, ...]] = {}
+    for row in rows:
+        scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
+        if scores != row.scores:
+            raise ChecklistError(
+                f"{in_one_line(row.id)}: two judgements that differ, of answers or checklists of which nobody knows "
+                "which is the right one; expected one (or answers.jsonl beside them)"
+            )
+    return tuple(math.fsum(of_question) / len(by_rating) for of_question in zip(*by_rating.values(), strict=True))
+
+
+def _published_words(rows: Sequence[Judgement]) -> int | None:
+    if len(rows) == 1:
+        return rows[0].words
+    return next((row.words for row in rows if row.words is not None), None)

@@ -1,0 +1,206 @@
+"""Scores of models by checklists, as data; `scoring` makes them and `tables` writes them.
+
+A score is 0 to 100, a rescaled score is what tables print. What has no value is None, never NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ...statistics.paired import Pairs
+from ..judgements import AnswerKey, Method
+from ..suite import ChecklistSuite, Missing, Task
+
+Weighting = Literal["suite", "equal"]
+"""Whether the suite's weights count, or all questions alike."""
+
+State = Literal["judged", "missing", "unjudged", "stale"]
+"""Of an answer: `missing` has no judgement, `unjudged` had replies that could not be used, and the judgement of a
+`stale` one is of another text or another checklist."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScore:
+    """The score of an answer.
+
+    Attributes:
+        key: The answer.
+        task: Its task.
+        verdicts: The verdict on each question, or the overall rating of 0 to 10 of the methods that ask for one; the
+            mean where there are several ratings.
+        score: Their weighted sum, 0 to 100.
+        plain: Their mean times 100.
+        words: The number of words; None if unknown.
+    """
+
+    key: AnswerKey
+    task: Task
+    verdicts: tuple[float, ...]
+    score: float
+    plain: float
+    words: int | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """The score of a model on a part of the suite: an area, a category or a length.
+
+    Attributes:
+        n: The number of judged answers.
+        missing: The answers without a judgement: the ID of the task, and the number of the trial if there are several.
+        unjudged: The answers whose judge gave no usable reply, or was not asked yet.
+        stale: The answers whose judgement is of another text or another checklist.
+        score: The mean score of the judged answers; with `missing` counted as zero, that of these and the missing.
+        rescaled: The score, rescaled.
+        rescaled_plain: The same with equal weights.
+        rescaled_missing_as_zero: The same as `rescaled`, with a zero for each missing answer.
+        rescaled_missing_skipped: The same as `rescaled`, without the missing answers.
+        words: The mean number of words; None if that of any judged answer is unknown.
+        low: Lower end of the 95 % interval of `rescaled`.
+        high: Upper end of it.
+    """
+
+    n: int
+    missing: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    score: float | None = None
+    rescaled: float | None = None
+    rescaled_plain: float | None = None
+    rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
+    words: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class LengthPart(Part):
+    """The score on the tasks of one length, and how the wanted length was met.
+
+    Attributes:
+        mean_absolute_length_error: The mean of |words - wanted|.
+        mean_shortfall: The mean of what is missing to the wanted words.
+        share_long_enough: The share of the answers with as many words as wanted.
+    """
+
+    mean_absolute_length_error: float | None = None
+    mean_shortfall: float | None = None
+    share_long_enough: float | None = None
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of the areas, which count alike; None where an area has no judged answer.
+
+    Attributes:
+        rescaled: The mean rescaled score.
+        rescaled_plain: The same with equal weights.
+        rescaled_missing_as_zero: The same with a zero for each missing answer.
+        rescaled_missing_skipped: The same without the missing answers.
+        rescaled_over_answers: The mean over all judged answers, which count alike.
+        words: The mean of the areas' mean numbers of words.
+        low: Lower end of the 95 % interval of `rescaled`.
+        high: Upper end of it.
+    """
+
+    rescaled: float | None = None
+    rescaled_plain: float | None = None
+    rescaled_missing_as_zero: float | None = None
+    rescaled_missing_skipped: float | None = None
+    rescaled_over_answers: float | None = None
+    words: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """The scores of one model.
+
+    Attributes:
+        model: The key of its run.
+        name: Its name.
+        signature: Everything that its scores depend on.
+        areas: The score on each area, in the order of the suite.
+        categories: The score on each category, by area and category; those without tasks of the main table are not in.
+        lengths: The score on each length; those without any judgement are not in.
+        average: The mean of the areas.
+        answers: The judged answers.
+    """
+
+    model: str
+    name: str
+    signature: str
+    areas: Mapping[str, Part]
+    categories: Mapping[tuple[str, str], Part]
+    lengths: Mapping[str, LengthPart]
+    average: Average
+    answers: tuple[AnswerScore, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of several models on the same suite.
+
+    Attributes:
+        suite: The suite.
+        models: The models, best average first; those without an average at the end, by name.
+        method: How the judge was asked.
+        missing: What an answer without a judgement counts in `score` and `rescaled`.
+        weights: Whether the suite's weights count.
+        groups: First and last index of each longest stretch of models that cannot be told apart. Those without an
+            average are in none.
+        pairs: All pairs of the models that have an average, in their order; None with fewer than two.
+        draws: The number of bootstrap draws behind the intervals; 0 if there are none.
+        notes: What a reader must know, one sentence each.
+    """
+
+    suite: ChecklistSuite
+    models: tuple[ModelScores, ...]
+    method: Method = "checklist"
+    missing: Missing = "skip"
+    weights: Weighting = "suite"
+    groups: tuple[tuple[int, int], ...] = ()
+    pairs: Pairs | None = field(default=None, repr=False, compare=False)
+    draws: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> tuple[float | None, ...]:
+        """The place of each model, from 1; equal averages share the mean of their places."""
+        averages = [model.average.rescaled for model in self.models]
+        return tuple(
+            None if average is None else averages.index(average) + (averages.count(average) + 1) / 2
+            for average in averages
+        )
+
+    @property
+    def n_unjudged(self) -> int:
+        """How many answers are left out because their judge gave no usable reply (yet)."""
+        return self._n("unjudged")
+
+    @property
+    def n_stale(self) -> int:
+        """How many judgements are left out because they are of another text or another checklist."""
+        return self._n("stale")
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each reason why judgements do not count."""
+        reasons = (
+            (self.n_stale, "answer or checklist have changed since they were judged"),
+            (self.n_unjudged, "the judge gave no usable reply"),
+        )
+        return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
+
+    @property
+    def n_missing(self) -> int:
+        """How many answers have no judgement."""
+        return self._n("missing")
+
+    def _n(self, what: State) -> int:
+        parts = (part for model in self.models for part in (*model.areas.values(), *model.lengths.values()))
+        return sum(len(getattr(part, what)) for part in parts)

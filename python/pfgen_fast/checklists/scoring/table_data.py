@@ -1,0 +1,136 @@
+"""Tables of scores with full digits, as JSON and CSV; `text_tables` are for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ...files.cells import csv_text
+from ..suite import ChecklistSuite
+from .scores import Average, LengthPart, ModelScores, Part, Scores
+
+_FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "rescaled_missing_skipped", "words")
+_OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
+
+
+def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
+    """The scores for JSON, with full digits; what has no value is None.
+
+    Args:
+        scores: The scores.
+        with_questions: Whether each category has the mean verdict on each of its questions.
+    """
+    names = category_names(scores.suite)
+    rows = [
+        _row(model, place, names, _questions(model, scores.suite) if with_questions else None)
+        for model, place in zip(scores.models, scores.places, strict=True)
+    ]
+    return {
+        "suite": scores.suite.name,
+        "suite_sha256": scores.suite.hash,
+        "method": scores.method,
+        "weights": scores.weights,
+        "missing": scores.missing,
+        "draws": scores.draws,
+        "rows": rows,
+        "groups": [[model.model for model in scores.models[first : last + 1]] for first, last in scores.groups],
+        "notes": list(scores.notes),
+    }
+
+
+def category_names(suite: ChecklistSuite) -> dict[tuple[str, str], str]:
+    """The names of categories, with that of the area where the name is in several areas.
+
+    The order is that of areas and, within them, of tasks.
+    """
+    keys = dict.fromkeys((task.area, task.category) for task in suite.tasks)
+    ordered = sorted(keys, key=lambda key: suite.areas.index(key[0]))
+    names = [category for _, category in ordered]
+    return {key: key[1] if names.count(key[1]) == 1 else f"{key[0]}/{key[1]}" for key in ordered}
+
+
+def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...]]:
+    """The mean verdict on each question of each category, over the judged answers to tasks without a length."""
+    verdicts: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    for answer in model.answers:
+        if answer.task.length is None:
+            verdicts.setdefault((answer.task.area, answer.task.category), []).append(answer.verdicts)
+    return {
+        key: tuple(math.fsum(of_question) / len(listed) for of_question in zip(*listed, strict=True))
+        for key, listed in verdicts.items()
+    }
+
+
+def to_csv(scores: Scores) -> str:
+    """The scores as CSV with full digits: a row for each model and part, and one for its average."""
+    counts = ("n", "missing", "unjudged", "stale")
+    figures = (*counts, *_FIGURES, "rescaled_over_answers", "low", "high", *_OF_LENGTH)
+    columns = ("place", "model", "kind", "part", *figures, "signature")
+    names = category_names(scores.suite)
+    rows: list[list[Any]] = []
+    for model, place in zip(scores.models, scores.places, strict=True):
+        parts: list[tuple[str, str, Part | Average]] = [("average", "", model.average)]
+        parts += [("area", area, part) for area, part in model.areas.items()]
+        parts += [("category", names[key], part) for key, part in model.categories.items()]
+        parts += [("length", length, part) for length, part in model.lengths.items()]
+        for kind, name, part in parts:
+            values = [getattr(part, column, None) for column in figures]
+            cells = (len(value) if isinstance(value, tuple) else value for value in values)
+            rows.append([_whole(place), model.model, kind, name, *cells, model.signature])
+    return csv_text(columns, rows)
+
+
+def _row(
+    model: ModelScores,
+    place: float | None,
+    names: Mapping[tuple[str, str], str],
+    questions: Mapping[tuple[str, str], list[dict[str, Any]]] | None,
+) -> dict[str, Any]:
+    categories = {names[key]: _part(part) for key, part in model.categories.items()}
+    for key, asked in (questions or {}).items():
+        categories[names[key]]["questions"] = asked
+    average = model.average
+    return {
+        "model": model.model,
+        "name": model.name,
+        "place": _whole(place),
+        "signature": model.signature,
+        "areas": {area: _part(part) for area, part in model.areas.items()},
+        "categories": categories,
+        "average": {
+            **{name: getattr(average, name) for name in _FIGURES if name != "score"},
+            "rescaled_over_answers": average.rescaled_over_answers,
+            "bootstrap_95": _ends(average),
+        },
+        "lengths": {length: _part(part) for length, part in model.lengths.items()},
+    }
+
+
+def _part(part: Part) -> dict[str, Any]:
+    listed = {name: list(getattr(part, name)) for name in ("missing", "unjudged", "stale")}
+    of_length = {name: getattr(part, name) for name in _OF_LENGTH} if isinstance(part, LengthPart) else {}
+    figures = {name: getattr(part, name) for name in _FIGURES}
+    return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part), **of_length}
+
+
+def _whole(place: float | None) -> float | int | None:
+    """A place, without a decimal if it needs none."""
+    return int(place) if place is not None and place.is_integer() else place
+
+
+def _ends(part: Part | Average) -> list[float] | None:
+    return None if part.low is None or part.high is None else [part.low, part.high]
+
+
+def _questions(model: ModelScores, suite: ChecklistSuite) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    return {
+        key: [
+            {"question": question, "weight": weight, "mean": mean}
+            for question, weight, mean in zip(
+                suite.checklists[key].questions, suite.checklists[key].weights, means, strict=True
+            )
+        ]
+        for key, means in question_means(model).items()
+        if len(means) == len(suite.checklists[key].questions)
+    }

@@ -1,0 +1,208 @@
+"""What a fit of weights says, as a finding and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...experiments.charts import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.finding import Cell, Finding, Picture, Table
+from ...files.foreign_text import in_one_line
+from .fitting import CategoryFit, Fit
+from .regression import FittedWeights
+from .table_stability import Stability, stability_dict, stability_picture, stability_sentence, stability_table
+
+
+def fit_finding(fit: Fit, table: Stability | None = None) -> Finding:
+    """The fitted weights with their figures.
+
+    Args:
+        fit: The fit.
+        table: How sure the order of some models is under the draws of the fit.
+    """
+    tables = (_fitted(fit), _categories(fit), _weights(fit), *([stability_table(table)] if table else []))
+    return Finding(
+        "checklist-weights",
+        _answer(fit),
+        _words(fit, table),
+        tables,
+        tuple(_pictures(fit, table)),
+        fit.notes,
+        question="What weights do people's marks give the questions, and how sure are they?",
+        runs=table.models if table else (),
+    )
+
+
+def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
+    """A fit as data for JSON, with full digits; categories by area and name."""
+    categories: dict[str, dict[str, Any]] = {}
+    for (area, category), one in fit.categories.items():
+        categories.setdefault(area, {})[category] = {
+            **_to_dict(one.fitted),
+            "n_answers": one.n_answers,
+            "annotators": list(one.annotators),
+            "draws": {
+                "n": len(one.draws),
+                "n_undefined": one.n_undefined,
+                "weights": [{name: getattr(each, name) for name in _SPREAD} for each in one.spreads],
+            },
+            "without": {name: _to_dict(fitted) for name, fitted in one.without.items()},
+        }
+    return {
+        "suite": fit.suite.name,
+        "suite_hash": fit.suite.hash,
+        "combine": fit.combine,
+        "categories": categories,
+        "table": None if table is None else stability_dict(table),
+        "notes": list(fit.notes),
+    }
+
+
+_SPREAD = ("mean", "sd", "low", "high", "at_bound")
+
+
+def _to_dict(fitted: FittedWeights) -> dict[str, Any]:
+    return {
+        "weights": list(fitted.weights),
+        "raw": list(fitted.raw),
+        "perfect_mark": fitted.perfect_mark,
+        "r2": fitted.r2,
+        "mse": fitted.mse,
+        "at_bound": list(fitted.at_bound),
+        "rank": fitted.rank,
+        "is_identified": fitted.is_identified,
+        "n_rows": fitted.n_rows,
+        "bound": fitted.bound,
+    }
+
+
+def _answer(fit: Fit) -> str:
+    n_defined = sum(one.fitted.is_identified for one in fit.categories.values())
+    at_bound = [is_at_bound for one in fit.categories.values() for is_at_bound in one.fitted.at_bound]
+    annotators = {name for one in fit.categories.values() for name in one.annotators}
+    n_rows = sum(one.fitted.n_rows for one in fit.categories.values())
+    source = f"{n_rows:,} means of marks" if fit.combine == "mean" else f"{n_rows:,} marks"
+    return (
+        f"{source} of {len(annotators)} {'annotator' if len(annotators) == 1 else 'annotators'} define the weights of "
+        f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights lie at the bound."
+    )
+
+
+def _words(fit: Fit, table: Stability | None) -> str:
+    known = [one.fitted.r2 for one in fit.categories.values() if one.fitted.r2 is not None]
+    errors = [one.fitted.mse for one in fit.categories.values()]
+    parts = [f"MSE {min(errors):.2f} to {max(errors):.2f} by category."]
+    if known:
+        parts.insert(0, f"R² {min(known):.2f} to {max(known):.2f},")
+    perfect = [one.fitted.perfect_mark for one in fit.categories.values()]
+    parts.append(
+        f"The fitted mark of an answer without any flaw is {min(perfect):.2f} to {max(perfect):.2f}; its score is 100."
+    )
+    changes = [(change, one.checklist) for one in fit.categories.values() if (change := one.largest_change)]
+    if changes:
+        (largest, name), checklist = max(changes, key=lambda each: each[0][0])
+        parts.append(
+            f"Without one annotator a weight changes by at most {largest:.2f} "
+            f"({checklist.area}/{checklist.category} without {in_one_line(name, 40)})."
+        )
+    if table is not None:
+        parts.append(stability_sentence(table))
+    return " ".join(parts)
+
+
+def _fitted(fit: Fit) -> Table:
+    rows = tuple(
+        (
+            *(one.checklist.category, one.fitted.n_rows, one.fitted.r2, one.fitted.mse),
+            *(max((spread.sd or 0.0 for spread in one.spreads), default=None), _in_short(one.fitted)),
+        )
+        for one in fit.categories.values()
+    )
+    columns = ("category", "marks", "R²", "MSE", "largest sd", "weights (* at the bound)")
+    shown = columns if any(one.spreads for one in fit.categories.values()) else (*columns[:4], columns[-1])
+    return Table("fitted", "The weights in short", columns, rows, n_digits=2, shown=shown)
+
+
+def _in_short(fitted: FittedWeights) -> str:
+    """The weights with one digit.
+
+    Example:
+        >>> from .regression import fit_weights
+        >>> _in_short(fit_weights([[1, 0], [0, 1]], [3, 0])), _in_short(fit_weights([[1, 1]], [5]))
+        ('85.7 14.3*', 'not defined: rank 1 of 2')
+    """
+    if not fitted.is_identified:
+        return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
+    pairs = zip(fitted.weights, fitted.at_bound, strict=True)
+    return " ".join(f"{weight:.1f}{'*' if is_at_bound else ''}" for weight, is_at_bound in pairs)
+
+
+def _categories(fit: Fit) -> Table:
+    columns = (
+        *("area", "category", "marks", "answers", "annotators", "questions", "rank", "R²", "MSE", "perfect mark"),
+        *("at bound", "change without one", "annotator"),
+    )
+    rows = []
+    for (area, category), one in fit.categories.items():
+        fitted = one.fitted
+        counts = (fitted.n_rows, one.n_answers, len(one.annotators), len(fitted.raw), fitted.rank)
+        figures = (fitted.r2, fitted.mse, fitted.perfect_mark, sum(fitted.at_bound))
+        rows.append((area, category, *counts, *figures, *(one.largest_change or (None, None))))
+    return Table("categories", "How well marks are fitted", columns, tuple(rows), n_digits=2)
+
+
+def _weights(fit: Fit) -> Table:
+    columns = (
+        *("area", "category", "question", "weight", "coefficient", "at bound", "before", "mean", "sd", "low", "high"),
+        *("draws at bound", "text"),
+    )
+    shown = columns if any(one.spreads for one in fit.categories.values()) else (*columns[:7], "text")
+    rows = tuple(row for one in fit.categories.values() for row in _rows(one))
+    return Table("weights", "The weights, and over draws of the answers", columns, rows, n_digits=2, shown=shown)
+
+
+def _rows(one: CategoryFit) -> Iterator[tuple[Cell, ...]]:
+    checklist, fitted = one.checklist, one.fitted
+    for number, text in enumerate(checklist.questions):
+        spread: tuple[Cell, ...] = (None,) * len(_SPREAD)
+        if one.spreads:
+            spread = tuple(getattr(one.spreads[number], name) for name in _SPREAD)
+        figures = (fitted.weights[number], fitted.raw[number], fitted.at_bound[number])
+        before = checklist.weights[number] if checklist.has_weights else None
+        yield (checklist.area, checklist.category, number, *figures, before, *spread, text)
+
+
+def _pictures(fit: Fit, table: Stability | None) -> Iterator[Picture]:
+    rows = [(one, number) for one in fit.categories.values() for number in range(len(one.fitted.raw))]
+    areas = dict.fromkeys(one.checklist.area for one, _ in rows)
+    for number, area in enumerate(areas, start=1):
+        of_area = [row for row in rows if row[0].checklist.area == area]
+        title = f"The weights of {area}, and 95 % of the draws of the answers"
+        yield Picture(f"weights-{number}", title, _ranges(of_area[:MAX_ROWS], len(of_area)))
+    before = [(one, number) for one, number in rows if one.checklist.has_weights]
+    if before:
+        points = Points(
+            np.array([one.checklist.weights[number] for one, number in before]),
+            np.array([one.fitted.weights[number] for one, number in before]),
+            x_label="weight before",
+            y_label="fitted weight",
+            title=f"{len(before)} weights",
+            has_diagonal=True,
+        )
+        yield Picture("before", "The fitted weights against those of the suite", Scatter((points,)))
+    if table is not None:
+        yield stability_picture(table)
+
+
+def _ranges(rows: list[tuple[CategoryFit, int]], n_all: int) -> Ranges:
+    has_draws = all(one.spreads for one, _ in rows)
+    return Ranges(
+        tuple(f"{one.checklist.category} {number}" for one, number in rows),
+        np.array([one.fitted.weights[number] for one, number in rows]),
+        np.array([one.spreads[number].low for one, number in rows]) if has_draws else None,
+        np.array([one.spreads[number].high for one, number in rows]) if has_draws else None,
+        x_label="weight, of 100",
+        n_all=n_all if n_all > len(rows) else None,
+    )

@@ -1,0 +1,281 @@
+"""Weights of all checklists of a suite from people's marks, and how sure they are.
+
+A category is fitted on its own. Draws take answers with replacement, each with the marks of all its annotators, because
+marks of the same answer depend on one another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...evaluators.naming import unknown_name
+from ...files.json_writing import json_bytes
+from ...files.writing import write_whole
+from ...statistics.bounded_regression import bounded_fits
+from ...statistics.correlation import Floats
+from ...statistics.resampling import bootstrap_counts, interval
+from ..suite import Checklist, ChecklistSuite
+from .marks import Mark, Marks
+from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
+
+Combine = Literal["pool", "mean"]
+"""What several annotators of an answer make: a row each, or one row of their means."""
+
+CategoryKey = tuple[str, str]
+"""Area and category."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A weight over the draws that define it.
+
+    Attributes:
+        mean: The mean.
+        sd: The standard deviation; None with fewer than two draws.
+        low: The percentile 2.5.
+        high: The percentile 97.5.
+        at_bound: The share of draws whose coefficient is at the bound.
+    """
+
+    mean: float
+    sd: float | None
+    low: float
+    high: float
+    at_bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryFit:
+    """The weights of a category.
+
+    Attributes:
+        checklist: The checklist.
+        fitted: The weights from all marks.
+        n_answers: The number of marked answers.
+        annotators: The annotators.
+        draws: The weights of each draw (row), whose sum is 100; NaN where a draw does not define them.
+        spreads: Each weight over the draws; empty without draws that define them.
+        without: The weights without the marks of each annotator, where there are several.
+    """
+
+    checklist: Checklist
+    fitted: FittedWeights
+    n_answers: int
+    annotators: tuple[str, ...]
+    draws: Floats
+    spreads: tuple[Spread, ...] = ()
+    without: Mapping[str, FittedWeights] = field(default_factory=dict)
+
+    @property
+    def n_undefined(self) -> int:
+        """The number of draws that do not define the weights."""
+        return int(np.isnan(self.draws[:, 0]).sum())
+
+    @property
+    def largest_change(self) -> tuple[float, str] | None:
+        """By how much a weight changes at most without one annotator, and without whom; None with one annotator."""
+        changes = [
+            (max(abs(a - b) for a, b in zip(fitted.weights, self.fitted.weights, strict=True)), name)
+            for name, fitted in self.without.items()
+            if fitted.is_identified
+        ]
+        return max(changes, default=None, key=lambda change: change[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The weights of a suite from people's marks.
+
+    Attributes:
+        suite: The suite.
+        categories: The fits of the categories that have marks, in the order of the suite.
+        combine: What several annotators of an answer make.
+        allow_unidentified: Whether weights that the marks do not define are taken.
+        notes: What a reader must know, one sentence each.
+    """
+
+    suite: ChecklistSuite
+    categories: Mapping[CategoryKey, CategoryFit]
+    combine: Combine
+    allow_unidentified: bool
+    notes: tuple[str, ...]
+
+    @property
+    def weights(self) -> dict[CategoryKey, tuple[float, ...]]:
+        """The fitted weights of the categories whose weights are defined, or allowed not to be."""
+        return {
+            key: one.fitted.weights
+            for key, one in self.categories.items()
+            if one.fitted.is_identified or self.allow_unidentified
+        }
+
+    def applied(self) -> ChecklistSuite:
+        """The suite with the fitted weights; the other categories keep theirs."""
+        fitted = self.weights
+        checklists = {
+            key: replace(one, weights=fitted[key], has_weights=True) if key in fitted else one
+            for key, one in self.suite.checklists.items()
+        }
+        return replace(self.suite, checklists=checklists)
+
+
+def fit_suite(
+    suite: ChecklistSuite,
+    marks: Marks,
+    *,
+    combine: Combine = "pool",
+    bound: float = BOUND,
+    draws: int = 0,
+    seed: int = 0,
+    allow_unidentified: bool = False,
+) -> Fit:
+    """Fits the weights of each category that has marks.
+
+    Args:
+        suite: The suite.
+        marks: The marks.
+        combine: What several annotators of an answer make.
+        bound: The smallest coefficient, in marks of 0 to 10.
+        draws: How often answers are drawn again.
+        seed: The seed of the draws.
+        allow_unidentified: Whether to take weights that the marks do not define.
+
+    Raises:
+        ChecklistError: `combine` is unknown, the bound is out of range, or the marks of a category cannot be fitted.
+    """
+    if combine not in get_args(Combine):
+        raise ChecklistError(f"how marks are combined: {unknown_name('way', combine, get_args(Combine))}")
+    if not 0 < bound <= HIGHEST_MARK:
+        raise ChecklistError(
+            f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0, and at most "
+            f"{HIGHEST_MARK:g}"
+        )
+    of_category: dict[CategoryKey, list[Mark]] = {}
+    for mark in marks.listed:
+        of_category.setdefault((mark.area, mark.category), []).append(mark)
+    categories = {}
+    for key, checklist in suite.checklists.items():
+        if key in of_category:
+            try:
+                categories[key] = _fitted(checklist, of_category[key], combine, bound, draws, seed)
+            except ChecklistError as error:
+                raise ChecklistError(f"{'/'.join(key)}: {error}") from None
+    fit = Fit(suite, categories, combine, allow_unidentified, marks.notes)
+    return replace(fit, notes=(*marks.notes, *_notes(fit)))
+
+
+def write_weights(fit: Fit, path: Path) -> None:
+    """Writes the fitted weights as the file weights.json of a suite, atomically.
+
+    Raises:
+        ChecklistError: There are none.
+        PfgenError: The file cannot be written.
+    """
+    weights: dict[str, dict[str, Any]] = {}
+    for (area, category), values in fit.weights.items():
+        weights.setdefault(area, {})[category] = list(values)
+    if not weights:
+        raise ChecklistError(
+            f"{path}: no category has weights that its marks define; expected more marks, or --allow-unidentified"
+        )
+    write_whole(path, json_bytes(weights))
+
+
+def _fitted(
+    checklist: Checklist, marks: Sequence[Mark], combine: Combine, bound: float, draws: int, seed: int
+) -> CategoryFit:
+    rows = _means(marks) if combine == "mean" else list(marks)
+    verdicts, overall = _columns(rows)
+    annotators = tuple(dict.fromkeys(mark.annotator for mark in marks))
+    answers = [mark.answer for mark in rows]
+    own_seed = int.from_bytes(
+        hashlib.sha256(repr((seed, checklist.area, checklist.category)).encode()).digest()[:8], "big"
+    )
+    counts = bootstrap_counts(len(rows), draws, seed=own_seed, groups=answers)
+    raw = bounded_fits(verdicts, overall, counts, bound=bound)
+    drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
+    return CategoryFit(
+        checklist,
+        fit_weights(verdicts, overall, bound=bound),
+        n_answers=len(set(answers)),
+        annotators=annotators,
+        draws=drawn,
+        spreads=tuple(_spreads(raw, drawn, bound)),
+        without={} if len(annotators) == 1 else {name: _without(name, marks, combine, bound) for name in annotators},
+    )
+
+
+def _without(annotator: str, marks: Sequence[Mark], combine: Combine, bound: float) -> FittedWeights:
+    others = [mark for mark in marks if mark.annotator != annotator]
+    return fit_weights(*_columns(_means(others) if combine == "mean" else others), bound=bound)
+
+
+def _columns(marks: Sequence[Mark]) -> tuple[list[tuple[float, ...]], list[float]]:
+    return [mark.verdicts for mark in marks], [mark.overall for mark in marks]
+
+
+def _means(marks: Sequence[Mark]) -> list[Mark]:
+    """One mark for each answer: the means of its annotators."""
+    of_answer: dict[Any, list[Mark]] = {}
+    for mark in marks:
+        of_answer.setdefault(mark.answer, []).append(mark)
+    return [
+        replace(
+            some[0],
+            annotator="",
+            verdicts=tuple(map(_mean, zip(*(mark.verdicts for mark in some), strict=True))),
+            overall=_mean([mark.overall for mark in some]),
+        )
+        for some in of_answer.values()
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:
+    is_defined = ~np.isnan(drawn[:, :1]).any(axis=1)
+    if not is_defined.any():
+        return []
+    low, high = interval(drawn)
+    return [
+        _spread(drawn[is_defined, question].tolist(), float(low[question]), float(high[question]), at_bound)
+        for question, at_bound in enumerate((raw[is_defined] == bound).mean(axis=0).tolist())
+    ]
+
+
+def _spread(values: list[float], low: float, high: float, at_bound: float) -> Spread:
+    mean = _mean(values)
+    n = len(values)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
+    return Spread(mean, sd, low, high, at_bound)
+
+
+def _notes(fit: Fit) -> list[str]:
+    notes = []
+    for key, one in fit.categories.items():
+        fitted, where = one.fitted, "/".join(key)
+        if not fitted.is_identified:
+            outcome = (
+                "those nearest to equal weights are taken" if fit.allow_unidentified else "it gets no fitted weights"
+            )
+            notes.append(
+                f"{where}: {fitted.n_rows} marks define {fitted.rank} of {len(fitted.raw)} weights, so that others fit "
+                f"as well; {outcome}"
+            )
+        elif one.n_undefined:
+            notes.append(f"{where}: {one.n_undefined} of {len(one.draws)} draws define no weights, and are left out")
+    n_unmarked = len(fit.suite.checklists) - len(fit.categories)
+    if n_unmarked:
+        notes.append(f"{n_unmarked} of {len(fit.suite.checklists)} categories have no marks, and keep what they have")
+    return notes

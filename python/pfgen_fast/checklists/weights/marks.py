@@ -1,0 +1,221 @@
+"""People's marks: verdicts on each question of an answer's checklist, and one mark for the whole answer.
+
+A row has `id`, `response_sha256`, `annotator`, `verdicts` (one for each question, in one cell) and `overall`, and
+optionally `length` and `category`. Verdicts of annotation tools run from 0 to 4, those of guidelines from 0 to 1; which
+of them a file has must be said, because most verdicts of the one are possible in the other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ...errors import ChecklistError, TrialsError
+from ...evaluators.naming import unknown_name
+from ...files.foreign_json import parse_json
+from ...files.foreign_text import in_one_line
+from ...tables.formats import table_rows
+from ..runs import Run
+from ..suite import ChecklistSuite
+from .regression import HIGHEST_MARK
+
+Scale = Literal["unit", "ui"]
+"""Of verdicts: 0 to 1, or 0 to 4."""
+SCALES: Mapping[Scale, float] = {"unit": 1.0, "ui": 4.0}
+"""The highest verdict of each scale."""
+
+MarkedAnswer = tuple[str, str | None, str]
+"""The ID and the length of a task, and the hash of the answer."""
+
+_NAMED = 3
+_SEPARATORS = re.compile(r"[\s,;]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What one annotator said of an answer.
+
+    Attributes:
+        id: The ID of the task.
+        length: The length of the task.
+        response_sha256: The hash of the answer.
+        annotator: Who marked it.
+        area: The area of the task.
+        category: The category of the task.
+        verdicts: A verdict for each question, from 0 to 1.
+        overall: The mark of the whole answer, from 0 to 10.
+    """
+
+    id: str
+    length: str | None
+    response_sha256: str
+    annotator: str
+    area: str
+    category: str
+    verdicts: tuple[float, ...]
+    overall: float
+
+    @property
+    def answer(self) -> MarkedAnswer:
+        """The answer that was marked."""
+        return self.id, self.length, self.response_sha256
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The marks of a file.
+
+    Attributes:
+        listed: The marks in the order of the file, without stale ones.
+        scale: The scale of the verdicts in the file.
+        stale: The IDs of the tasks whose mark is of an answer that no run has.
+        notes: What a reader must know, one sentence each.
+    """
+
+    listed: tuple[Mark, ...]
+    scale: Scale
+    stale: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators, in the order of their first marks."""
+        return tuple(dict.fromkeys(mark.annotator for mark in self.listed))
+
+
+def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterable[Run] = ()) -> Marks:
+    """Reads the marks of a table in any format that `score` reads.
+
+    Args:
+        path: The table. Verdicts are a list, or a text that is a list in JSON or has blanks, commas or semicolons
+            between numbers.
+        suite: The suite whose tasks were answered.
+        scale: The scale of the verdicts.
+        runs: Runs with the answers; marks of answers that none of them has are stale. Without runs, no mark is.
+
+    Raises:
+        ChecklistError: The table cannot be read, holds no marks, names an unknown task, has another number of verdicts
+            than there are questions, a value out of range, or two different marks of an annotator for an answer.
+    """
+    if scale not in get_args(Scale):
+        raise ChecklistError(f"the scale of the verdicts: {unknown_name('scale', scale, get_args(Scale))}")
+    found: dict[tuple[MarkedAnswer, str], tuple[Mark, str]] = {}
+    try:
+        for where, row in table_rows(path):
+            mark = _mark(row, where, suite, scale)
+            before = found.setdefault((mark.answer, mark.annotator), (mark, where))
+            if before[0] != mark:
+                raise ChecklistError(
+                    f"{where}: {in_one_line(mark.annotator, 40)} marked the same answer to {in_one_line(mark.id)} "
+                    f"otherwise before ({before[1]}); expected one mark, or equal ones"
+                )
+    except TrialsError as error:
+        raise ChecklistError(str(error)) from None
+    marks = [mark for mark, _ in found.values()]
+    if not marks:
+        raise ChecklistError(f"{path}: no marks: expected at least one row")
+    kept, stale = _by_answers(marks, runs, suite)
+    if not kept:
+        raise ChecklistError(f"{path}: no marks are left: the runs have none of the {len(marks)} answers")
+    return Marks(tuple(kept), scale, stale, tuple(_notes(kept, stale, scale)))
+
+
+def _by_answers(
+    marks: Sequence[Mark], runs: Iterable[Run], suite: ChecklistSuite
+) -> tuple[list[Mark], tuple[str, ...]]:
+    """The marks of answers that runs have, and the IDs of the others."""
+    listed = list(runs)
+    if not listed:
+        return list(marks), ()
+    answers = {(answer.id, answer.length, answer.sha256) for run in listed for answer in run.answers(suite).values()}
+    kept = [mark for mark in marks if mark.answer in answers]
+    return kept, tuple(mark.id for mark in marks if mark.answer not in answers)
+
+
+def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[str]:
+    notes = []
+    if stale:
+        named = ", ".join(in_one_line(id) for id in dict.fromkeys(stale[:_NAMED]))
+        more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
+        notes.append(f"{len(stale)} marks are of answers that no run has, and are not used: {named}{more}")
+    n_broken = sum(not mark.overall.is_integer() for mark in marks)
+    if n_broken:
+        notes.append(f"{n_broken} of {len(marks)} overall marks are no whole numbers, and are taken as they are")
+    if scale == "ui" and max(max(mark.verdicts) for mark in marks) <= 1 / SCALES["ui"]:
+        notes.append("no verdict is above 1 of 4: is this --scale unit?")
+    return notes
+
+
+def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scale) -> Mark:
+    id, length = _text(row, "id", where), row.get("length")
+    task = suite.task(id, None if length in (None, "") else str(length), where)
+    category = row.get("category")
+    if category not in (None, "", task.category):
+        raise ChecklistError(
+            f"{where}, category: {in_one_line(category, 40)!r} is not that of {in_one_line(id)}; "
+            f"expected {task.category!r}"
+        )
+    verdicts = _verdicts(row.get("verdicts"), f"{where}, verdicts")
+    n_questions = len(suite.checklist(task).questions)
+    if len(verdicts) != n_questions:
+        raise ChecklistError(
+            f"{where}, verdicts: {len(verdicts)} of them; expected {n_questions}, one for each question"
+        )
+    highest = SCALES[scale]
+    for question, verdict in enumerate(verdicts):
+        if not 0 <= verdict <= highest:
+            hint = "; is this --scale ui?" if scale == "unit" and 1 < verdict <= SCALES["ui"] else ""
+            raise ChecklistError(
+                f"{where}, question {question}: the verdict {verdict:g}; expected 0 to {highest:g}{hint}"
+            )
+    overall = _number(row.get("overall"), f"{where}, overall")
+    if not 0 <= overall <= HIGHEST_MARK:
+        raise ChecklistError(f"{where}, overall: {overall:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
+    return Mark(
+        id=id,
+        length=task.length,
+        response_sha256=_text(row, "response_sha256", where),
+        annotator=_text(row, "annotator", where),
+        area=task.area,
+        category=task.category,
+        verdicts=tuple(verdict / highest for verdict in verdicts),
+        overall=overall,
+    )
+
+
+def _text(row: Mapping[str, Any], name: str, where: str) -> str:
+    value = row.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str) or not value:
+        raise ChecklistError(f"{where}, {name}: expected a text, not {_shown(value)}")
+    return value
+
+
+def _verdicts(value: Any, where: str) -> list[float]:
+    if isinstance(value, str):
+        text = value.strip()
+        value = parse_json(text, where, error=ChecklistError) if text.startswith("[") else _SEPARATORS.split(text)
+    if not isinstance(value, list):
+        raise ChecklistError(f"{where}: expected a list of numbers, not {_shown(value)}")
+    return [_number(entry, f"{where}[{number}]") for number, entry in enumerate(value)]
+
+
+def _number(value: Any, where: str) -> float:
+    number = math.nan
+    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except (ValueError, OverflowError):
+            number = math.nan
+    if not math.isfinite(number):
+        raise ChecklistError(f"{where}: expected a number, not {_shown(value)}")
+    return number
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None or value == "" else in_one_line(repr(value), 40)

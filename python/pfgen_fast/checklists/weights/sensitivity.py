@@ -1,0 +1,205 @@
+"""How much averages and places of models depend on what was decided: weights, missing answers, what counts alike.
+
+Without people's marks nobody knows how sure the weights are; random weights around them show how much that matters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import ChecklistError
+from ...statistics.correlation import Floats
+from ...statistics.ranking import draws_kendall, ranks
+from ..scoring.scores import Scores
+from .fitting import CategoryKey
+from .table_stability import N_COMPARED, Stability, stability
+from .verdict_sums import VerdictSums, verdict_sums
+
+CONCENTRATION = 100
+"""How near random weights are to the usual ones: a weight w varies by the square root of w (100 - w) / 101."""
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """The averages of the models with one decision made otherwise.
+
+    Attributes:
+        name: What is decided otherwise.
+        averages: The averages, in the order of `Sensitivity.models`.
+        usual: The usual averages.
+    """
+
+    name: str
+    averages: Floats
+    usual: Floats
+
+    @property
+    def kendall(self) -> float | None:
+        """Kendall's tau-b with the usual averages; None for fewer than two different averages."""
+        (found,) = draws_kendall(self.usual.round(N_COMPARED), self.averages[np.newaxis].round(N_COMPARED)).tolist()
+        return None if math.isnan(found) else found
+
+    @property
+    def shifts(self) -> Floats:
+        """By how much each average changes."""
+        return self.averages - self.usual
+
+    @property
+    def places(self) -> Floats:
+        """The place of each model."""
+        return ranks(self.averages.round(N_COMPARED))
+
+    @property
+    def moved(self) -> Floats:
+        """By how many places each model moves; down is positive."""
+        return self.places - ranks(self.usual.round(N_COMPARED))
+
+
+@dataclass(frozen=True)
+class CategoryShift:
+    """What equal weights do to one category.
+
+    Attributes:
+        key: Its area and name.
+        lowest_weight: The smallest weight.
+        highest_weight: The largest.
+        mean_shift: By how much the rescaled score of a model changes with equal weights, in the mean over models.
+        largest_shift: The change of the model whose score changes most.
+    """
+
+    key: CategoryKey
+    lowest_weight: float
+    highest_weight: float
+    mean_shift: float
+    largest_shift: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """How much a table depends on what was decided.
+
+    Attributes:
+        sums: The verdicts of the models.
+        models: The models, best first.
+        usual: Their averages.
+        variations: The averages with other decisions.
+        categories: What equal weights do to each category.
+        drawn: The averages with random weights around the usual ones; None without draws.
+        concentration: How near random weights are to the usual ones.
+        notes: What a reader must know, one sentence each.
+    """
+
+    sums: VerdictSums
+    models: tuple[str, ...]
+    usual: Floats
+    variations: tuple[Variation, ...]
+    categories: tuple[CategoryShift, ...]
+    drawn: Stability | None
+    concentration: int
+    notes: tuple[str, ...]
+
+
+def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCENTRATION, seed: int = 0) -> Sensitivity:
+    """Computes averages with equal weights, random weights, missing answers as zero, and answers that count alike.
+
+    Args:
+        scores: The scores of the models.
+        draws: How often weights are drawn.
+        concentration: How near random weights are to the usual ones, at least 2.
+        seed: The seed of the draws.
+
+    Raises:
+        ChecklistError: Fewer than two models have a judged answer in every area, or the concentration is too low.
+    """
+    sums = verdict_sums(scores)
+    if len(sums.models) < 2:
+        raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
+    weights, equal = sums.weights, sums.equal_weights
+    usual = sums.averages(weights)[0]
+    order = np.argsort(-usual.round(N_COMPARED), kind="stable")
+    others = {
+        "equal weights": sums.averages(equal),
+        "missing answers as zero": sums.averages(weights, missing_as_zero=True),
+        "the mean of all answers": sums.over_answers(weights),
+    }
+    drawn = {
+        key: drawn_weights(of_category, draws, concentration=concentration, seed=_seed_of(seed, key))
+        for key, of_category in weights.items()
+    }
+    return Sensitivity(
+        sums,
+        tuple(sums.models[place] for place in order),
+        usual[order],
+        tuple(Variation(name, averages[0][order], usual[order]) for name, averages in others.items()),
+        tuple(_category_shift(sums, key, weights, equal) for key in sums.sums),
+        stability(sums, weights, drawn) if draws else None,
+        concentration,
+        (*scores.notes, *scores.left_out, *_notes(sums)),
+    )
+
+
+def drawn_weights(
+    weights: Sequence[float], n_draws: int, *, concentration: int = CONCENTRATION, seed: int = 0
+) -> Floats:
+    """Draws random weights whose mean is the given ones, from a Dirichlet distribution.
+
+    A weight is the distance of two of `concentration - 1` sorted random numbers between 0 and 100; where it has not a
+    whole number of them, their places are interpolated. So nothing depends on a machine's logarithms.
+
+    Args:
+        weights: The weights, whose sum is 100.
+        n_draws: The number of draws.
+        concentration: The sum of the parameters of the distribution; at least 2.
+        seed: The seed of the draws.
+
+    Returns:
+        A row for each draw, with the sum 100.
+
+    Example:
+        >>> drawn_weights([20, 80], 2, seed=1).round(1).tolist()
+        [[20.3, 79.7], [25.8, 74.2]]
+    """
+    if concentration < 2:
+        raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")
+    raw = np.random.PCG64(seed).random_raw((n_draws, concentration - 1)) >> np.uint64(11)
+    numbers = np.zeros((n_draws, concentration + 1))
+    numbers[:, 1:-1] = np.sort(np.ldexp(raw.astype(np.float64), -53), axis=1)
+    numbers[:, -1] = 1.0
+    places = np.minimum(np.cumsum([0.0, *weights]) / 100 * concentration, concentration)
+    places[-1] = concentration
+    below = np.minimum(places.astype(np.int64), concentration - 1)
+    bounds = numbers[:, below] + (places - below) * (numbers[:, below + 1] - numbers[:, below])
+    found: Floats = 100 * np.diff(bounds, axis=1)
+    return found
+
+
+def _seed_of(seed: int, key: CategoryKey) -> int:
+    return int.from_bytes(hashlib.sha256(repr((seed, *key)).encode()).digest()[:8], "big")
+
+
+def _category_shift(
+    sums: VerdictSums, key: CategoryKey, weights: Mapping[CategoryKey, Any], equal: Mapping[CategoryKey, Any]
+) -> CategoryShift:
+    n = sums.n_of_category[key]
+    difference = (sums.of_category(key, equal)[0] - sums.of_category(key, weights)[0])[n > 0] / n[n > 0]
+    shifts = sums.suite.rescaling.factor * difference
+    largest = float(shifts[np.argmax(np.abs(shifts))]) if len(shifts) else 0.0
+    mean = math.fsum(shifts.tolist()) / len(shifts) if len(shifts) else 0.0
+    return CategoryShift(key, min(weights[key]), max(weights[key]), mean, largest)
+
+
+def _notes(sums: VerdictSums) -> list[str]:
+    notes = []
+    if sums.left_out:
+        notes.append(f"left out, because an area has no judged answer: {', '.join(sums.left_out)}")
+    if not any(sums.suite.checklists[key].has_weights for key in sums.sums):
+        notes.append("the suite has equal weights, so that they change nothing")
+    if not sums.n_missing.any():
+        notes.append("no answer is missing")
+    return notes

@@ -1,0 +1,22 @@
+"""The collector of cycles runs again after it was paused, whatever happened meanwhile."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from pfgen_fast.files.collector import without_collector
+
+
+def test_the_collector_runs_again_after_an_error():
+    with pytest.raises(ZeroDivisionError), without_collector():
+        _ = 1 / gc.isenabled()
+    assert gc.isenabled()
+
+
+def test_whoever_found_it_paused_leaves_it_paused():
+    with without_collector():
+        with without_collector():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
