@@ -40,7 +40,8 @@ _LEAST_DISTINCT = 0.1
 _MOST_OTHER = 0.5
 _REPLY_NAMES = ("checklist_id", "evaluation_score")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_VISIBLE = re.compile(r"\S+")
+_NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEHIND = " \t\r\n\f\v\u3000\xa0*_~`#\"'”’»」』】)]}）］｝》〉-—–="
 _CLOSING = (".", "!", "?", "。", "．", "！", "？", "…", "♪")
 _TAG = re.compile(r"<[^<>\s]{1,20}>$")
@@ -276,11 +277,16 @@ def signals(text: str, listed: list[str]) -> tuple[str, ...]:
         found.append("repetition-4 above 0.5")
     if len(set(listed)) < _LEAST_DISTINCT * len(listed):
         found.append("few distinct words")
-    n_visible = sum(len(run) for run in _VISIBLE.findall(text))
-    n_letters = sum(len(run) for run in _LETTERS.findall(text))
-    if n_visible - n_letters > _MOST_OTHER * n_visible:
+    n_visible = sum(map(len, text.split()))
+    if n_visible - _n_letters(text) > _MOST_OTHER * n_visible:
         found.append("few letters")
     return tuple(found)
+
+
+def _n_letters(text: str) -> int:
+    """The number of letters; those of ASCII, which most texts consist of, are counted four times as fast as others."""
+    n_ascii = len(text.encode("ascii", "ignore").translate(None, _NO_ASCII_LETTERS))
+    return n_ascii + sum(map(len, _LETTERS.findall("".join(_BEYOND_ASCII.findall(text)))))
 
 
 def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:

@@ -29,6 +29,7 @@ _CLAIMS = {
         rf"(?:^|\n)[^\w\n]{{0,9}}(?:全|計|以上|合計)?[、,]?{_ABOUT}{_NUMBER}\s{{0,3}}(?:文字|字)\W{{0,9}}(?:\n|$)",
     ),
 }
+_DIGIT = re.compile("[0-9０-９]")
 _PATTERNS = [(unit, re.compile(pattern, re.IGNORECASE)) for unit, patterns in _CLAIMS.items() for pattern in patterns]
 
 
@@ -66,6 +67,8 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
         True
     """
     end = answer[-_END:]
+    if not _DIGIT.search(end):
+        return None
     found = [(match.start("number"), unit, match["number"]) for unit, one in _PATTERNS for match in one.finditer(end)]
     if not found:
         return None

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from ...errors import ChecklistError
@@ -20,9 +20,9 @@ from ...files.optional import optional
 MIN_CHARACTERS = 20
 """A shorter sentence may well stand several times."""
 
-# Nothing follows the greedy parts that could fail, so nothing is ever tried twice.
-_BREAK = re.compile(r"(?P<marks>[.!?。．！？]+)[\"'”’»)\]}）］」』】》〉]*|\n[^\S\n]*\n")
-_FULL_WIDTH = frozenset("。．！？")
+_CLOSING = "[\"'”’»)\\]}）］」』】》〉]*"
+# Linear: marks are no closing quotes, so that what is tried behind a mark in vain ends at the next mark.
+_BREAK = re.compile(rf"[.!?]{_CLOSING}(?=\s|\Z)|[。．！？][.!?。．！？]*{_CLOSING}|\n[^\S\n]*\n")
 
 
 def sentences(text: str) -> list[str]:
@@ -34,14 +34,8 @@ def sentences(text: str) -> list[str]:
         >>> sentences("氷は浮く。「なぜ？」と聞いた。")
         ['氷は浮く。', '「なぜ？」', 'と聞いた。']
     """
-    found, begin = [], 0
-    for match in _BREAK.finditer(text):
-        end = match.end()
-        marks = match["marks"]
-        if marks is None or end == len(text) or text[end].isspace() or not _FULL_WIDTH.isdisjoint(marks):
-            found.append(text[begin:end])
-            begin = end
-    found.append(text[begin:])
+    ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
+    found = (text[begin:end] for begin, end in pairwise(ends))
     return [folded for sentence in found if (folded := " ".join(sentence.split()))]
 
 

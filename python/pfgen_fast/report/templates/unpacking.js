@@ -5,11 +5,16 @@ function turn() {
   return new Promise((next) => setTimeout(next));
 }
 
-async function unpackedLine(line) {
+/** The JSON of a line. */
+async function unpackedText(line) {
   const text = atob(line);
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+async function unpackedLine(line) {
+  return JSON.parse(await unpackedText(line));
 }
 
 /** What a file of data beside the page calls. */

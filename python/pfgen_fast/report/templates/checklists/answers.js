@@ -14,16 +14,16 @@ function linesOfPart(number) {
   return lastPart.lines;
 }
 
-async function unpackTask(task) {
+async function textOfTask(task) {
   const [part, line] = placesOfTasks[task];
-  return unpackedLine((await linesOfPart(part))[line]);
+  return unpackedText((await linesOfPart(part))[line]);
 }
 
 const unpackedTasks = new Map();
 
 /** Promises all that is known of a task. The last few are kept. */
 function answersTo(task) {
-  const answers = unpackedTasks.get(task) ?? unpackTask(task);
+  const answers = unpackedTasks.get(task) ?? textOfTask(task).then(JSON.parse);
   unpackedTasks.delete(task);
   unpackedTasks.set(task, answers);
   if (unpackedTasks.size > N_KEPT_TASKS) unpackedTasks.delete(unpackedTasks.keys().next().value);
@@ -31,9 +31,16 @@ function answersTo(task) {
   return answers;
 }
 
-/** Whether any text of a task holds another one: the instruction, or an answer or a reason of these models. */
-function hasText({ instruction, entries }, wanted, isShown) {
-  const holds = (text) => typeof text === "string" && text.toLowerCase().includes(wanted);
+/** What matches a text whatever its case; in JSON that page_json of the program wrote, if it is `inJson`. */
+function patternOf(text, { inJson = false } = {}) {
+  const written = !inJson ? text : JSON.stringify(text).slice(1, -1).replace(/[<>&]/g, (character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return new RegExp(written.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+}
+
+/** Whether any text of a task matches: the instruction, or an answer or a reason of these models. */
+function hasText({ instruction, entries }, pattern, isShown) {
+  const holds = (text) => typeof text === "string" && pattern.test(text);
   return holds(instruction) || entries.some(({ model, answer, judgements }) =>
     isShown(model) && (holds(answer) || judgements.some(({ reasons }) => reasons?.some(holds))));
 }
@@ -43,11 +50,12 @@ function hasText({ instruction, entries }, wanted, isShown) {
  * `isWanted` is asked after each task; when it says no, the search ends.
  */
 async function findInTasks(tasks, text, isShown, { onFound, onDone, isWanted }) {
-  const wanted = text.toLowerCase();
+  const [pattern, inJson] = [patternOf(text), patternOf(text, { inJson: true })];
   for (const [done, task] of tasks.entries()) {
-    const content = await unpackTask(task);
+    const json = await textOfTask(task);
     if (!isWanted()) return;
-    if (hasText(content, wanted, isShown)) onFound(task);
+    // Most tasks do not hold what is searched for: reading them as JSON would take as long as all the rest.
+    if (inJson.test(json) && hasText(JSON.parse(json), pattern, isShown)) onFound(task);
     onDone(done + 1);
     if (done % 8 === 7) await turn();
   }

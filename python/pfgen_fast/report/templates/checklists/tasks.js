@@ -71,7 +71,7 @@ function isTaskWanted(task, models) {
 }
 
 /** What has been found in texts by the search: the tasks, for the present search and model. */
-let found = { text: "", key: "", tasks: new Set(), isDone: true };
+let found = { text: "", model: "", tasks: new Set(), isDone: true, isWhole: false };
 
 function matchesTitle(task, wanted) {
   const { id, title, category } = overview.tasks;
@@ -137,9 +137,12 @@ let searchTimer = null;
 
 function searchTexts() {
   const text = (state.filters.get("search") ?? "").trim();
-  const key = JSON.stringify([text, state.filters.get("model") ?? ""]);
-  if (key === found.key) return;
-  found = { text, key, tasks: new Set(), isDone: text.length < 2 };
+  const model = state.filters.get("model") ?? "";
+  if (text === found.text && model === found.model) return;
+  // A longer text stands only where the shorter one stood.
+  const isNarrower = found.isWhole && text.includes(found.text) && model === found.model;
+  const places = isNarrower ? [...found.tasks] : overview.tasks.id.map((_, task) => task);
+  found = { text, model, tasks: new Set(), isDone: text.length < 2, isWhole: false };
   clearTimeout(searchTimer);
   if (found.isDone) return;
   const mine = found;
@@ -148,9 +151,10 @@ function searchTexts() {
   const show = () => { if (performance.now() - last > 300) { showTasks(); last = performance.now(); } };
   searchTimer = setTimeout(async () => {
     try {
-      await findInTasks(overview.tasks.id.map((_, task) => task), text, (model) => models.has(model), {
+      await findInTasks(places, text, (model) => models.has(model), {
         onFound: (task) => mine.tasks.add(task), onDone: show, isWanted: () => found === mine,
       });
+      mine.isWhole = found === mine;
     } catch (error) {
       if (found === mine) document.getElementById("none").textContent = `The texts cannot be searched: ${error.message}`;
     }
