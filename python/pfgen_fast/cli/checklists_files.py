@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import checklists_options as options
 from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
@@ -14,13 +15,6 @@ if TYPE_CHECKING:
     from ..checklists.suite import ChecklistSuite
     from ..suite.suite import Suite
 
-Suite_ = Annotated[
-    str,
-    typer.Option("--suite", "-s", help="Folder of a checklist suite, or a packaged one: essays-en, essays-ja."),
-]
-SuiteFolder = Annotated[
-    Path, typer.Option("--output", "-o", help="Folder of the checklist suite to write.", metavar="SUITE")
-]
 _MOST_NOT_WHOLE = 3
 
 
@@ -30,7 +24,7 @@ def import_suite(
         Path,
         typer.Argument(help="A checkout of the repository, or a folder with its data in compact form.", metavar="DIR"),
     ],
-    output: SuiteFolder,
+    output: options.SuiteFolder,
     quiet: Quiet = False,
 ) -> None:
     """Makes a checklist suite of HelloBench: tasks, categories, checklists, weights and prompts.
@@ -63,7 +57,7 @@ def import_results(
             metavar="FOLDER",
         ),
     ],
-    suite: Suite_,
+    suite: options.SuiteOption,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder in which each model gets a folder.", metavar="RUNS")
     ],
@@ -94,7 +88,7 @@ def import_results(
 
 def from_suite(
     suite: Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")],
-    output: SuiteFolder,
+    output: options.SuiteFolder,
     runs: Annotated[
         list[str] | None,
         typer.Option(
