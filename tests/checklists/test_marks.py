@@ -66,7 +66,7 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
     [
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
         ({"id": None}, "line 1, id: expected a text, not nothing"),
-        ({"length": "8k"}, "line 1: unknown task 'letter_1'"),
+        ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected none"),
         ({"category": "requests"}, "line 1, category: 'requests' is not that of letter_1; expected 'thanks'"),
         ({"response_sha256": ""}, "line 1, response_sha256: expected a text, not nothing"),
         ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),

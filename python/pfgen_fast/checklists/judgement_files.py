@@ -181,7 +181,7 @@ def _scores(value: Any) -> tuple[float, ...] | None:
 def _verdict(value: Any) -> float:
     found = number(value)
     if found != found:
-        raise Fault("expected a number")
+        raise Fault("expected a number, not NaN")
     return found
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import ChecklistError
-from ..files.foreign_text import utf8
+from ..files.foreign_text import in_one_line, utf8
 from ..judging.template import Template
 from .words import Counter
 
@@ -186,9 +186,12 @@ class ChecklistSuite:
 
         found = self.by_key.get((id, length))
         if found is None:
-            known = [task.id for task in self.tasks if task.length == length]
-            with_length = "" if length is None else f" with the length '{length}'"
-            raise ChecklistError(f"{where}: {unknown_name('task', id, known)}{with_length}")
+            lengths = [one for name, one in self.by_key if name == id]
+            if lengths:
+                said = "is only there with a length" if length is None else f"has no length '{in_one_line(length, 40)}'"
+                expected = " or ".join("none" if one is None else f"'{in_one_line(one, 40)}'" for one in lengths)
+                raise ChecklistError(f"{where}: the task {in_one_line(id)} {said}; expected {expected}")
+            raise ChecklistError(f"{where}: {unknown_name('task', id, dict.fromkeys(task.id for task in self.tasks))}")
         return found
 
     @property

@@ -18,7 +18,7 @@ from ..files.foreign_json import Fault, checked, items, member, number, read_jso
 from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
-from ..files.writing import write_whole, writing_whole
+from ..files.writing import check_folder, write_whole, writing_whole
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, read_checklists, shown_key
 from .line_files import data_file, number_from_one, numbered_objects, whole_text, whole_text_or_none
@@ -71,6 +71,8 @@ def _folder(source: str | Path) -> Path:
     if (folder / SETTINGS_FILE).is_file():
         return folder
     shown = in_one_line(source, 300)
+    if folder.exists() and not folder.is_dir():
+        raise ChecklistError(f"{shown}: expected the folder of a suite, not a file")
     if folder.is_dir():
         raise ChecklistError(
             f"{shown}: no {SETTINGS_FILE} here; a folder of HelloBench becomes a suite with 'pfgen-fast checklists "
@@ -115,7 +117,8 @@ def _areas(value: Any) -> tuple[str, ...]:
 def _levels(value: Any) -> tuple[float, ...]:
     levels = items(value, _finite)
     if len(levels) < 2 or levels[0] < 0 or levels[-1] > 1 or any(one >= next for one, next in pairwise(levels)):
-        raise unexpected("at least two numbers from 0 to 1, ascending", value)
+        listed = in_one_line(", ".join(f"{level:g}" for level in levels), 60)
+        raise Fault(f"expected at least two numbers from 0 to 1, ascending, not {listed or 'an empty list'}")
     return levels
 
 
@@ -215,7 +218,7 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
         ChecklistError: The folder holds something else than a suite.
         PfgenError: A file cannot be written.
     """
-    _check_target(folder)
+    check_suite_folder(folder)
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
     _write_tasks(suite, folder)
@@ -232,11 +235,11 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
 
 
-def _check_target(folder: Path) -> None:
+def check_suite_folder(folder: Path) -> None:
+    """Raises PfgenError, before any work, unless a suite can be written to a folder, which need not exist."""
+    check_folder(folder)
     if not folder.exists():
         return
-    if not folder.is_dir():
-        raise ChecklistError(f"{folder}: expected a folder, not a file")
     own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
     is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
     if not is_suite:

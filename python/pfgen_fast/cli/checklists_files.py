@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown
 if TYPE_CHECKING:
     from ..checklists.importing.hellobench_results import Imported
     from ..checklists.suite import ChecklistSuite
+    from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
 _MOST_NOT_WHOLE = 3
@@ -37,12 +39,13 @@ def import_suite(
       pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
     """
     from ..checklists.importing.hellobench_suite import import_suite as imported
-    from ..checklists.suite_files import write_suite
+    from ..checklists.suite_files import check_suite_folder, write_suite
     from ..errors import ChecklistError
     from ..evaluators.naming import unknown_name
 
     if source != "hellobench":
         raise ChecklistError(unknown_name("source of suites", source, ["hellobench"]))
+    check_suite_folder(output)
     suite = imported(folder)
     write_suite(suite, output)
     if not quiet:
@@ -117,27 +120,29 @@ def from_suite(
       pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
     """
     from ..checklists.importing.ngram_suite import checklist_suite_of
-    from ..checklists.suite_files import write_suite
+    from ..checklists.suite_files import check_suite_folder, write_suite
+    from ..runs.trials import find_runs
     from ..suite.suite import Suite
 
     questions = Suite.load(suite)
+    check_suite_folder(output)
+    found = find_runs(runs) if runs else []
     made = checklist_suite_of(questions)
     write_suite(made, output)
     if not quiet:
         _print_suite(made, output)
-    if runs and not _write_runs(questions, runs, trials, runs_output or output / "runs", quiet=quiet):
+    if not _write_runs(questions, found, trials, runs_output or output / "runs", quiet=quiet):
         raise SystemExit(Exit.PARTIAL)
 
 
-def _write_runs(suite: Suite, paths: list[str], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
+def _write_runs(suite: Suite, runs: Iterable[RunFolder], n_trials: int | None, output: Path, *, quiet: bool) -> bool:
     """Writes checklist runs; names those that cannot be, and returns whether there are none."""
     from ..checklists.importing.ngram_suite import answers_of, key_of
     from ..checklists.run_files import write_run
     from ..errors import PfgenError
-    from ..runs.trials import find_runs
 
     is_whole = True
-    for run in find_runs(paths):
+    for run in runs:
         key = key_of(run)
         try:
             answers = list(answers_of(run, suite, n_trials=n_trials))

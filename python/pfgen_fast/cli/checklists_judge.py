@@ -166,10 +166,10 @@ def judge(
     asked = Judging([*judging.runs, *(one.now for one in sentinels)])
     if not read_batch and not offline and (dry_run or not quiet):
         _say_cost(asked, spending)
-    if dry_run:
-        return
-    if write_batch is not None:
+    if write_batch is not None and not dry_run:
         _write_batch(judging, write_batch)
+    if dry_run or write_batch is not None:
+        _end_if_partial(judging)
         return
     server = None if offline or read_batch else Server(base_url, key_env, concurrency, timeout, retries)
     problem = _ask(asked, judging, server, spending, quiet=quiet) or problem
@@ -205,6 +205,11 @@ def _stale(judging: Judging) -> list[str]:
             what = f"{counted(len(names), 'judgement')} of another answer or checklist"
             found.append(f"{one.run.key}: {what} ({_first(names)}), which no longer count")
     return found
+
+
+def _end_if_partial(judging: Judging) -> None:
+    if any(one.faults for one in judging.runs):
+        raise SystemExit(Exit.PARTIAL)
 
 
 def _take(judging: Judging, sources: list[Path]) -> str | None:

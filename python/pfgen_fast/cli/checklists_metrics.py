@@ -234,7 +234,10 @@ def _check_output(output: Path | None) -> None:
 
 
 def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[list[T], bool]:
-    """What a function finds of each run, and whether anything could not be read, which is named."""
+    """What a function finds of each run, and whether anything could not be read, which is named.
+
+    The command ends if nothing could be.
+    """
     from ..checklists.runs import open_runs
 
     faults: list[str] = []
@@ -249,6 +252,8 @@ def _of_each(paths: Sequence[Path], of: Callable[[Run, OnFault], T]) -> tuple[li
             found.append(of(run, tell))
         except ChecklistError as error:
             tell(str(error))
+    if not found:
+        raise SystemExit(Exit.USAGE)
     return found, bool(faults)
 
 

@@ -54,10 +54,13 @@ def report(
       pfgen-fast checklists report runs/a runs/b --suite essays-en --missing zero -o report.html
     """
     from ..checklists import ChecklistSuite, open_runs, score_runs
+    from ..files.writing import check_folder
     from ..report.checklists import write_checklists
+    from ..report.checklists.writing import is_one_file
     from ..report.templating import library
 
     library("jinja2")  # before any work
+    check_folder(output.parent if is_one_file(output) else output)
     faults = Faults()
     opened = open_runs(runs)
     scores = score_runs(

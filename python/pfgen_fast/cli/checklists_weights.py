@@ -108,6 +108,7 @@ def fit(
     """
     from ..checklists.scoring.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
+    from ..checklists.suite_files import check_suite_folder
     from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
     from ..checklists.weights.fitting import fit_suite
     from ..checklists.weights.marks import read_marks
@@ -115,6 +116,8 @@ def fit(
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
     check_page(page)
+    if output is not None and output.suffix != ".json":
+        check_suite_folder(output)
     loaded = ChecklistSuite.load(suite)
     found = fit_suite(
         loaded,

@@ -232,7 +232,7 @@ def unexpected(expected: str, found: Any) -> Fault:
     if isinstance(found, dict):
         shown = "an object"
     elif isinstance(found, list):
-        shown = "a list"
+        shown = "a list" if found else "an empty list"
     elif isinstance(found, str):
         shown = f"'{in_one_line(found, 40)}'"
     else:

@@ -90,7 +90,11 @@ def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Calla
             except FileExistsError:  # only a rename can replace a file, and only a kill just before it leaves `hidden`
                 hidden.unlink(missing_ok=True)
                 name(hidden)
-                publish()
+                try:
+                    publish()
+                except OSError:  # such as a folder of that name
+                    hidden.unlink()
+                    raise
 
         yield file, name_and_publish
 

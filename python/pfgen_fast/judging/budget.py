@@ -70,7 +70,7 @@ class Spending:
         is_used_up: Whether the budget has stopped a call.
 
     Raises:
-        JudgingError: There is a budget without prices.
+        JudgingError: There is a budget without prices, or it is no number.
     """
 
     prices: Prices = field(default_factory=Prices)
@@ -83,6 +83,8 @@ class Spending:
     def __post_init__(self) -> None:
         if self.budget is not None and not self.prices:
             raise JudgingError("--budget needs prices: --prompt-price, --reply-price")
+        if self.budget is not None and not 0 <= self.budget < math.inf:
+            raise JudgingError(f"the budget {self.budget:g}: expected a number from 0")
 
     @property
     def cost(self) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ...errors import ChecklistError, TrialsError
 from ...files.foreign_text import in_one_line
+from ...files.writing import check_folder
 from ...tables.formats import table_rows
 from ..judgement_files import read_judgements
 from ..judgements import AnswerKey, Judgement
@@ -72,6 +73,7 @@ def import_runs(
             f"{folder}: no answers or judgements of HelloBench; expected results/judgements/EXPERIMENT/MODEL/"
             f"AREA{_RESULTS}, or judgements/MODEL.jsonl"
         )
+    check_folder(output)
     for source in sources:
         yield _imported(source, suite, output, judge)
 
@@ -99,7 +101,7 @@ class _Content:
 
 def _sources(folder: Path) -> list[_Source]:
     if not folder.is_dir():
-        raise ChecklistError(f"{folder}: expected a folder")
+        raise ChecklistError(f"{folder}: {'expected a folder, not a file' if folder.exists() else 'no such folder'}")
     compact = _compact_sources(folder)
     if compact:
         return compact

@@ -40,6 +40,8 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
         ChecklistError: The folder holds neither, or a file breaks the rules.
     """
     folder = Path(folder)
+    if not folder.is_dir():
+        raise ChecklistError(f"{folder}: {'expected a folder, not a file' if folder.exists() else 'no such folder'}")
     if (folder / CHECKLISTS_FILE).is_file():
         compact, notes = read_checklists(folder, None)
         checklists: Mapping[tuple[str, str], Checklist] = compact

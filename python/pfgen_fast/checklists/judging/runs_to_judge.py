@@ -42,7 +42,7 @@ class JudgeOptions:
         areas: Only answers to tasks of these areas are judged; all if there are none.
 
     Raises:
-        ChecklistError: A number is below 1.
+        ChecklistError: The judge has no name, or a number is below 1.
     """
 
     model: str
@@ -57,6 +57,8 @@ class JudgeOptions:
     areas: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not self.model.strip():
+            raise ChecklistError("the judge has no name; expected that of a model on its server")
         if self.n_tries < 1 or self.n_ratings < 1:
             raise ChecklistError(f"tries {self.n_tries}, ratings {self.n_ratings}: expected at least 1 of each")
 

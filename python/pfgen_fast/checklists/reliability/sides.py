@@ -225,11 +225,12 @@ def _sides_of(
 def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
     """A phrase for each reason why judgements do not count, with the first of them."""
     listed = (unjudged, "unjudged"), (stale, "stale (answer or checklist have changed since)")
-    return [
-        f"{len(ids):,} {'answer is' if len(ids) == 1 else 'answers are'} {what}: {first_names([*dict.fromkeys(ids)])}"
-        for ids, what in listed
-        if ids
-    ]
+    found = []
+    for ids, what in listed:
+        if ids:
+            answers = "answer is" if len(ids) == 1 else "answers are"
+            found.append(f"{len(ids):,} {answers} {what}: {first_names(list(dict.fromkeys(ids)))}")
+    return found
 
 
 class _Gathered:
@@ -238,9 +239,9 @@ class _Gathered:
     def __init__(self) -> None:
         self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
         self._versions: set[str | None] = set()
-        self._variants: dict[Variant, None] = {}
         self._unjudged: list[str] = []
         self._stale: list[str] = []
+        self._variants: dict[Variant, None] = {}
 
     def add(self, model: str, one: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> None:
         self._versions.add(one.version)

@@ -25,7 +25,7 @@ from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
 from ..suite import Checklist, ChecklistSuite
 from .marks import Mark, Marks
-from .regression import BOUND, FittedWeights, fit_weights
+from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
 
 Combine = Literal["pool", "mean"]
 """What several annotators of an answer make: a row each, or one row of their means."""
@@ -150,12 +150,15 @@ def fit_suite(
         allow_unidentified: Whether to take weights that the marks do not define.
 
     Raises:
-        ChecklistError: `combine` is unknown, the bound is not above 0, or the marks of a category cannot be fitted.
+        ChecklistError: `combine` is unknown, the bound is out of range, or the marks of a category cannot be fitted.
     """
     if combine not in get_args(Combine):
         raise ChecklistError(f"how marks are combined: {unknown_name('way', combine, get_args(Combine))}")
-    if not bound > 0:
-        raise ChecklistError(f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0")
+    if not 0 < bound <= HIGHEST_MARK:
+        raise ChecklistError(
+            f"the bound {bound:g}: expected a number above 0, because a suite has no weights of 0, and at most "
+            f"{HIGHEST_MARK:g}"
+        )
     of_category: dict[CategoryKey, list[Mark]] = {}
     for mark in marks.listed:
         of_category.setdefault((mark.area, mark.category), []).append(mark)
