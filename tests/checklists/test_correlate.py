@@ -98,6 +98,9 @@ def test_intervals_draw_whole_tasks(runs, tmp_path):
     same = found.over_answers(found.columns["quality"], found.columns["checklist"], np.arange(144))
     assert one == same
     assert one.value.low < one.value.value < one.value.high
+    assert one.value.low < 0
+    only = Values(SUITE, {"checklist": values.methods["checklist"], **by_task})
+    assert correlate(correlated(only, draws=300)).answer.endswith("; that may be chance.")
 
 
 def test_unknown_methods_and_lonely_ones_are_refused(runs):

@@ -58,7 +58,7 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
 def test_nothing_is_asked_twice(path):
     judged([path])
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); 0 requests")
+    assert judging.estimate().sentence("ratings").startswith("12 ratings (12 stored already); nothing to ask")
     problem, requests = ask(judging)
     assert (problem, requests) == (None, [])
 

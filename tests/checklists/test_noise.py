@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import random
@@ -15,7 +16,7 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, measured, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.reliability.sides import open_together
-from pfgen_fast.checklists.suite import LEVELS, sha256_of
+from pfgen_fast.checklists.suite import LEVELS
 
 SUITE = made_suite()
 FIRST = judged(SUITE)
@@ -167,7 +168,8 @@ def test_words_are_counted_where_they_are_not_published(tmp_path, call):
         text = "word " * (number + 1)
         texts.append(json.dumps({"id": one.id, "response": text}))
         verdict = LEVELS[min(4, number % 12 // 2)]
-        listed.append(replace(one, words=None, response_sha256=sha256_of(text), scores=(verdict, *one.scores[1:])))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        listed.append(replace(one, response_sha256=digest, words=None, scores=(verdict, *one.scores[1:])))
     written(path, {"alpha": listed})
     (path / "alpha" / "answers.jsonl").write_text("\n".join(texts) + "\n", encoding="utf-8")
     _, printed, _ = call("checklists", "noise", path, "--suite", suite, "--json")

@@ -56,6 +56,17 @@ def test_writing_again_leaves_nothing_of_before(tmp_path: Path, suite: Checklist
     assert sorted(path.name for path in (tmp_path / "heron").iterdir()) == ["answers.jsonl", "config.json", "notes.txt"]
 
 
+def test_judgements_that_follow_from_replies_outlast_new_answers(tmp_path: Path, suite: ChecklistSuite) -> None:
+    folder = tmp_path / "heron"
+    write_run(folder, ANSWERS, JUDGEMENTS, {"model": "org/heron"})
+    (folder / "judge-replies.jsonl").touch()
+    write_run(folder, ANSWERS, [], {"model": "org/heron"})
+    assert open_runs([folder])[0].judgements(suite) == list(JUDGEMENTS)
+    (folder / "judge-replies.jsonl").unlink()
+    write_run(folder, ANSWERS, [], {"model": "org/heron"})
+    assert open_runs([folder])[0].judgements(suite) == []
+
+
 def test_runs_are_found_at_any_depth_and_once(tmp_path: Path) -> None:
     for name in ("stork", "org/heron"):
         write_run(tmp_path / "runs" / name, ANSWERS, [], {"model": name})

@@ -24,6 +24,7 @@ from pfgen_fast.checklists.scoring.text_tables import (
     missing_sentences,
     ranking,
     to_markdown,
+    words_by_area,
 )
 from pfgen_fast.checklists.suite import Checklist
 from pfgen_fast.checklists.suite_files import write_suite
@@ -147,7 +148,7 @@ def test_what_is_missing_or_unjudged_is_said(scores):
     assert missing_sentences(scores) == [
         "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
-        "wild, tales: left out, for the judge gave no usable reply: T00",
+        "wild, tales: left out, for the judge gave no usable reply (yet): T00",
     ]
 
 
@@ -195,6 +196,19 @@ def test_tables_fit_their_width_and_lose_no_column(width):
     assert all(len(line) <= (width or 1000) for line in lines)
     text = "\n".join(lines)
     assert all(f"1.{place:02}" in text for place in range(20))
+
+
+def test_what_is_missing_has_columns_only_where_something_is(runs):
+    whole = ranking(score_runs(SUITE, open_runs([runs / "good"]), draws=0))
+    assert whole.heads == ("place", "model", "average", "95 % interval", "tales", "letters", "words", "group")
+    assert {len(row) for row in whole.rows} == {len(whole.heads)}
+
+
+def test_a_suite_that_counts_characters_says_so(runs):
+    scores = score_runs(replace(SUITE, words="characters"), open_runs([runs / "good"]), draws=0)
+    assert "characters" in ranking(scores).heads
+    assert words_by_area(scores).title == "Characters"
+    assert words_by_area(scores).heads == ("model", "tales", "letters", "average")
 
 
 def test_marks_do_not_shift_digits():

@@ -95,6 +95,16 @@ def test_an_unjudged_answer_is_neither_missing_nor_zero(tmp_path):
     assert part.rescaled_missing_as_zero == part.rescaled == -100.0
 
 
+def test_an_answer_that_our_judge_was_not_asked_about_yet_is_unjudged_and_never_a_zero(tmp_path):
+    rows, answers = good(without=TALES[:2], sha=sha256_of("text")), with_answers(dict.fromkeys(IDS[1:], "text"))
+    imported = score(tmp_path, judgements=rows, answers=answers).models[0].areas["tales"]
+    assert (imported.missing, imported.unjudged) == (tuple(TALES[:2]), ())
+    (tmp_path / "model" / "judge-replies.jsonl").touch()
+    part = score_runs(SUITE, open_runs([tmp_path / "model"]), missing="zero", draws=0).models[0].areas["tales"]
+    assert (part.missing, part.unjudged) == ((TALES[0],), (TALES[1],))
+    assert part.score == pytest.approx(40)  # of 50 four times and a zero: what has no answer at all
+
+
 def with_answers(texts):
     return [Answer(id, text) for id, text in texts.items()]
 

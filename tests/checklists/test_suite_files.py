@@ -260,6 +260,13 @@ def test_a_suite_has_its_own_prompts_none_where_it_says_null_and_the_packaged_on
     assert suite.prompts.overall_user == packaged_prompts("en").overall_user
 
 
+def test_a_prompt_that_suite_json_does_not_name_is_said_to_be_unused(tmp_path: Path) -> None:
+    prompts = {"prompts/user.txt": "{response} {checklists}", "prompts/system.txt": "Judge."}
+    folder = write_suite_files(tmp_path, prompts, prompts={"user": "prompts/user.txt"})
+    (note,) = ChecklistSuite.load(folder).notes
+    assert note.startswith("prompts/system.txt is not used: suite.json names no prompt of this file")
+
+
 def test_a_line_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
     folder = write_suite_files(tmp_path, {"tasks.jsonl": with_task(reference="a" * (2 << 20))})

@@ -83,9 +83,9 @@ def test_an_estimate_tells_stored_replies_from_equal_requests(tmp_path):
     asking = Asking(requests_of(1, 2, 2, 2), Replies(tmp_path / "r.jsonl"))
     assert asking.estimate().sentence().startswith("4 replies (2 equal to others); 2 requests")
     asking.ask(FakeEngine())
-    assert asking.estimate().sentence().startswith("4 replies (4 stored already); 0 requests")
+    assert asking.estimate().sentence().startswith("4 replies (4 stored already); nothing to ask")
     again = Asking(requests_of(1, 2, 3, 3), Replies(tmp_path / "r.jsonl"))
-    assert again.estimate().sentence().startswith("4 replies (2 stored already, 1 equal to others); 1 requests")
+    assert again.estimate().sentence().startswith("4 replies (2 stored already, 1 equal to others); 1 request of")
     assert Asking(requests_of(7), Replies(tmp_path / "r.jsonl")).estimate().sentence().startswith("1 replies; 1 ")
 
 
@@ -95,7 +95,7 @@ def test_a_budget_ends_the_asking_before_it_is_exceeded(tmp_path):
     assert asking.estimate(prices).cost == pytest.approx(6)
     engine = FakeEngine(lambda request: "x" * 1000)  # the maximum length
     problem = asking.ask(engine, spending=Spending(prices, 1.51))
-    assert problem == "the budget of 1.51 is used up after 25 requests (about 1.50)"
+    assert problem == "the budget of 1.51 is used up after 25 requests (about 1.50); the next one may cost up to 0.06"
     assert asking.n_missing == 75
     assert asking.ask(FakeEngine(), spending=Spending(prices, 5)) is None
 
@@ -104,7 +104,7 @@ def test_replies_shorter_than_they_may_be_leave_more_of_the_budget(tmp_path):
     prices = Prices(of_prompts=0, of_replies=1000)
     asking = Asking(requests_of(*range(200)), Replies(tmp_path / "r.jsonl"))
     problem = asking.ask(FakeEngine(lambda request: "x" * 100), spending=Spending(prices, 5))
-    assert problem == "the budget of 5 is used up after 199 requests (about 4.97)"
+    assert problem == "the budget of 5 is used up after 199 requests (about 4.97); the next one may cost up to 0.05"
 
 
 def test_tokens_and_costs_are_estimated_from_above(tmp_path):

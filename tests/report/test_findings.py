@@ -286,6 +286,14 @@ def test_labels_stay_in_their_panel_and_cover_neither_points_nor_each_other():
             assert not box.count_contains(axes.transData.transform(np.column_stack([x, y])))
 
 
+def test_long_names_of_a_matrix_do_not_run_into_one_another():
+    names = ("n-gram truthfulness", "n-gram helpfulness")
+    axes, _ = drawn(Matrix(names, names, np.eye(2), "r", 0.0)).axes
+    assert {label.get_rotation() for label in axes.get_xticklabels()} == {25.0}
+    axes, _ = drawn(Matrix(("a", "b"), ("a", "b"), np.eye(2), "r", 0.0)).axes
+    assert {label.get_rotation() for label in axes.get_xticklabels()} == {0.0}
+
+
 def test_almost_equal_correlations_have_the_same_colour():
     figure = drawn(Matrix(("a", "b"), ("a", "b"), np.array([[1, 0.9991], [0.9991, 1]]), "Pearson", 0.9))
     mesh = figure.axes[0].collections[0]

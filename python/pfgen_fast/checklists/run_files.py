@@ -162,6 +162,9 @@ def write_run(
 ) -> None:
     """Writes the files of a run, each atomically, in place of those of an earlier one; those that are empty are not.
 
+    Judgements that follow from a judge's replies, which are there, stay where no others are given: they name the hash
+    of their answer, so that those of answers that have changed are stale.
+
     Raises:
         PfgenError: A file cannot be written.
     """
@@ -172,7 +175,8 @@ def write_run(
     if judged:
         write_judgements(folder / JUDGEMENTS_FILE, judged)
     _remove_others(folder, ANSWERS_FILE, is_there=bool(listed))
-    _remove_others(folder, JUDGEMENTS_FILE, is_there=bool(judged))
+    if judged or not (folder / REPLIES_FILE).exists():
+        _remove_others(folder, JUDGEMENTS_FILE, is_there=bool(judged))
 
 
 def _remove_others(folder: Path, name: str, *, is_there: bool) -> None:

@@ -78,6 +78,14 @@ class Run:
         return self.folder / REPLIES_FILE
 
     @property
+    def waits_for_replies(self) -> bool:
+        """Whether a judge of ours was asked about this run: then an answer without a judgement waits for its reply.
+
+        In a run that was imported, an answer without a judgement is missing: nobody will judge it.
+        """
+        return self.replies_path.exists()
+
+    @property
     def name(self) -> str:
         """The name of the model, as people know it."""
         name = self.config.get("name") or self.config.get("model")

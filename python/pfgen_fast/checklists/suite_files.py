@@ -53,9 +53,20 @@ def read_suite(source: str | Path) -> ChecklistSuite:
         "name": settings["name"] or folder.resolve().name,
         "areas": settings["areas"] or there,
         "prompts": prompts,
-        "notes": (*settings["notes"], *notes),
+        "notes": (*settings["notes"], *notes, *_unused_prompts(folder, settings["prompts"])),
     }
     return ChecklistSuite(tasks=_read_tasks(folder, checklists), checklists=checklists, folder=folder, **settings)
+
+
+def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
+    """A sentence on each prompt that suite.json does not name, so that the judge is sent a packaged one."""
+    used = {folder / name for name in prompts.values() if name is not None}
+    return [
+        f"prompts/{in_one_line(path.name, 60)} is not used: {SETTINGS_FILE} names no prompt of this file, as in "
+        '"prompts": {"user": "prompts/user.txt"}'
+        for path in sorted((folder / "prompts").glob("*.txt"))
+        if path not in used
+    ]
 
 
 def packaged_suites() -> list[str]:

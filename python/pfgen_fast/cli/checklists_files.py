@@ -227,6 +227,13 @@ def _described(suite: ChecklistSuite) -> dict[str, object]:
     }
 
 
+def _equal_weights(suite: ChecklistSuite) -> str:
+    if suite.has_weights:
+        return ""
+    has_any = any(checklist.has_weights for checklist in suite.checklists.values())
+    return ", some with equal weights" if has_any else ", equal weights"
+
+
 def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
     n_lengths = sum(task.length is not None for task in suite.tasks)
     lengths = f" and {n_lengths} with a wanted length ({shown(', '.join(suite.lengths))})" if n_lengths else ""
@@ -236,7 +243,7 @@ def _print_suite(suite: ChecklistSuite, folder: Path | None) -> None:
         f" ({shown(suite.language)}): {counted(len(suite.tasks) - n_lengths, 'task')}{lengths}, "
         f"{counted(len(suite.areas), 'area')}, {len(suite.checklists)} "
         f"{'category' if len(suite.checklists) == 1 else 'categories'}"
-        f"{'' if suite.has_weights else ', equal weights'}{where}",
+        f"{_equal_weights(suite)}{where}",
     )
     parts = [task.id for task in suite.tasks if not task.is_whole]
     if parts:

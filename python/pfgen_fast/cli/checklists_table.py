@@ -45,7 +45,8 @@ def table(
     A score is the weighted sum of an answer's verdicts, 0 to 100, and printed rescaled as the suite says: (score - 75)
     * 4. The average is the mean of the areas, which count alike. A figure with a * lacks answers that nobody judged;
     what it would be by the other rule stands beside it. Models with a letter in common cannot be told apart (all pairs,
-    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply.
+    paired by task, corrected). The exit code is 3 if answers are left out because the judge gave no usable reply, or
+    was not asked yet.
 
     Examples
 

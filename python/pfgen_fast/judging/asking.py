@@ -108,7 +108,7 @@ class Asking:
             while n_asked < len(todo):
                 batch = spending.affordable(todo[n_asked : n_asked + _REQUESTS_AT_A_TIME])
                 if not batch:
-                    return _stopped_by(spending)
+                    return _stopped_by(spending, todo[n_asked])
                 n_done = n_asked
                 async with contextlib.aclosing(engine.answers(batch)) as answers:
                     async for index, reply in answers:
@@ -135,7 +135,8 @@ def _note_details(said: dict[str, Details], request: Request, details: Details) 
         said[request.key] = details
 
 
-def _stopped_by(spending: Spending) -> str:
+def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:
     spending.is_used_up = True
     done = f"{spending.n_requests:,} requests (about {spending.cost:.2f})"
-    return f"the budget of {spending.budget:g} is used up after {done}"
+    most = spending.prices.most(next_one)
+    return f"the budget of {spending.budget:g} is used up after {done}; the next one may cost up to {most:.2g}"

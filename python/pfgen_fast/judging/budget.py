@@ -146,6 +146,9 @@ most: costs up to about 0.05
         """
         counts = {"stored already": self.n_stored, "equal to others": self.n_equal}
         known = ", ".join(f"{n:,} {how}" for how, n in counts.items() if n)
-        words = f"{self.n_replies:,} {what}{f' ({known})' if known else ''}; {self.n_requests:,} requests"
+        words = f"{self.n_replies:,} {what}{f' ({known})' if known else ''}; "
+        if not self.n_requests:
+            return f"{words}nothing to ask"
+        words += f"{self.n_requests:,} {'request' if self.n_requests == 1 else 'requests'}"
         words += f" of about {self.n_prompt_tokens:,} tokens, and replies of {self.n_reply_tokens:,} at most"
         return f"{words}: costs up to about {self.cost:.2f}" if self.cost else words

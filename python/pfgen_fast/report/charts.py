@@ -49,6 +49,7 @@ POINTS, NAME, ON_LEVEL = "points-", "name-", "on-level-"
 _PANELS_SIDE_BY_SIDE, _SMALL_PANELS_SIDE_BY_SIDE = 3, 4
 _N_LABELS, _N_LABELS_ALONE = 8, 24
 _MANY_LINES = 40
+_LONGEST_LEVEL_NAME = 12  # characters that fit below a cell of a matrix
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -114,7 +115,8 @@ def _matrix(chart: Matrix) -> Any:
     cells = axes.pcolormesh(chart.values, edgecolors="white", linewidth=1.5, **scale)
     axes.grid(False)
     axes.set(aspect="equal", ylim=(n_rows, 0))
-    axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)))
+    slanted = {"rotation": 25, "ha": "right"} if max(map(len, chart.columns)) > _LONGEST_LEVEL_NAME else {}
+    axes.set_xticks(np.arange(n_columns) + 0.5, list(map(plain, chart.columns)), **slanted)
     axes.set_yticks(np.arange(n_rows) + 0.5, list(map(plain, chart.rows)))
     for (row, column), value in np.ndenumerate(chart.values):
         level = int(np.clip(cells.norm(value), 0, 1 - 1e-9) * len(LEVELS))

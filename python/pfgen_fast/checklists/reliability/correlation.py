@@ -226,7 +226,8 @@ def _answer(
     over_models = of_models.get(best)
     if over_models is not None and over_models.value.value is not None:
         words += f", and {_shown(over_models.value)} over {over_models.n} models"
-    return words + "."
+    low = known[best].value.low
+    return words + ("; that may be chance." if low is not None and low <= 0 else ".")
 
 
 def _shown(figure: Estimate) -> str:
@@ -236,10 +237,11 @@ def _shown(figure: Estimate) -> str:
 
 def _words(found: Correlated) -> str:
     n_tasks = len(set(found.tasks.tolist()))
+    n_models = len(found.models)
     words = (
-        f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {len(found.models)} "
-        f"models to {n_tasks:,} tasks: {', '.join(found.names)}. P-values take answers as independent, which those to "
-        "the same task are not"
+        f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
+        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values take "
+        "answers as independent, which those to the same task are not"
     )
     drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""

@@ -178,6 +178,8 @@ class _Side:
                 key = row.key
                 by_key[key] = (*by_key.get(key, ()), row)
         states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
+        if self.run.waits_for_replies:
+            states.update(dict.fromkeys(self.answers, "unjudged"))
         states.update(dict.fromkeys(self.stale, "stale"))
         states.update(dict.fromkeys(unjudged, "unjudged"))
         states.update(dict.fromkeys(by_key, "judged"))

@@ -50,7 +50,7 @@ class Part:
     Attributes:
         n: The number of judged answers.
         missing: The answers without a judgement: the ID of the task, and the number of the trial if there are several.
-        unjudged: The answers whose judge gave no usable reply.
+        unjudged: The answers whose judge gave no usable reply, or was not asked yet.
         stale: The answers whose judgement is of another text or another checklist.
         score: The mean score of the judged answers; with `missing` counted as zero, that of these and the missing.
         rescaled: The score, rescaled.
@@ -179,7 +179,7 @@ class Scores:
 
     @property
     def n_unjudged(self) -> int:
-        """How many answers are left out because their judge gave no usable reply."""
+        """How many answers are left out because their judge gave no usable reply (yet)."""
         return self._n("unjudged")
 
     @property
@@ -192,7 +192,7 @@ class Scores:
         """A sentence for each reason why judgements do not count."""
         reasons = (
             (self.n_stale, "answer or checklist have changed since they were judged"),
-            (self.n_unjudged, "the judge gave no usable reply"),
+            (self.n_unjudged, "the judge gave no usable reply (yet)"),
         )
         return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]
 

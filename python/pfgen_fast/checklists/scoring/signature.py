@@ -44,8 +44,8 @@ def notes_of(suite: ChecklistSuite, judged: Sequence[Judged], method: Method, we
         notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")
     elif method == "checklist" and not suite.has_weights:
         without = [f"{one.area}/{one.category}" for one in suite.checklists.values() if not one.has_weights]
-        categories = "category" if len(without) == 1 else "categories"
-        notes.append(f"Equal weights in {len(without)} {categories} without weights: {few_names(without)}.")
+        which = "1 category" if len(without) == 1 else f"{len(without)} categories"
+        notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
     variants = dict.fromkeys(variant for one in judged for variant in one.variants)
     if len(variants) > 1:
         notes.append(f"Replies of {len(variants)} versions or prompts of the judge are mixed.")

@@ -46,12 +46,16 @@ class TextTable:
 
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
-    """The models in order, with the average and its interval, the areas, what is missing, and groups not told apart."""
+    """The models in order, with the average and its interval, the areas, what is missing, and groups not told apart.
+
+    Without the areas, the words stand only in `words_by_area`. What is missing has columns only where something is.
+    """
     areas = _areas(scores) if with_areas else []
     other, rule = ("as zero", "rescaled_missing_as_zero")
     if scores.missing == "zero":
         other, rule = ("skipped", "rescaled_missing_skipped")
     letters = group_letters(scores)
+    any_missing = any(part.missing for model in scores.models for part in model.areas.values())
     rows = []
     for number, (model, place) in enumerate(zip(scores.models, scores.places, strict=True)):
         average = model.average
@@ -63,9 +67,8 @@ def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
                 _marked(average.rescaled, n_missing),
                 _interval(average),
                 *(_cell(model.areas.get(area)) for area in areas),
-                f"{n_missing:,}" if n_missing else "",
-                _figure(getattr(average, rule)) if n_missing else "",
-                _figure(average.words, 0),
+                *((f"{n_missing:,}", _figure(getattr(average, rule))) if n_missing else ("", ""))[: 2 * any_missing],
+                *([_figure(average.words, 0)] if with_areas else []),
                 letters[number],
             )
         )
@@ -75,9 +78,8 @@ def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
         "average",
         "95 % interval",
         *_heads(areas),
-        "missing",
-        f"missing {other}",
-        "words",
+        *(("missing", f"missing {other}") if any_missing else ()),
+        *([_unit(scores)] if with_areas else []),
         "group",
     )
     return TextTable("Average over areas" if with_areas else "Average", heads, tuple(rows), n_names=2)
@@ -91,10 +93,13 @@ def by_area(scores: Scores) -> TextTable:
 
 
 def words_by_area(scores: Scores) -> TextTable:
-    """The mean number of words of each model in each area."""
+    """The mean number of words of each model in each area, and the mean of the areas."""
     areas = _areas(scores)
-    rows = tuple((_name(model), *(_words(model.areas.get(area)) for area in areas)) for model in scores.models)
-    return TextTable("Words", ("model", *_heads(areas)), rows)
+    rows = tuple(
+        (_name(model), *(_words(model.areas.get(area)) for area in areas), _figure(model.average.words, 0))
+        for model in scores.models
+    )
+    return TextTable(_unit(scores).capitalize(), ("model", *_heads(areas), "average"), rows)
 
 
 def by_category(scores: Scores) -> TextTable:
@@ -110,7 +115,8 @@ def by_category(scores: Scores) -> TextTable:
 
 def by_length(scores: Scores) -> TextTable:
     """The score of each model on each length, and how the wanted lengths were met."""
-    heads = ("model", "length", "answers", "score", "95 % interval", "words", "error", "shortfall", "long enough %")
+    met = ("error", "shortfall", "long enough %")
+    heads = ("model", "length", "answers", "score", "95 % interval", _unit(scores), *met)
     rows = tuple(
         (
             _name(model),
@@ -131,7 +137,7 @@ def by_length(scores: Scores) -> TextTable:
 
 def parts_of(scores: Scores, model: ModelScores) -> TextTable:
     """The score of one model on each area, and its average."""
-    heads = ("area", "answers", "score", "rescaled", "95 % interval", "equal weights", "missing", "words")
+    heads = ("area", "answers", "score", "rescaled", "95 % interval", "equal weights", "missing", _unit(scores))
     rows = tuple(
         (
             in_one_line(area, _LONGEST_NAME),
@@ -198,7 +204,7 @@ def missing_sentences(scores: Scores) -> list[str]:
                     f"{_figure(part.rescaled_missing_skipped)}, as zeros {_figure(part.rescaled_missing_as_zero)}"
                 )
             if part.unjudged:
-                found.append(f"{where}: left out, for the judge gave no usable reply: {few_names(part.unjudged)}")
+                found.append(f"{where}: left out, for the judge gave no usable reply (yet): {few_names(part.unjudged)}")
             if part.stale:
                 found.append(f"{where}: left out, for answer or checklist have changed since: {few_names(part.stale)}")
     return found
@@ -232,6 +238,10 @@ def _name(model: ModelScores) -> str:
 
 def _cell(part: Part | None) -> str:
     return _NOTHING if part is None else _marked(part.rescaled, len(part.missing))
+
+
+def _unit(scores: Scores) -> str:
+    return "characters" if scores.suite.words == "characters" else "words"
 
 
 def _words(part: Part | None) -> str:

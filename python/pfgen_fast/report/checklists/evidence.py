@@ -105,7 +105,9 @@ def evidence_of(
             if row.method == scores.method and (judge is None or judge in (row.judge, row.version))
         ]
         asked = asked_of(run.replies_path, scores.suite, answers, rows, scores.method)
-        found.append(ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, asked)))
+        found.append(
+            ModelEvidence(model, bool(answers), _by_task(model, rules, answers, rows, asked, run.waits_for_replies))
+        )
     return found
 
 
@@ -115,6 +117,7 @@ def _by_task(
     answers: Mapping[AnswerKey, Answer],
     rows: Sequence[Judgement],
     asked: Mapping[AnswerKey, Sequence[Asked]],
+    waits: bool,
 ) -> dict[TaskKey, list[AnswerEvidence]]:
     judgements: dict[AnswerKey, list[Judgement]] = {}
     for row in rows:
@@ -128,7 +131,7 @@ def _by_task(
         score = scored.get(key)
         evidence = AnswerEvidence(
             key[2],
-            _state(score, of_answer, are_stale),
+            _state(score, of_answer, are_stale, waits=waits and key in answers),
             score,
             answers.get(key),
             of_answer,
@@ -140,9 +143,11 @@ def _by_task(
     return by_task
 
 
-def _state(score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool]) -> State:
+def _state(
+    score: AnswerScore | None, judgements: Sequence[Judgement], are_stale: Sequence[bool], *, waits: bool
+) -> State:
     if score is not None:
         return "judged"
     if not judgements:
-        return "missing"
+        return "unjudged" if waits else "missing"
     return "stale" if all(are_stale) else "unjudged"
