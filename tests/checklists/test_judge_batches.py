@@ -9,9 +9,7 @@ from makers.checklists_to_judge import (
     N_TASKS,
     OPTIONS,
     as_judge,
-    judged,
     reply_of,
-    run,
     suite,
 )
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
@@ -19,26 +17,6 @@ from pfgen_fast.checklists.judging.judging import Judging
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return run(tmp_path / "mine").folder
-
-
-@pytest.fixture
-def expected(tmp_path_factory):
-    """The bytes of the judgements that follow when nothing goes wrong."""
-    folder = tmp_path_factory.mktemp("whole") / "mine"
-    run(folder)
-    judged([folder])
-    return (folder / "judgements.jsonl").read_bytes()
 
 
 def batch_output(path, target, reply=reply_of, **changes):

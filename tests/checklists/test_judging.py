@@ -28,26 +28,6 @@ from pfgen_fast.errors import ChecklistError, JudgingError
 from pfgen_fast.judging import Prices, Replies, Spending
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return run(tmp_path / "mine").folder
-
-
-@pytest.fixture
-def expected(tmp_path_factory):
-    """The bytes of the judgements that follow when nothing goes wrong."""
-    folder = tmp_path_factory.mktemp("whole") / "mine"
-    run(folder)
-    judged([folder])
-    return (folder / "judgements.jsonl").read_bytes()
-
-
 def test_verdicts_and_reasons_come_from_the_replies(path):
     _, problem = judged([path])
     assert problem is None

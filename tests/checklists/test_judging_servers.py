@@ -14,7 +14,6 @@ from makers.checklists_to_judge import (
     ask,
     honest,
     judged,
-    run,
     suite,
 )
 from makers.fault_server import Reply, refusing
@@ -23,26 +22,6 @@ from pfgen_fast.checklists.judging.judging import Judging
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import EngineError, JudgingError
 from pfgen_fast.judging import Replies
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return run(tmp_path / "mine").folder
-
-
-@pytest.fixture
-def expected(tmp_path_factory):
-    """The bytes of the judgements that follow when nothing goes wrong."""
-    folder = tmp_path_factory.mktemp("whole") / "mine"
-    run(folder)
-    judged([folder])
-    return (folder / "judgements.jsonl").read_bytes()
 
 
 def stalling(request):

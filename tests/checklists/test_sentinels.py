@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from makers.checklists_to_judge import (
     N_TASKS,
     OPTIONS,
     as_judge,
     ask,
     honest,
-    judged,
-    run,
     suite,
 )
 from makers.fault_server import refusing
@@ -20,26 +17,6 @@ from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.judging import Judging
 from pfgen_fast.checklists.judging.sentinels import open_sentinel
 from pfgen_fast.checklists.runs import open_runs
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return run(tmp_path / "mine").folder
-
-
-@pytest.fixture
-def expected(tmp_path_factory):
-    """The bytes of the judgements that follow when nothing goes wrong."""
-    folder = tmp_path_factory.mktemp("whole") / "mine"
-    run(folder)
-    judged([folder])
-    return (folder / "judgements.jsonl").read_bytes()
 
 
 def asked_with_sentinel(path, behave, n_answers=5):

@@ -143,7 +143,7 @@ def test_sensitivity_names_bad_lines_and_does_the_others(call: Any, tmp_path: Pa
 def test_sensitivity_gives_full_digits_as_json(call: Any, tmp_path: Path, runs: Path) -> None:
     code, out, _ = call(
         *("checklists", "sensitivity", runs / "best", runs / "middle", "--suite", tmp_path / "suite", "--json"),
-        *("--page", tmp_path / "page"),
+        *("--output", tmp_path / "page"),
     )
     assert code == 0
     found = json.loads(out)

@@ -7,6 +7,7 @@ them exactly); `characters` are code points without white space, for languages t
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import islice
 from typing import Any, Literal, get_args
 
@@ -81,6 +82,7 @@ def without(counter: Counter, used: Counter) -> str:
     return f"the word counter {counter} of the suite is not there: words are counted by {used}"
 
 
+@cache
 def has_nltk() -> bool:
     """Whether NLTK and its data of sentences are there."""
     try:

@@ -9,14 +9,11 @@ from typing import Annotated
 import typer
 
 from ..errors import ChecklistError
+from . import checklists_options as options
 from .app import Exit, Json, Quiet, fail
-from .checklists_findings import Output, check_output, present
+from .checklists_findings import check_page, present
 from .checklists_printing import Faults
 
-SuiteOption = Annotated[
-    str,
-    typer.Option("--suite", "-s", help="Folder of the checklist suite, or the name of a packaged one.", metavar="S"),
-]
 Paths = Annotated[
     list[Path],
     typer.Argument(
@@ -24,22 +21,16 @@ Paths = Annotated[
         metavar="PATH...",
     ),
 ]
-JudgeOption = Annotated[str | None, typer.Option("--judge", help="Only the judgements of this judge.", metavar="MODEL")]
-Mixed = Annotated[bool, typer.Option("--mixed", help="Take all versions of a judge for one.")]
-Draws = Annotated[
-    int, typer.Option("--draws", min=0, help="Bootstrap draws of tasks for the intervals; 0 for none.", metavar="N")
-]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
 
 
 def agree(
     paths: Paths,
-    suite: SuiteOption,
-    judge: JudgeOption = None,
-    mixed: Mixed = False,
-    draws: Draws = 1000,
-    seed: Seed = 0,
-    output: Output = None,
+    suite: options.SuiteOption,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    draws: options.Draws = 1000,
+    seed: options.Seed = 0,
+    output: options.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -60,31 +51,32 @@ def agree(
     from ..checklists.reliability.sides import open_sides
     from ..checklists.suite import ChecklistSuite
 
-    check_output(output)
+    check_page(output)
     read = ChecklistSuite.load(suite)
     faults = Faults()
     sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
-    present(find(sides, read, draws=draws, seed=seed), output, as_json=as_json, quiet=quiet)
+    finding = find(sides, read, draws=draws, seed=seed)
+    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
     faults.end()
 
 
 def drift(
     paths: Paths,
-    suite: SuiteOption,
-    judge: JudgeOption = None,
+    suite: options.SuiteOption,
+    judge: options.JudgeOption = None,
     sentinels: Annotated[
         bool,
         typer.Option(
             "--sentinels", help="Compare the runs with the answers that 'judge --sentinel' asked anew, the last time."
         ),
     ] = False,
-    mixed: Mixed = False,
+    mixed: options.Mixed = False,
     fail_on_drift: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if an area or a question moved beyond chance.")
     ] = False,
-    draws: Draws = 1000,
-    seed: Seed = 0,
-    output: Output = None,
+    draws: options.Draws = 1000,
+    seed: options.Seed = 0,
+    output: options.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -104,7 +96,7 @@ def drift(
     from ..checklists.reliability.sides import check_pair, open_sides, sentinel_sides
     from ..checklists.suite import ChecklistSuite
 
-    check_output(output)
+    check_page(output)
     read = ChecklistSuite.load(suite)
     faults = Faults()
     if sentinels:
@@ -114,26 +106,22 @@ def drift(
         sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     old, new = check_pair(sides, "drift")
     found = drifted(old, new, read, draws=draws, seed=seed)
-    present(finding_of(found, old, new), output, as_json=as_json, quiet=quiet)
+    finding = finding_of(found, old, new)
+    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)
     faults.end()
 
 
 def noise(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of runs, folders that hold such folders, or files of judgements.", metavar="RUN..."
-        ),
-    ],
-    suite: SuiteOption,
-    judge: JudgeOption = None,
-    mixed: Mixed = False,
+    runs: options.JudgedRuns,
+    suite: options.SuiteOption,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
     wanted: Annotated[
         float, typer.Option("--wanted", min=0.01, help="Half width of an interval to plan for, in points.", metavar="X")
     ] = 1.0,
-    output: Output = None,
+    output: options.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -154,10 +142,11 @@ def noise(
 
     if not math.isfinite(wanted):
         raise ChecklistError(f"--wanted: expected a number of points, not {wanted}")
-    check_output(output)
+    check_page(output)
     read = ChecklistSuite.load(suite)
     faults = Faults()
-    side = check_single(open_together(paths, read, judge=judge, mixed=mixed, on_fault=faults))
-    found = measured(side, read, counted_words(paths, side, read))
-    present(noise_finding(found, wanted), output, as_json=as_json, quiet=quiet)
+    side = check_single(open_together(runs, read, judge=judge, mixed=mixed, on_fault=faults))
+    found = measured(side, read, counted_words(runs, side, read))
+    finding = noise_finding(found, wanted)
+    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
     faults.end()

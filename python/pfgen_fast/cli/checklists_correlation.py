@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from . import checklists_options as options
 from .app import Json, Quiet, fail
-from .checklists_agreement import Draws, JudgeOption, Mixed, Seed, SuiteOption
-from .checklists_findings import Output, check_output, present
+from .checklists_findings import check_page, present
 from .checklists_printing import Faults
 
 
-class ScaleChoice(str, enum.Enum):
-    """The scale of people's verdicts."""
-
-    unit = "unit"
-    ui = "ui"
-
-
 def correlate(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of runs, folders that hold such folders, or files of judgements.", metavar="RUN..."
-        ),
-    ],
-    suite: SuiteOption,
+    runs: options.JudgedRuns,
+    suite: options.SuiteOption,
     metrics: Annotated[
         list[Path] | None,
         typer.Option(
@@ -41,7 +28,8 @@ def correlate(
         Path | None, typer.Option("--marks", help="People's marks, as for 'checklists fit'.", metavar="FILE")
     ] = None,
     scale: Annotated[
-        ScaleChoice | None, typer.Option("--scale", help="The scale of the verdicts in --marks: 0 to 1, or 0 to 4.")
+        options.ScaleChoice | None,
+        typer.Option("--scale", help="The scale of the verdicts in --marks: 0 to 1, or 0 to 4."),
     ] = None,
     ngram: Annotated[
         str | None,
@@ -73,11 +61,11 @@ def correlate(
     methods: Annotated[
         list[str] | None, typer.Option("--method", help="Only this method. May be repeated.", metavar="METHOD")
     ] = None,
-    judge: JudgeOption = None,
-    mixed: Mixed = False,
-    draws: Draws = 1000,
-    seed: Seed = 0,
-    output: Output = None,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    draws: options.Draws = 1000,
+    seed: options.Seed = 0,
+    output: options.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -107,7 +95,7 @@ def correlate(
     from ..checklists.suite import ChecklistSuite
     from .origin import given_suite
 
-    check_output(output)
+    check_page(output)
     if (marks is None) != (scale is None):
         fail("--marks and --scale belong together: --scale says whether verdicts are 0 to 1 (unit) or 0 to 4 (ui)")
     if (ratings is None) != (rater is None) or (ratings is not None and ngram is None):
@@ -127,9 +115,10 @@ def correlate(
         if ratings is not None and rater is not None:
             from ..checklists.reliability.method_values import RatingsOfJudge, judge_values
 
-            options = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
-            found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
+            of_judge = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
+            found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, of_judge)
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
-    present(find(compared), output, as_json=as_json, quiet=quiet)
+    finding = find(compared)
+    present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
     faults.end()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import checklists_options as options
 from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
 
 if TYPE_CHECKING:
@@ -16,13 +17,6 @@ if TYPE_CHECKING:
     from ..runs.trials import RunFolder
     from ..suite.suite import Suite
 
-Suite_ = Annotated[
-    str,
-    typer.Option("--suite", "-s", help="Folder of a checklist suite, or a packaged one: essays-en, essays-ja."),
-]
-SuiteFolder = Annotated[
-    Path, typer.Option("--output", "-o", help="Folder of the checklist suite to write.", metavar="SUITE")
-]
 _MOST_NOT_WHOLE = 3
 
 
@@ -32,7 +26,7 @@ def import_suite(
         Path,
         typer.Argument(help="A checkout of the repository, or a folder with its data in compact form.", metavar="DIR"),
     ],
-    output: SuiteFolder,
+    output: options.SuiteFolder,
     quiet: Quiet = False,
 ) -> None:
     """Makes a checklist suite of HelloBench: tasks, categories, checklists, weights and prompts.
@@ -66,7 +60,7 @@ def import_results(
             metavar="FOLDER",
         ),
     ],
-    suite: Suite_,
+    suite: options.SuiteOption,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder in which each model gets a folder.", metavar="RUNS")
     ],
@@ -97,7 +91,7 @@ def import_results(
 
 def from_suite(
     suite: Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="PFGEN-SUITE")],
-    output: SuiteFolder,
+    output: options.SuiteFolder,
     runs: Annotated[
         list[str] | None,
         typer.Option(

@@ -13,6 +13,7 @@ import typer
 from . import options
 from .app import Exit, Json, Quiet, counted, fail, note, print_json, print_line, shown, warn
 from .asking import watch_over
+from .checklists_options import SuiteOption
 
 if TYPE_CHECKING:
     from ..checklists.generating import Generated, Setting
@@ -27,9 +28,7 @@ class PromptChoice(str, enum.Enum):
 
 
 def generate(
-    suite: Annotated[
-        str, typer.Option("--suite", "-s", help="Folder of a checklist suite, or the name of a packaged one.")
-    ],
+    suite: SuiteOption,
     model: Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder of runs, below which the run's folder is.", metavar="RUNS")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import discern_options as options
+from . import discern_options as asking
 from .app import Exit, Quiet, counted, fail, note, print_line, shown, warn
 from .asking import watch_over
+from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
 
 if TYPE_CHECKING:
     from ..checklists.judging.judging import Judging
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
     from ..judging.server import Server
-
-Runs = Annotated[
-    list[Path], typer.Argument(help="Folders with answers.jsonl, or folders of such folders.", metavar="RUN...")
-]
-SuiteOption = Annotated[
-    str, typer.Option("--suite", "-s", help="Folder of a checklist suite, or the name of a packaged one.")
-]
 
 _N_NAMED = 3
 
@@ -37,14 +31,6 @@ class ProfileChoice(str, enum.Enum):
     upstream = "upstream"
 
 
-class MethodChoice(str, enum.Enum):
-    """What a judge is asked."""
-
-    checklist = "checklist"
-    llm_eval = "llm-eval"
-    llm_eval_c = "llm-eval-c"
-
-
 class EmptyChoice(str, enum.Enum):
     """What happens to an empty answer."""
 
@@ -53,7 +39,7 @@ class EmptyChoice(str, enum.Enum):
 
 
 def judge(
-    runs: Runs,
+    runs: RunsWithAnswers,
     suite: SuiteOption,
     model: Annotated[
         str,
@@ -116,15 +102,15 @@ def judge(
         list[Path] | None,
         typer.Option("--read-batch", help="Take in an output file of a batch; ask nothing. Repeat.", metavar="FILE"),
     ] = None,
-    prompt_price: options.PromptPrice = 0.0,
-    reply_price: options.ReplyPrice = 0.0,
-    budget: options.Budget = None,
-    dry_run: options.DryRun = False,
-    offline: options.Offline = False,
-    concurrency: options.Concurrency = 16,
+    prompt_price: asking.PromptPrice = 0.0,
+    reply_price: asking.ReplyPrice = 0.0,
+    budget: asking.Budget = None,
+    dry_run: asking.DryRun = False,
+    offline: asking.Offline = False,
+    concurrency: asking.Concurrency = 16,
     timeout: Annotated[float, typer.Option("--timeout", min=0.001, help="Timeout in seconds of a request.")] = 300.0,
-    retries: options.Retries = 5,
-    key_env: options.KeyEnv = None,
+    retries: asking.Retries = 5,
+    key_env: asking.KeyEnv = None,
     quiet: Quiet = False,
 ) -> None:
     """Asks a judge the questions of each answer's checklist, and writes its verdicts.

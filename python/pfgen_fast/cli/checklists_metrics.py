@@ -12,6 +12,7 @@ import typer
 from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line
 from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
+from .checklists_options import RunsWithAnswers, SuiteOption
 from .layout import columns, folded, rest, shortened
 
 if TYPE_CHECKING:
@@ -47,19 +48,6 @@ class ProfileChoice(str, enum.Enum):
     published = "published"
 
 
-Runs = Annotated[
-    list[Path],
-    typer.Argument(help="Folders of runs with answers.jsonl, or folders of such folders.", metavar="RUN..."),
-]
-SuiteOption = Annotated[
-    str,
-    typer.Option(
-        "--suite",
-        "-s",
-        help="Checklist suite: a folder with suite.json, or a packaged one by its name.",
-        metavar="SUITE",
-    ),
-]
 Areas = Annotated[bool, typer.Option("--areas", help="Print a line for each area of the suite, too.")]
 PerAnswer = Annotated[
     Path | None,
@@ -73,7 +61,7 @@ PerAnswer = Annotated[
 
 
 def metrics(
-    runs: Runs,
+    runs: RunsWithAnswers,
     suite: SuiteOption,
     metric: Annotated[
         list[str] | None,
@@ -168,7 +156,7 @@ def metrics(
 
 
 def errors(
-    runs: Runs,
+    runs: RunsWithAnswers,
     suite: SuiteOption,
     profile: Annotated[
         ProfileChoice,

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from . import checklists_table as options
+from . import checklists_options as options
 from .app import Quiet, counted, counting, shown, stdout
 from .checklists_printing import Faults
+from .checklists_table import say_and_end
 
 
 def report(
-    runs: options.Runs,
+    runs: options.JudgedRuns,
     suite: options.SuiteOption,
     output: Annotated[
         Path,
@@ -29,9 +30,9 @@ def report(
     method: options.MethodOption = options.MethodChoice.checklist,
     weights: options.WeightsOption = options.WeightsChoice.suite,
     judge: options.JudgeOption = None,
-    mixed: options.MixedOption = False,
+    mixed: options.Mixed = False,
     words: options.WordsOption = options.WordsChoice.published,
-    draws: options.DrawsOption = 10_000,
+    draws: options.Draws = 10_000,
     quiet: Quiet = False,
 ) -> None:
     """Creates a page of models: scores with intervals, categories, questions, and answers beside verdicts and reasons.
@@ -87,4 +88,4 @@ def report(
     if not quiet:
         names = ", ".join(shown(path.name) for path in beside)
         stdout().print(f"{counted(len(scores.models), 'model')}: {shown(str(page))}, and beside it {names}")
-    options.say_and_end(scores, faults, is_quiet=True)
+    say_and_end(scores, faults, is_quiet=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import checklists_options as options
 from .app import Exit, Json, Quiet, note, print_json, print_line, shown
 from .checklists_printing import Faults, print_table
 from .layout import columns, folded
@@ -21,94 +21,22 @@ _WIDE = 120
 _MOST_SENTENCES = 12
 
 
-class MissingChoice(str, enum.Enum):
-    """What an answer without a judgement counts."""
-
-    skip = "skip"
-    zero = "zero"
-
-
-class MethodChoice(str, enum.Enum):
-    """How the judge was asked."""
-
-    checklist = "checklist"
-    llm_eval = "llm-eval"
-    llm_eval_c = "llm-eval-c"
-
-
-class WeightsChoice(str, enum.Enum):
-    """Whether the suite's weights count."""
-
-    suite = "suite"
-    equal = "equal"
-
-
-class WordsChoice(str, enum.Enum):
-    """Where numbers of words are from."""
-
-    published = "published"
-    counted = "count"
-
-
-Runs = Annotated[
-    list[Path],
-    typer.Argument(
-        help="Folders of runs, folders with many runs, or files of judgements.", metavar="RUN...", show_default=False
-    ),
-]
-SuiteOption = Annotated[
-    str,
-    typer.Option(
-        "--suite", "-s", help="Folder of the checklist suite, or the name of a packaged one.", metavar="SUITE"
-    ),
-]
-MissingOption = Annotated[
-    MissingChoice | None,
-    typer.Option(
-        help="An answer without a judgement is left out (and marked), or counts as zero. Default: as the suite says.",
-        show_default=False,
-    ),
-]
-MethodOption = Annotated[MethodChoice, typer.Option(help="How the judge was asked.")]
-WeightsOption = Annotated[
-    WeightsChoice, typer.Option(help="The suite's weights, or all questions alike (known as AVG-C).")
-]
-JudgeOption = Annotated[
-    str | None,
-    typer.Option(
-        "--judge", help="Name of the judge, or a version of it; only needed where there are several.", metavar="NAME"
-    ),
-]
-MixedOption = Annotated[
-    bool, typer.Option("--mixed", help="Let replies of several versions of the judge, or to several prompts, count.")
-]
-WordsOption = Annotated[
-    WordsChoice,
-    typer.Option(help="Numbers of words as published with the judgements where they are, or counted from all answers."),
-]
-DrawsOption = Annotated[int, typer.Option("--draws", min=0, help="Bootstrap draws for the intervals; 0 for none.")]
-CsvOption = Annotated[
-    Path | None, typer.Option("--csv", help="Also write everything to this file, with full digits.", metavar="FILE")
-]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
-
-
 def table(
-    runs: Runs,
-    suite: SuiteOption,
-    missing: MissingOption = None,
-    method: MethodOption = MethodChoice.checklist,
-    weights: WeightsOption = WeightsChoice.suite,
-    judge: JudgeOption = None,
-    mixed: MixedOption = False,
-    words: WordsOption = WordsChoice.published,
-    draws: DrawsOption = 10_000,
+    runs: options.JudgedRuns,
+    suite: options.SuiteOption,
+    missing: options.MissingOption = None,
+    method: options.MethodOption = options.MethodChoice.checklist,
+    weights: options.WeightsOption = options.WeightsChoice.suite,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    words: options.WordsOption = options.WordsChoice.published,
+    draws: options.Draws = 10_000,
     categories: Annotated[bool, typer.Option("--categories", help="Also show the score on each category.")] = False,
     lengths: Annotated[
         bool, typer.Option("--lengths", help="Also show the tests of wanted lengths, and how far answers are off.")
     ] = False,
-    csv: CsvOption = None,
-    markdown: Markdown = False,
+    csv: options.CsvOption = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -152,15 +80,15 @@ def table(
 
 def score(
     run: Annotated[Path, typer.Argument(help="Folder of the run, or its file of judgements.", metavar="RUN")],
-    suite: SuiteOption,
-    missing: MissingOption = None,
-    method: MethodOption = MethodChoice.checklist,
-    weights: WeightsOption = WeightsChoice.suite,
-    judge: JudgeOption = None,
-    mixed: MixedOption = False,
-    words: WordsOption = WordsChoice.published,
-    draws: DrawsOption = 10_000,
-    csv: CsvOption = None,
+    suite: options.SuiteOption,
+    missing: options.MissingOption = None,
+    method: options.MethodOption = options.MethodChoice.checklist,
+    weights: options.WeightsOption = options.WeightsChoice.suite,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    words: options.WordsOption = options.WordsChoice.published,
+    draws: options.Draws = 10_000,
+    csv: options.CsvOption = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -192,12 +120,12 @@ def score(
 def _scores(
     runs: Sequence[Path],
     suite: str,
-    missing: MissingChoice | None,
-    method: MethodChoice,
-    weights: WeightsChoice,
+    missing: options.MissingChoice | None,
+    method: options.MethodChoice,
+    weights: options.WeightsChoice,
     judge: str | None,
     mixed: bool,
-    words: WordsChoice,
+    words: options.WordsChoice,
     draws: int,
 ) -> tuple[Scores, Faults]:
     from ..checklists import ChecklistSuite, open_runs, score_runs

@@ -9,23 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import ChecklistError
-from .app import Json, Quiet, note, print_json, print_line, shown, stdout, styled
-from .checklists_printing import Faults, print_table
-from .findings import show_finding
+from . import checklists_options as options
+from .app import Json, Quiet, print_line, shown
+from .checklists_findings import check_page, present
+from .checklists_printing import Faults
 
 if TYPE_CHECKING:
     from ..checklists.runs import Run
     from ..checklists.scoring.scores import Scores
     from ..checklists.weights.fitting import Fit
     from ..checklists.weights.table_stability import Stability
-    from ..experiments.finding import Finding
-
-
-class ScaleChoice(str, enum.Enum):
-    """The scale of people's verdicts."""
-
-    unit = "unit"
-    ui = "ui"
 
 
 class CombineChoice(str, enum.Enum):
@@ -33,18 +26,6 @@ class CombineChoice(str, enum.Enum):
 
     pool = "pool"
     mean = "mean"
-
-
-SuiteOption = Annotated[
-    str, typer.Option("--suite", "-s", help="The checklist suite: its folder, or a packaged one.", metavar="SUITE")
-]
-Page = Annotated[Path | None, typer.Option("--page", help="Folder for a page with tables and pictures.", metavar="DIR")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed; the same seed gives the same figures.")]
-Judge = Annotated[
-    str | None,
-    typer.Option("--judge", help="The judge or its version, if the runs have judgements of several.", metavar="NAME"),
-]
-Mixed = Annotated[bool, typer.Option("--mixed", help="Let judgements of several versions of the judge count together.")]
 
 
 def fit(
@@ -56,9 +37,9 @@ def fit(
             metavar="MARKS",
         ),
     ],
-    suite: SuiteOption,
+    suite: options.SuiteOption,
     scale: Annotated[
-        ScaleChoice,
+        options.ScaleChoice,
         typer.Option("--scale", help="Verdicts from 0 to 1 (unit), or from 0 to 4 as annotation tools give them (ui)."),
     ],
     output: Annotated[
@@ -101,10 +82,13 @@ def fit(
             metavar="RUN",
         ),
     ] = None,
-    judge: Judge = None,
-    mixed: Mixed = False,
-    seed: Seed = 0,
-    page: Page = None,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    seed: options.Seed = 0,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", help="Folder for a page with tables and pictures of the fit.", metavar="DIR"),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -131,7 +115,7 @@ def fit(
 
     if table and not bootstrap:
         raise typer.BadParameter("--table needs --bootstrap N, whose draws tell how sure an order is")
-    _check_page(page)
+    check_page(page)
     if output is not None and output.suffix != ".json":
         check_suite_folder(output)
     loaded = ChecklistSuite.load(suite)
@@ -149,10 +133,8 @@ def fit(
     if table:
         runs = _runs(table)
         order = _order(found, score_runs(loaded, runs, judge=judge, mixed=mixed, draws=0, on_fault=faults))
-    finding = fit_finding(found, order)
-    if as_json:
-        print_json(fit_to_dict(found, order))
-    _show(finding, ("fitted", "draws"), page, quiet=quiet or as_json)
+    data = fit_to_dict(found, order) if as_json else None
+    present(fit_finding(found, order), page, tables=("fitted", "draws"), data=data, quiet=quiet)
     if output is not None:
         _write(found, output)
         if not (quiet or as_json):
@@ -161,8 +143,8 @@ def fit(
 
 
 def sensitivity(
-    runs: Annotated[list[Path], typer.Argument(help="Runs with judgements, or folders of runs.", metavar="RUN...")],
-    suite: SuiteOption,
+    runs: options.JudgedRuns,
+    suite: options.SuiteOption,
     draws: Annotated[int, typer.Option("--draws", min=0, help="How often to draw random weights; 0 for none.")] = 1000,
     concentration: Annotated[
         int,
@@ -174,10 +156,10 @@ def sensitivity(
             metavar="N",
         ),
     ] = 100,
-    judge: Judge = None,
-    mixed: Mixed = False,
-    seed: Seed = 0,
-    page: Page = None,
+    judge: options.JudgeOption = None,
+    mixed: options.Mixed = False,
+    seed: options.Seed = 0,
+    output: options.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -190,21 +172,20 @@ def sensitivity(
 
       pfgen-fast checklists sensitivity RUNS --suite SUITE
 
-      pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 --page sensitivity
+      pfgen-fast checklists sensitivity RUNS --suite SUITE --concentration 30 -o sensitivity
     """
     from ..checklists.scoring.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
     from ..checklists.weights.sensitivity import sensitivity as measure
     from ..checklists.weights.sensitivity_finding import sensitivity_finding, sensitivity_to_dict
 
-    _check_page(page)
+    check_page(output)
     loaded = ChecklistSuite.load(suite)
     faults = Faults()
     scores = score_runs(loaded, _runs(runs), judge=judge, mixed=mixed, draws=0, on_fault=faults)
     found = measure(scores, draws=draws, concentration=concentration, seed=seed)
-    if as_json:
-        print_json(sensitivity_to_dict(found))
-    _show(sensitivity_finding(found), ("variations", "draws"), page, quiet=quiet or as_json)
+    data = sensitivity_to_dict(found) if as_json else None
+    present(sensitivity_finding(found), output, tables=("variations", "draws"), data=data, quiet=quiet)
     faults.end()
 
 
@@ -231,30 +212,3 @@ def _write(found: Fit, output: Path) -> None:
     if not found.weights:
         raise ChecklistError(f"{output}: no category has weights that its marks define; see --allow-unidentified")
     write_suite(found.applied(), output)
-
-
-def _check_page(page: Path | None) -> None:
-    from ..files.writing import check_folder
-    from ..report.findings import check_libraries
-
-    if page is not None:
-        check_folder(page)
-        check_libraries()
-
-
-def _show(finding: Finding, tables: tuple[str, ...], page: Path | None, *, quiet: bool) -> None:
-    """Writes the page if one is wanted, and prints the finding with some of its tables."""
-    from ..checklists.scoring.text_tables import TextTable
-
-    if page is not None:
-        show_finding(finding, page, report=None, quiet=quiet)
-    elif not quiet:
-        stdout().print(styled((shown(finding.answer), "bold")))
-        for sentence in finding.notes:
-            note(sentence)
-        stdout().print(shown(finding.paragraph))
-    if not quiet:
-        for table in finding.shown_tables:
-            if table.name in tables:
-                rows = tuple(tuple(row) for row in table.texts())
-                print_table(TextTable(table.title, table.columns, rows))

@@ -29,6 +29,14 @@ def show_finding(
     page, *others = write_finding(finding, folder, report=report)
     if quiet:
         return
+    say_finding(finding, is_said)
+    stdout().print(f"{shown(str(page))} and {len(others)} other files")
+    if not any(path.name == "index.html" for path in others):
+        note(f"{folder / 'index.html'} is not of this program and stays; it does not list the experiments")
+
+
+def say_finding(finding: Finding, is_said: Sequence[str] = ()) -> None:
+    """Prints what a finding says, but for the notes that were printed already; not its tables."""
     stdout().print(styled((shown(finding.answer), "bold")))
     for sentence in finding.notes:
         if sentence not in is_said:
@@ -38,6 +46,3 @@ def show_finding(
         stdout().print(styled((shown(remarks.title), "bold")))
         for sentence in remarks.sentences:
             stdout().print(f"* {shown(sentence)}")
-    stdout().print(f"{shown(str(page))} and {len(others)} other files")
-    if not any(path.name == "index.html" for path in others):
-        note(f"{folder / 'index.html'} is not of this program and stays; it does not list the experiments")

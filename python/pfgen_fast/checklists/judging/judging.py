@@ -19,11 +19,12 @@ from ...judging.asking import Asking, Progress
 from ...judging.budget import Estimate, Prices, Spending, prompt_tokens
 from ...judging.replies import UNKNOWN, Keep, Replies
 from ...judging.requests import JudgeRequest
+from ..few_names import first_names
 from ..judgement_files import write_judgements
 from ..judgements import Judgement
 from ..runs import Run
 from ..suite import ChecklistSuite
-from .runs_to_judge import JudgeOptions, Rating, RunToJudge, first_names
+from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
 JUDGEMENTS_FILE = "judgements.jsonl"
 

@@ -13,6 +13,7 @@ from typing import Literal
 from ...errors import ChecklistError
 from ...judging.replies import Replies
 from ...judging.requests import Judge, JudgeRequest
+from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task
@@ -21,8 +22,6 @@ from .requests import MAX_REQUEST_BYTES, MAX_TOKENS, Profile, Wording, usual_tem
 
 Empty = Literal["judge", "zero"]
 """What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
-
-_N_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -309,10 +308,3 @@ def refuse_without_instruction(tasks: Sequence[Task], where: str) -> None:
             f"{where}: the suite lacks the whole instruction of {len(lacking):,} tasks, {first_names(lacking)}; "
             "expected one for each answer that a judge is asked about (--area judges those of some areas)"
         )
-
-
-def first_names(names: Sequence[str]) -> str:
-    """The first three names, for a sentence."""
-    from ...files.foreign_text import in_one_line
-
-    return ("such as " if len(names) > _N_NAMED else "") + ", ".join(map(in_one_line, names[:_N_NAMED]))

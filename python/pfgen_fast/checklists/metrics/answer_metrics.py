@@ -20,8 +20,8 @@ from ..line_files import OnFault
 from ..runs import Run
 from ..suite import ChecklistSuite, Task
 from ..words import Counter, counter_there, words
+from .answers_by_part import by_part, keys_in_order
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
-from .error_modes import keys_in_order
 from .tokenizing import Tokenizing, open_tokenizing
 
 Perplexities = Callable[[str], float | None]
@@ -292,19 +292,11 @@ def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, refere
 
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
-    main = [one for one in answers if one.task.length is None]
-    areas = {area: [one for one in main if one.task.area == area] for area in measures.suite.areas}
-    lengths = {length: [one for one in answers if one.task.length == length] for length in measures.suite.lengths}
-    return ModelMetrics(
-        model,
-        tuple(answers),
-        mean_metrics(main, measures.names),
-        {area: mean_metrics(part, measures.names) for area, part in areas.items() if part},
-        {length: mean_metrics(part, measures.names) for length, part in lengths.items() if part},
-    )
+    parts = by_part(answers, measures.suite, lambda part: _means(part, measures.names))
+    return ModelMetrics(model, tuple(answers), *parts)
 
 
-def mean_metrics(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
+def _means(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
     """The mean of each metric over the answers that have it; answers count alike."""
     listed = list(answers)
     n_words = [one.words for one in listed]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .answers_by_part import by_part
 from .error_modes import AnswerErrors, ErrorRules, counted_signals
 from .lengths import LengthFigures, length_figures
 
@@ -133,19 +134,10 @@ class ModelErrors:
 
 def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
     """Counts the errors of a model; parts without any answer are left out."""
-    main = [one for one in answers if one.task.length is None]
-    areas = {area: [one for one in main if one.task.area == area] for area in rules.suite.areas}
-    lengths = {length: [one for one in answers if one.task.length == length] for length in rules.suite.lengths}
-    return ModelErrors(
-        model,
-        tuple(answers),
-        counts_of(main),
-        {area: counts_of(part) for area, part in areas.items() if part},
-        {length: counts_of(part) for length, part in lengths.items() if part},
-    )
+    return ModelErrors(model, tuple(answers), *by_part(answers, rules.suite, _counts))
 
 
-def counts_of(answers: Iterable[AnswerErrors]) -> ErrorCounts:
+def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:
     """Counts the errors of some answers."""
     listed = list(answers)
     claims = [one.claim for one in listed if one.claim is not None]

@@ -23,6 +23,7 @@ from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task, sha256_of
 from ..words import Counter as CounterName
 from ..words import counter_name, counter_there, without, words
+from .answers_by_part import keys_in_order
 from .classic import repetition
 from .lengths import Claim, claim_in
 from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
@@ -209,13 +210,6 @@ def published_facts(judgements: Iterable[Judgement]) -> dict[AnswerKey, Judgemen
         if kept is None or (kept.words is None and judgement.words is not None):
             found[judgement.key] = judgement
     return found
-
-
-def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:
-    """Answers with their tasks, in the order of the suite."""
-    places = {task.key: place for place, task in enumerate(suite.tasks)}
-    ordered = sorted((places[id, length], trial) for id, length, trial in keys)
-    return [(suite.tasks[place], (*suite.tasks[place].key, trial)) for place, trial in ordered]
 
 
 def _tasks_by_text(answers: Iterable[Answer]) -> Mapping[str, set[tuple[str, str | None]]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..words import Counter, count_words
+from ..words import count_words
 
 _END = 300
 """A claim about the length stands in the last so many characters of an answer."""
@@ -120,8 +120,3 @@ share_long_enough=0.5)
         mean(max(0, wanted - words) for words, wanted in listed),
         mean(words >= wanted for words, wanted in listed),
     )
-
-
-def unit_of(counter: Counter) -> str:
-    """What a counter counts, for tables."""
-    return "characters" if counter == "characters" else "words"

@@ -15,8 +15,8 @@ from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
 from ...files.foreign_text import in_one_line
 from ...native import _core
+from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method
-from ..judging.runs_to_judge import first_names
 from ..line_files import OnFault
 from ..runs import Answer, Run, open_runs
 from ..scoring.judged import Variant, is_stale

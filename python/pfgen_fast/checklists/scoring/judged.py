@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -20,8 +19,7 @@ from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task
-from ..words import Counter as WordCounter
-from ..words import count_words, counter_name, has_nltk
+from ..words import count_words, counter_name, counter_there
 from .scores import State
 
 WordsFrom = Literal["published", "count"]
@@ -193,7 +191,7 @@ class _Side:
             if n_words is not None:
                 counters[_PUBLISHED] = None
             elif key in self.answers:
-                counter = _counter(suite)
+                counter = counter_there(suite.words)
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
             verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
@@ -237,14 +235,6 @@ def _the_judge(read: Sequence[_Read], judge: str | None) -> str:
 
 def _named(judge: str) -> str:
     return f"'{in_one_line(judge)}'" if judge else "'' (without a name)"
-
-
-def _counter(suite: ChecklistSuite) -> WordCounter:
-    """The suite's counter, or the one that needs nothing where that is not installed; signatures say which."""
-    return "regex" if suite.words == "nltk" and not _has_nltk() else suite.words
-
-
-_has_nltk = cache(has_nltk)
 
 
 def _variants(rows: Iterable[Judgement]) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Scores of models by checklists, as data; `scoring` makes them and `tables` writes them.
+"""Scores of models by checklists, as data; `scoring` makes them, `table_data` and `text_tables` write them.
 
 A score is 0 to 100, a rescaled score is what tables print. What has no value is None, never NaN.
 """

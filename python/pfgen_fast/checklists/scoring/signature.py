@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ...files.foreign_text import in_one_line
 from ...native import _core
+from ..few_names import few_names
 from ..judgements import Method
 from ..suite import ChecklistSuite, Missing
 from .judged import Judged
@@ -44,7 +45,7 @@ def notes_of(suite: ChecklistSuite, judged: Sequence[Judged], method: Method, we
     elif method == "checklist" and not suite.has_weights:
         without = [f"{one.area}/{one.category}" for one in suite.checklists.values() if not one.has_weights]
         which = "1 category" if len(without) == 1 else f"{len(without)} categories"
-        notes.append(f"Equal weights in {which} without weights: {_few(without)}.")
+        notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
     variants = dict.fromkeys(variant for one in judged for variant in one.variants)
     if len(variants) > 1:
         notes.append(f"Replies of {len(variants)} versions or prompts of the judge are mixed.")
@@ -57,11 +58,6 @@ def notes_of(suite: ChecklistSuite, judged: Sequence[Judged], method: Method, we
 def _weights(suite: ChecklistSuite, weights: Weighting) -> str:
     has_any = any(checklist.has_weights for checklist in suite.checklists.values())
     return "suite" if weights == "suite" and has_any else "equal"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"{', '.join(in_one_line(name, 60) for name in names[:3])}{more}"
 
 
 def _listed(values: Iterable[str | None]) -> str:

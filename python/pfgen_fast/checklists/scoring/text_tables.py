@@ -6,11 +6,12 @@ A figure of a part with missing answers is marked, and what it is by the other r
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...files.cells import markdown_row
 from ...files.foreign_text import in_one_line, markdown_text
+from ..few_names import few_names
 from .scores import Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
 
@@ -203,9 +204,9 @@ def missing_sentences(scores: Scores) -> list[str]:
                     f"{_figure(part.rescaled_missing_skipped)}, as zeros {_figure(part.rescaled_missing_as_zero)}"
                 )
             if part.unjudged:
-                found.append(f"{where}: left out, for the judge gave no usable reply (yet): {_few(part.unjudged)}")
+                found.append(f"{where}: left out, for the judge gave no usable reply (yet): {few_names(part.unjudged)}")
             if part.stale:
-                found.append(f"{where}: left out, for answer or checklist have changed since: {_few(part.stale)}")
+                found.append(f"{where}: left out, for answer or checklist have changed since: {few_names(part.stale)}")
     return found
 
 
@@ -257,8 +258,3 @@ def _figure(value: float | None, n_digits: int = 2) -> str:
 
 def _interval(part: Part | Average) -> str:
     return _NOTHING if part.low is None or part.high is None else f"{part.low:.2f} to {part.high:.2f}"
-
-
-def _few(ids: Sequence[str]) -> str:
-    named: Iterable[str] = (in_one_line(id, _LONGEST_NAME) for id in ids[:3])
-    return ", ".join(named) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
