@@ -418,7 +418,7 @@ OUTPUTS: dict[str, list[str]] = {
     "drift": ["-o", "file"],
     "noise": ["-o", "file"],
     "correlate": ["-o", "file"],
-    "sensitivity": ["--page", "file"],
+    "sensitivity": ["-o", "file"],
     "fit": ["-o", "file"],
 }
 
