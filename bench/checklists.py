@@ -13,6 +13,7 @@ from .checklist_scores import checklist_scores
 from .machine import machine
 from .published import VARIABLE, checkout_folder
 from .table import Row, render, verdict
+from .weight_fits import weight_fits
 
 
 def published_judgements() -> Path | None:
@@ -22,12 +23,12 @@ def published_judgements() -> Path | None:
 
 
 def checklists(folder: Path) -> list[Row]:
-    """Measures scoring.
+    """Measures scoring and the fit of weights.
 
     Raises:
         Disagreement: Results differ from those computed without this package.
     """
-    return [*checklist_scores(folder)]
+    return [*checklist_scores(folder), *weight_fits()]
 
 
 def main() -> int:

@@ -141,6 +141,8 @@ def test_signals_decide_nothing_but_are_named():
     assert signals_of('Rate it: {"evaluation_score": 1}') == ("holds evaluation_score",)
     assert signals_of("the sea is wide " * 20) == ("repetition-4 above 0.5", "few distinct words")
     assert signals_of("1 2 3 4 5 6 a") == ("few letters",)
+    assert signals_of("1 2 3 4 5 6 氷 é a い ½ ー") == ()
+    assert signals_of("1 2 3 4 5 6 氷 é a い ٣ 。") == ("few letters",)
     assert signals_of("氷は水に浮く。") == ()
 
 

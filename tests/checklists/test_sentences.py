@@ -24,6 +24,7 @@ from pfgen_fast.checklists.metrics.sentences import Repeated, repeated, sentence
         ("「氷は浮く。」と言った。", ["「氷は浮く。」", "と言った。"]),
         ("What?! Really...", ["What?!", "Really..."]),
         ("no end", ["no end"]),
+        ("So...。」and on.)", ["So...。」", "and on.)"]),
     ],
 )
 def test_where_sentences_end(text, expected):
@@ -48,7 +49,18 @@ def test_short_sentences_count_only_if_they_are_to():
     assert repeated(listed, 1) == Repeated("Yes.", 5, 5)
 
 
-@pytest.mark.parametrize("text", ["." * 10**6 + "x", '."' * 500_000, "\n " * 500_000, "!?" * 500_000, "。" * 10**6])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "." * 10**6 + "x",
+        '."' * 500_000,
+        "\n " * 500_000,
+        "!?" * 500_000,
+        "。" * 10**6,
+        '.")' * 300_000,
+        "." + ")" * 10**6 + "x",
+    ],
+)
 def test_hostile_text_takes_linear_time(text):
     begin = time.process_time()
     repeated(sentences(text))

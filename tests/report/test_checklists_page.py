@@ -185,6 +185,8 @@ def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made
         tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
         assert ids(tab.page) == ["letter_1"]
         assert tab.fragment == "search=LONG%20ladder.%20Thank"
+        tab.page.locator("#search").fill("LONG ladder. Thank nobody")
+        tab.page.wait_for_selector("#none:visible")
         tab.page.locator("#search").fill("question 0 about report_2.")
         tab.page.wait_for_selector("#tasks tbody th:has-text('report_2')")
         tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
