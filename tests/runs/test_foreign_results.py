@@ -125,7 +125,7 @@ Q01 = ("questions", "Q01")
         ([*Q01, "scores", "fluency", "A"], "1", "questions['Q01'].scores.fluency['A']: expected a number, not '1'"),
         ([*Q01, "samples", 1, "answer"], None, "questions['Q01'].samples[1].answer: expected a string, not null"),
         ([*Q01, "samples"], {}, "questions['Q01'].samples: expected a list, not an object"),
-        (["questions"], [], "questions: expected an object, not a list"),
+        (["questions"], [], "questions: expected an object, not an empty list"),
         (["scores"], 1, "scores: expected an object, not 1"),
         (["scores"], {}, "scores: the key 'fluency' is missing"),
         (["score"], True, "score: expected a number, not true"),
