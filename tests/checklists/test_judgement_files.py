@@ -54,7 +54,9 @@ def judgements_of_the_suite(draw):
 
 @pytest.mark.parametrize("form", FORMS)
 @given(judgements=judgements_of_the_suite())
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_what_is_written_is_read_again(tmp_path, form, judgements):
     path = tmp_path / f"judgements.{form}"
     write_judgements(path, judgements)
