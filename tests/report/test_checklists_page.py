@@ -97,6 +97,14 @@ def test_a_head_sorts_by_full_digits(open_tab, path):
     assert page.locator("#models tbody th a").all_inner_texts() == ["gamma", "beta", "Alpha 7B"]
 
 
+def test_the_bars_of_all_models_begin_at_the_same_place(open_tab, path):
+    tab = open_tab(path, viewport={"width": 1100, "height": 800})
+    figures = tab.page.locator("#models .whisker + b").all_inner_texts()
+    begins = {round(bar.bounding_box()["x"]) for bar in tab.page.locator("#models .whisker").all()}
+    assert len({len(figure) for figure in figures}) > 1  # of different lengths
+    assert len(begins) == 1
+
+
 def test_missing_answers_are_marked_with_the_other_figure(open_tab, path):
     page = open_tab(path).page
     cell = page.locator('#models tbody tr:has-text("beta") td.gaps')
@@ -152,6 +160,7 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     assert answer.locator(".answer").first.inner_text().startswith("alpha answers letter_3")
     assert "A reason for question 1 about letter_3." in answer.inner_text()
     answer.get_by_text("Request 1 and its reply").click()
+    answer.locator("details .answer.sent").first.wait_for()  # made when the request is opened
     sent = answer.locator("details .answer.sent").all_inner_texts()
     assert sent[0] == "You judge answers by yes-or-no questions."
     assert sent[1].startswith(
@@ -230,7 +239,7 @@ def test_next_and_back_lead_through_tasks(open_tab, path):
     assert tab.fragment == ""
     assert not tab.page.locator("#details").is_visible()
     tab.page.go_back()
-    assert tab.page.locator("#details").is_visible()
+    tab.page.wait_for_selector("#details:visible")
     assert "letter_3" in tab.page.locator("#details-title").inner_text()
 
 
