@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from .errors import TrialsError as TrialsError
     from .scoring.score_table import ScoreTable as ScoreTable
     from .scoring.scorer import Scorer as Scorer
+    from .scoring.spec import ScorerSpec as ScorerSpec
     from .suite.keywords import Rule as Rule
     from .suite.questions import Question as Question
     from .suite.suite import Suite as Suite
+    from .tables.batches import score_batches as score_batches
+    from .tables.batches import score_schema as score_schema
 
 __version__: str = _core.__version__
 
@@ -40,9 +43,12 @@ _MODULES = {
     "Rule": "suite.keywords",
     "ScoreTable": "scoring.score_table",
     "Scorer": "scoring.scorer",
+    "ScorerSpec": "scoring.spec",
     "Suite": "suite.suite",
     "SuiteError": "errors",
     "TrialsError": "errors",
+    "score_batches": "tables.batches",
+    "score_schema": "tables.batches",
 }
 __all__ = [*_MODULES, "__version__"]
 __getattr__ = names_on_demand(__name__, _MODULES)  # importing NumPy alone takes longer than printing the help

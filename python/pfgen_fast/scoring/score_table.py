@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,11 @@ PARTS = ("fluency", "truthfulness", "helpfulness", "average")
 """The columns that every table has, in the order of the core."""
 
 _AVERAGE = PARTS.index("average")
+
+
+def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of scores of a suite with these reference sets, in the order of the core."""
+    return (*PARTS, *(f"{metric}_{name}" for metric in PARTS[:2] for name in set_names))
 
 
 class ScoreTable:
@@ -49,8 +54,7 @@ class ScoreTable:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        by_set = (f"{metric}_{name}" for metric in PARTS[:2] for name in self.scorer.suite.set_names)
-        return ("question_id", *PARTS, *by_set)
+        return ("question_id", *score_columns(self.scorer.suite.set_names))
 
     @property
     def part(self) -> tuple[_core.Scores, int]:

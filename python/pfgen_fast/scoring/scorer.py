@@ -18,7 +18,7 @@ from ..native.threads import checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
-from ..suite.rules import FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, discount
+from ..suite.rules import FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice, discount
 from ..suite.suite import Suite
 from .index import index_of, open_index, renewed_index
 from .score_table import PARTS, ScoreTable
@@ -65,8 +65,8 @@ class Scorer:
         threads: int | None = None,
         index: str | Path | None = None,
     ) -> None:
-        _check_choice("profile", profile, PROFILES)
-        _check_choice("float_sum", float_sum, FLOAT_SUMS)
+        check_choice("profile", profile, PROFILES)
+        check_choice("float_sum", float_sum, FLOAT_SUMS)
         self._threads = checked_threads(threads)
         self.suite = suite if isinstance(suite, Suite) else Suite.load(suite)
         self.profile: Profile = profile
@@ -164,7 +164,7 @@ class Scorer:
             >>> table.question_id.tolist()
             ['Q07', 'Q08']
         """
-        _check_choice("nulls", nulls, ("error", "null"))
+        check_choice("nulls", nulls, ("error", "null"))
         try:
             column = _core.TextColumn(answers, "answers", nulls == "null")
             return ScoreTable(self, column, self._core.score(questions, column, self._threads))
@@ -263,11 +263,6 @@ def core_question(question: Question, index: _core.QuestionIndex, set_columns: S
 def _length(question: Question, answer: str) -> int:
     """The length of an answer in the units of the question."""
     return len(answer) if question.spelling is None else len(question.spelling.read(answer).symbols)
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
 
 
 _CORE_ERRORS: tuple[type[Exception], ...] = (*COLUMN_ERRORS, _core.UnknownQuestion)

@@ -34,6 +34,12 @@ MAX_LIMIT = 1000
 """The largest limit that an experiment may set."""
 
 
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raises ValueError if the value of an argument is none of its choices."""
+    if value not in choices:
+        raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, not {value!r}")
+
+
 def discount(length: int) -> float:
     """The factor by which a length discounts a score; negative past the limit.
 

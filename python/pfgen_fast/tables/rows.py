@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
-from ..scoring.score_table import ScoreTable
 from .text_form import TextForm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 STANDARD_STREAM = "-"
 """The name of stdin or stdout."""
@@ -94,5 +97,11 @@ class RowBatch(Protocol):
         """The columns as Arrow arrays of the types in `schema`."""
 
 
+    def only(self, passing: NDArray[np.bool_]) -> RowBatch:
+        """The rows for which `passing` is true."""
+
+
 RowBatches = Generator[RowBatch, None, None]
-Write = Callable[[RowBatch, ScoreTable], None]
+Scores = Mapping[str, "NDArray[np.float64]"]
+"""Columns of scores by name, in their order; NaN where there is none."""
+Write = Callable[[RowBatch, Scores], None]

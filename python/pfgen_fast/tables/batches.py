@@ -1,0 +1,175 @@
+"""Arrow batches in, Arrow batches with scores out: what the command and every engine score tables by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TrialsError
+from ..scoring.scorer import Scorer
+from ..scoring.spec import ScorerSpec
+from .arrow_columns import check_schema, pyarrow, score_arrays, with_scores
+from .scored_columns import Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AT_ONCE_ROWS = 1 << 16
+"""How many rows are scored at a time: enough that the index of each question comes into the cache once."""
+AT_ONCE_BYTES = 1 << 26
+"""How many bytes of batches are gathered for it at most."""
+
+
+def score_schema(
+    schema: pa.Schema,
+    spec: ScorerSpec | Scorer,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+) -> pa.Schema:
+    """The schema of what `score_batches` makes of batches of a schema: the same with columns of scores (float64).
+
+    Raises:
+        TrialsError: The schema lacks a column, has no texts in it, or has a column with the name of a score.
+        PfgenError: There is no such score in `columns`, or pyarrow is not installed.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> schema = pa.schema({"question": pa.string(), "answer": pa.string()})
+        >>> score_schema(schema, ScorerSpec("mini"), columns=["average"]).names
+        ['question', 'answer', 'average']
+    """
+    scored = ScoredColumns(
+        spec, question_column=question_column, answer_column=answer_column, columns=columns, nulls="error", where=None
+    )
+    check_schema(schema, scored.columns, "the schema")
+    return with_scores(schema, scored.columns)
+
+
+def score_batches(
+    batches: Iterable[pa.RecordBatch],
+    spec: ScorerSpec | Scorer,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Scores a stream of batches; each comes out as it came in, with columns of scores.
+
+    Small batches are scored together, up to 65,536 rows, because the index of a question then comes into the cache once
+    for all of them; so a batch comes out when the next ones have been read. The batches of a stream have one schema.
+
+    Args:
+        batches: The batches: record batches, or anything that exports Arrow data, such as a table, a stream or a data
+            frame of pyarrow, polars or DuckDB.
+        spec: How to make the scorer; each process makes it once. A `Scorer` is taken as it is.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
+        nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
+            scores.
+        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`. A column need not be appended for it.
+
+    Raises:
+        TrialsError: A column is missing or holds no texts, or a row cannot be scored; the message names the row, from
+            1, in the stream.
+        PfgenError: There is no such score in `columns` or `where`, or pyarrow is not installed.
+        ValueError: `nulls` is invalid.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> batch = pa.record_batch({"question": ["Q07", "Q08"], "answer": ["Ice floats.", ""]})
+        >>> [scored] = score_batches([batch], ScorerSpec("mini"), columns=["average"])
+        >>> scored.column("average").to_pylist()
+        [0.02259, 0.0]
+    """
+    scored = ScoredColumns(
+        spec,
+        question_column=question_column,
+        answer_column=answer_column,
+        columns=columns,
+        nulls=nulls,
+        where=where,
+    )
+    return _scored(batches, scored)
+
+
+def _scored(batches: Iterable[Any], scored: ScoredColumns) -> Iterator[pa.RecordBatch]:
+    n_rows = 0
+    for group in _groups(_of_one_schema(batches, scored)):
+        yield from _scored_group(group, scored, n_rows)
+        n_rows += sum(map(len, group))
+
+
+def _of_one_schema(batches: Iterable[Any], scored: ScoredColumns) -> Iterator[pa.RecordBatch]:
+    schema = None
+    for number, batch in enumerate(_record_batches(batches), start=1):
+        if schema is None:
+            schema = batch.schema
+            check_schema(schema, scored.columns, "the first batch")
+        elif batch.schema != schema:
+            raise TrialsError(f"batch {number}: has other columns or types than the first: {_difference(batch, schema)}")
+        yield batch
+
+
+def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
+    """The batches of anything that holds Arrow data: a batch, a table, a data frame, a stream, or several of them."""
+    pa = pyarrow()
+    if isinstance(given, pa.RecordBatch):
+        yield given
+    elif hasattr(given, "__arrow_c_stream__"):
+        yield from pa.RecordBatchReader.from_stream(given)
+    elif hasattr(given, "__arrow_c_array__"):
+        yield pa.record_batch(given)
+    elif isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping):
+        for part in given:
+            yield from _record_batches(part)
+    else:
+        raise TrialsError(f"batches: expected Arrow batches, not {type(given).__name__}")
+
+
+def _difference(batch: Any, schema: Any) -> str:
+    """What tells the columns of a batch from those expected."""
+    found, expected = ({f"{field.name!r} ({field.type})": None for field in of} for of in (batch.schema, schema))
+    lacking, new = [one for one in expected if one not in found], [one for one in found if one not in expected]
+    parts = [f"{word} {', '.join(names)}" for word, names in (("no", lacking), ("new", new)) if names]
+    return "; ".join(parts) or "in another order"
+
+
+def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Batches that are scored together."""
+    group: list[Any] = []
+    n_rows = n_bytes = 0
+    for batch in batches:
+        if group and (n_rows + len(batch) > AT_ONCE_ROWS or n_bytes + batch.nbytes > AT_ONCE_BYTES):
+            yield group
+            group, n_rows, n_bytes = [], 0, 0
+        group.append(batch)
+        n_rows, n_bytes = n_rows + len(batch), n_bytes + batch.nbytes
+    if group:
+        yield group
+
+
+def _scored_group(group: list[Any], scored: ScoredColumns, n_rows_before: int) -> Iterator[pa.RecordBatch]:
+    pa = pyarrow()
+
+    def values(column: str) -> Any:
+        return group[0].column(column) if len(group) == 1 else pa.chunked_array([of.column(column) for of in group])
+
+    def location(row: int | None) -> str:
+        return "the batches" if row is None else f"row {n_rows_before + row + 1}"
+
+    found = scored.score(values(scored.columns.question), values(scored.columns.answer), location)
+    schema = with_scores(group[0].schema, scored.columns)
+    arrays = score_arrays(found.scores)
+    begin = row = 0
+    for batch in group:
+        kept = batch if found.passing is None else batch.filter(pa.array(found.passing[row : row + len(batch)]))
+        row += len(batch)
+        yield pa.RecordBatch.from_arrays(
+            [*kept.columns, *(array.slice(begin, len(kept)) for array in arrays)], schema=schema
+        )
+        begin += len(kept)
