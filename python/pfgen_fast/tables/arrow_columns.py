@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..files.optional import optional
 from .rows import Columns, Scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def pyarrow() -> Any:
@@ -41,6 +46,25 @@ def with_scores(schema: Any, columns: Columns) -> Any:
     """The schema with the columns of scores appended; its metadata stay."""
     pa = pyarrow()
     return pa.schema([*schema, *((name, pa.float64()) for name in columns.scores)], schema.metadata)
+
+
+def only_passing(batch: Any, passing: NDArray[np.bool_]) -> Any:
+    """The rows of a batch that pass, whatever types it has."""
+    pa = pyarrow()
+    try:
+        return batch.filter(pa.array(passing))
+    except pa.ArrowNotImplementedError:  # pyarrow joins columns of views, such as those of polars, but filters none
+        runs = [batch.slice(begin, end - begin) for begin, end in _runs(passing)] or [batch.slice(0, 0)]
+        columns = [pa.concat_arrays([run.column(i) for run in runs]) for i in range(batch.num_columns)]
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _runs(passing: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """The runs of true values, each with the index of its first value and that after its last."""
+    import numpy as np
+
+    borders = np.flatnonzero(np.diff(passing, prepend=False, append=False)).tolist()
+    return zip(borders[::2], borders[1::2], strict=True)
 
 
 def score_arrays(scores: Scores) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TrialsError
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
-from .arrow_columns import check_schema, pyarrow, score_arrays, with_scores
+from .arrow_columns import check_schema, only_passing, pyarrow, score_arrays, with_scores
 from .scored_columns import Nulls, ScoredColumns
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _scored_group(group: list[Any], scored: ScoredColumns, n_rows_before: int) -
     arrays = score_arrays(found.scores)
     begin = row = 0
     for batch in group:
-        kept = batch if found.passing is None else batch.filter(pa.array(found.passing[row : row + len(batch)]))
+        kept = batch if found.passing is None else only_passing(batch, found.passing[row : row + len(batch)])
         row += len(batch)
         yield pa.RecordBatch.from_arrays(
             [*kept.columns, *(array.slice(begin, len(kept)) for array in arrays)], schema=schema
