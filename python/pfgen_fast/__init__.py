@@ -50,7 +50,7 @@ _MODULES = {
     "score_batches": "tables.batches",
     "score_schema": "tables.batches",
 }
-__all__ = [*_MODULES, "__version__"]
+__all__ = sorted([*_MODULES, "__version__"])
 __getattr__ = names_on_demand(__name__, _MODULES)  # importing NumPy alone takes longer than printing the help
 _former_paths.install()
 

@@ -11,7 +11,7 @@ from typing import IO, Any
 from ..errors import ChecklistError, TrialsError
 from ..files.foreign_text import in_one_line
 from ..files.reading import read_stored
-from ..tables.parquet import MISFITS, pyarrow
+from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, Judgement
 
 _TEXTS = ("id", "response_sha256", "length", "judge", "version", "method", "prompt_sha256", "checklist_sha256", "fault")

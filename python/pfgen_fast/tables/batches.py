@@ -111,7 +111,9 @@ def _of_one_schema(batches: Iterable[Any], scored: ScoredColumns) -> Iterator[pa
             schema = batch.schema
             check_schema(schema, scored.columns, "the first batch")
         elif batch.schema != schema:
-            raise TrialsError(f"batch {number}: has other columns or types than the first: {_difference(batch, schema)}")
+            raise TrialsError(
+                f"batch {number}: has other columns or types than the first: {_difference(batch, schema)}"
+            )
         yield batch
 
 

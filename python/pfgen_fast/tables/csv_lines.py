@@ -15,14 +15,13 @@ from typing import IO, Any
 
 from ..errors import TrialsError
 from ..files.reading import MAX_LINE_BYTES, reading
-from ..scoring.score_table import ScoreTable
-from .rows import Columns, RowBatch, RowBatches, Write
+from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import TextForm, decoded, lines_of
 from .text_rows import check_keys, json_text, score_rows, text_batches
 
 
 def read_csv(
-    source: str, columns: Columns, batch_size: int, *, delimiter: str = ",", encoding: str | None = None
+    source: str, columns: Columns, batch_size: int | None, *, delimiter: str = ",", encoding: str | None = None
 ) -> RowBatches:
     """Reads the rows of a CSV file; the header is checked first."""
     with reading(Path(source)) as file:
@@ -94,17 +93,17 @@ def _csv_records(lines: _Lines, delimiter: str) -> Iterator[tuple[int, list[str]
 
 @contextlib.contextmanager
 def writing_csv(
-    file: IO[bytes], first: RowBatch, scores: Sequence[str], *, delimiter: str = ",", encoding: str | None = None
+    file: IO[bytes], first: RowBatch, columns: Columns, *, delimiter: str = ",", encoding: str | None = None
 ) -> Iterator[Write]:
     """Opens a writer of rows as CSV, with the columns of the first batch and the form of the table that it is from."""
     known = dict.fromkeys(first.names)
     form = first.form or TextForm.named(encoding)
     line = _csv_line(delimiter, form.line_end)
     mark = "\ufeff" if form.has_mark else ""
-    file.write(form.encoded(mark + line([*known, *scores]), first.location(None)))
+    file.write(form.encoded(mark + line([*known, *columns.scores]), first.location(None)))
 
-    def write(batch: RowBatch, table: ScoreTable) -> None:
-        for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(table, scores), strict=True)):
+    def write(batch: RowBatch, scores: Scores) -> None:
+        for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(scores), strict=True)):
             location = batch.location(i)
             check_keys(row, known, location)
             cells = (_cell(row.get(name)) for name in known)

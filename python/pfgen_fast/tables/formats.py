@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -12,16 +12,17 @@ from typing import IO, Any
 from ..errors import PfgenError, TrialsError
 from ..files.compression import compressing, compression
 from ..files.writing import writing_whole
+from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
 from .json_array import read_json_array, writing_json_array
 from .json_lines import read_json_lines, writing_json_lines
-from .parquet import pyarrow, read_parquet, writing_parquet
+from .parquet import read_parquet, writing_parquet
 from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Write
 
-Reader = Callable[[str, Columns, int], RowBatches]
-"""Yields the rows of a source in batches of a given size, after checking its columns; at least one, possibly empty."""
+Reader = Callable[[str, Columns, "int | None"], RowBatches]
+"""Yields the rows of a source in batches of a given or usual size, after checking its columns; at least one batch."""
 
-Writer = Callable[[IO[bytes], RowBatch, Sequence[str]], contextlib.AbstractContextManager[Write]]
+Writer = Callable[[IO[bytes], RowBatch, Columns], contextlib.AbstractContextManager[Write]]
 """Opens a writer of rows like those of the first batch, followed by the columns of scores."""
 
 _READERS: dict[str, Reader] = {".parquet": read_parquet, ".jsonl": read_json_lines, ".json": read_json_array}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from ..errors import TrialsError
 from ..files.foreign_text import in_one_line, utf8
 from ..files.reading import MAX_LINE_BYTES, reading
-from ..scoring.score_table import ScoreTable
-from .rows import Columns, RowBatch, RowBatches, Write
+from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import decoded
 from .text_rows import JsonRows, json_lines, text_batches
 
@@ -21,7 +20,7 @@ _BRACKET_OR_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|"', re.DOTALL)
 """Whatever opens or closes a value. A lone quotation mark begins a text of which more must be read."""
 
 
-def read_json_array(source: str, columns: Columns, batch_size: int) -> RowBatches:
+def read_json_array(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a JSON array; each one is checked."""
     with reading(Path(source)) as file:
         _, blocks = decoded(file, "utf-8", source)
@@ -110,13 +109,13 @@ class _Text:
 
 
 @contextlib.contextmanager
-def writing_json_array(file: IO[bytes], first: RowBatch, scores: Sequence[str]) -> Iterator[Write]:
+def writing_json_array(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
     """Opens a writer of rows as a JSON array with a row on each line."""
     before = "["
 
-    def write(batch: RowBatch, table: ScoreTable) -> None:
+    def write(batch: RowBatch, scores: Scores) -> None:
         nonlocal before
-        for line in json_lines(batch, table, scores):
+        for line in json_lines(batch, scores):
             file.write(utf8(f"{before}\n{line}"))
             before = ","
 

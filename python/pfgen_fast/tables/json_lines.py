@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO
 
 from ..files.foreign_text import utf8
-from ..scoring.score_table import ScoreTable
-from .rows import Columns, RowBatch, RowBatches, Write
+from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_rows import JsonRows, json_lines, numbered_lines, shown_source, text_batches
 
 
-def read_json_lines(source: str, columns: Columns, batch_size: int) -> RowBatches:
+def read_json_lines(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the objects of a file of JSON lines; each one is checked."""
     lines = ((number, line) for number, line in numbered_lines(source) if line.strip(" \t\r\n"))
     rows = JsonRows(columns, shown_source(source), "line")
@@ -20,11 +19,11 @@ def read_json_lines(source: str, columns: Columns, batch_size: int) -> RowBatche
 
 
 @contextlib.contextmanager
-def writing_json_lines(file: IO[bytes], first: RowBatch, scores: Sequence[str]) -> Iterator[Write]:
+def writing_json_lines(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
     """Opens a writer of rows as JSON lines."""
 
-    def write(batch: RowBatch, table: ScoreTable) -> None:
+    def write(batch: RowBatch, scores: Scores) -> None:
         # Lone surrogates, which UTF-8 cannot hold, stay JSON escapes.
-        file.write(utf8("".join(f"{line}\n" for line in json_lines(batch, table, scores))))
+        file.write(utf8("".join(f"{line}\n" for line in json_lines(batch, scores))))
 
     yield write

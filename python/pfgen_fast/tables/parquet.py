@@ -2,44 +2,53 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import datetime
 import decimal
+import io
+import itertools
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.optional import optional
 from ..files.reading import reading
-from ..scoring.score_table import ScoreTable
-from .rows import Columns, RowBatch, RowBatches, Write
+from .arrow_columns import MISFITS, check_schema, only_passing, pyarrow, score_arrays, with_scores
+from .rows import Columns, RowBatch, RowBatches, Scores, Write
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _READ_BUFFER_BYTES = 1 << 20
 _ROW_GROUP_ROWS = 1 << 16
 _ROW_GROUP_BYTES = 1 << 25
-
-
-def pyarrow() -> Any:
-    """The package pyarrow, with its Parquet module loaded."""
-    optional("pyarrow.parquet", extra="tables", needed_for="Parquet")
-    return optional("pyarrow", extra="tables", needed_for="Parquet")
-
-
-MISFITS = (ValueError, TypeError, OverflowError, NotImplementedError)
-"""The errors of pyarrow for values that fit no array, and for arrays without equivalent Python values."""
+_BATCH_ROWS = 1 << 16
+_BATCH_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """Rows of a Parquet file."""
+    """Rows of a Parquet file.
+
+    Attributes:
+        source: The name of the file.
+        columns: The rows, as a record batch.
+        full_schema: The schema of the file.
+        metadata: The metadata of the file, which knows its row groups.
+        n_rows_before: How many rows of the file come before them.
+        passed: Which rows of those that were read they are; None: all.
+    """
 
     source: str
     columns: Any
     full_schema: Any
+    metadata: Any
     n_rows_before: int
+    passed: NDArray[np.int64] | None = None
     form: None = None
 
     def __len__(self) -> int:
@@ -51,8 +60,16 @@ class ArrowRows:
         return list(self.full_schema.names)
 
     def location(self, row: int | None) -> str:
-        """The location of a row in the whole table, for error messages."""
-        return self.source if row is None else f"{self.source}, row {self.n_rows_before + row + 1}"
+        """The location of a row in the whole table, for error messages: its row from 1.
+
+        Also its row group, from 0, where there are several.
+        """
+        if row is None:
+            return self.source
+        row = self.n_rows_before + (row if self.passed is None else int(self.passed[row]))
+        sizes = [self.metadata.row_group(i).num_rows for i in range(self.metadata.num_row_groups)]
+        group = bisect.bisect_right(list(itertools.accumulate(sizes)), row)
+        return f"{self.source}, {f'row group {group}, ' if len(sizes) > 1 else ''}row {row + 1}"
 
     def values(self, column: str) -> Any:
         """A column in a form that the scorer accepts."""
@@ -78,6 +95,10 @@ class ArrowRows:
         """The columns as Arrow arrays of the types in `schema`."""
         return list(self.columns.columns)
 
+    def only(self, passing: NDArray[np.bool_]) -> ArrowRows:
+        """The rows for which `passing` is true."""
+        return replace(self, columns=only_passing(self.columns, passing), passed=passing.nonzero()[0])
+
 
 def _plain(value: Any) -> Any:
     """Converts a value of an Arrow column to one that JSON can represent."""
@@ -96,7 +117,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"it holds {type(value).__name__}")
 
 
-def read_parquet(source: str, columns: Columns, batch_size: int) -> RowBatches:
+def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBatches:
     """Reads the rows of a Parquet file, page by page."""
     pa = pyarrow()
     n_rows = 0
@@ -106,28 +127,35 @@ def read_parquet(source: str, columns: Columns, batch_size: int) -> RowBatches:
             reading(Path(source)) as file,
             pa.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
         ):
-            schema = table.schema_arrow
-            columns.check(schema.names, source)
-            for batch in table.iter_batches(batch_size):
-                yield ArrowRows(source, batch, schema, n_rows)
+            schema, metadata = table.schema_arrow, table.metadata
+            check_schema(schema, columns, source)
+            for batch in table.iter_batches(batch_size or _usual_batch_size(metadata)):
+                yield ArrowRows(source, batch, schema, metadata, n_rows)
                 n_rows += batch.num_rows
             if not n_rows:
-                yield ArrowRows(source, schema.empty_table(), schema, 0)
+                yield ArrowRows(source, schema.empty_table(), schema, metadata, 0)
     except pa.ArrowException as error:
         raise TrialsError(f"{source}: damaged or no Parquet file: {error}") from None
 
 
+def _usual_batch_size(metadata: Any) -> int:
+    """How many rows to read at a time: fewer than usual where rows are long, so that memory stays bounded."""
+    n_bytes: int = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    n_rows: int = _BATCH_BYTES * metadata.num_rows // max(n_bytes, 1)
+    return max(1, min(_BATCH_ROWS, n_rows))
+
+
 @contextlib.contextmanager
-def writing_parquet(file: IO[bytes], first: RowBatch, scores: Sequence[str]) -> Iterator[Write]:
+def writing_parquet(file: IO[bytes], first: RowBatch, columns: Columns) -> Iterator[Write]:
     """Opens a writer of rows as Parquet, in row groups of bounded size."""
     pa = pyarrow()
-    given = first.schema()
-    schema = pa.schema([*given, *((name, pa.float64()) for name in scores)], given.metadata)
+    source, given = first.location(None), first.schema()
+    del first  # its rows need not stay in memory
+    schema = with_scores(given, columns)
     pending: list[Any] = []
 
-    def write(batch: RowBatch, table: ScoreTable) -> None:
-        scored = pa.table(table)
-        arrays = [*batch.arrays(given), *(scored.column(name) for name in scores)]
+    def write(batch: RowBatch, scores: Scores) -> None:
+        arrays = [*batch.arrays(given), *score_arrays(scores)]
         pending.append(pa.Table.from_arrays(arrays, schema=schema))
         n_bytes = sum(part.nbytes for part in pending)
         if n_bytes >= _ROW_GROUP_BYTES or sum(map(len, pending)) >= _ROW_GROUP_ROWS:
@@ -138,9 +166,20 @@ def writing_parquet(file: IO[bytes], first: RowBatch, scores: Sequence[str]) -> 
         pending.clear()
 
     try:
-        with pa.parquet.ParquetWriter(file, schema) as writer:
+        # Answers and scores hardly repeat: a dictionary of them takes time and is given up again.
+        repeating = [path for path in _leaves(schema) if path not in {columns.answer, *columns.scores}]
+        with pa.parquet.ParquetWriter(file, schema, use_dictionary=repeating) as writer:
             yield write
             if pending:
                 write_row_group()
     except pa.ArrowException as error:
-        raise TrialsError(f"{first.location(None)}: cannot be written as Parquet: {error}") from None
+        raise TrialsError(f"{source}: cannot be written as Parquet: {error}") from None
+
+
+def _leaves(schema: Any) -> list[str]:
+    """The paths of the columns that Parquet stores for a schema; nested ones have several."""
+    pa = pyarrow()
+    stored = io.BytesIO()
+    pa.parquet.write_table(schema.empty_table(), stored)
+    found = pa.parquet.ParquetFile(stored).schema
+    return [found.column(i).path for i in range(len(found.names))]

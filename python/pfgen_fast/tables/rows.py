@@ -96,7 +96,6 @@ class RowBatch(Protocol):
     def arrays(self, schema: Any) -> list[Any]:
         """The columns as Arrow arrays of the types in `schema`."""
 
-
     def only(self, passing: NDArray[np.bool_]) -> RowBatch:
         """The rows for which `passing` is true."""
 

@@ -1,34 +1,47 @@
 """Streaming scoring of tables: reads questions and answers, and writes the same table with columns of scores.
 
-One batch is in memory at a time. Nothing is written before the columns are checked, and files are written atomically.
-Readers yield at least one batch, possibly empty, so that writers always learn the columns.
+While one batch is scored, the next is read and the last is written, so memory does not grow with the table. Nothing is
+written before the columns are checked, and files are written atomically. Readers yield at least one batch, possibly
+empty, so that writers always learn the columns.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import NamedTuple
 
-from ..errors import PfgenError, TrialsError
-from ..scoring.score_table import ScoreTable
+from ..errors import PfgenError
 from ..scoring.scorer import Scorer
-from .formats import check_target, has_encoding, opened, reader_of, writer_to
-from .rows import Columns, RowBatch
+from ..scoring.spec import ScorerSpec
+from .arrow_columns import giving_memory_back
+from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
+from .overlap import reading_ahead, writing_behind
+from .rows import STANDARD_STREAM, RowBatch, RowBatches, Scores, Write
+from .scored_columns import Nulls, ScoredColumns
+
+
+class TableCounts(NamedTuple):
+    """How many rows a table has, and how many of them were written."""
+
+    n_rows: int
+    n_written: int
 
 
 def score_table(
     source: str | Path,
     target: str | Path,
-    scorer: Scorer,
+    scorer: Scorer | ScorerSpec,
     *,
     question_column: str,
     answer_column: str,
-    nulls: Literal["error", "null"] = "error",
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    nulls: Nulls = "error",
     encoding: str | None = None,
-    batch_size: int = 8192,
+    batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> int:
     """Scores a table batch by batch and writes it with its own columns and the columns of scores.
@@ -51,24 +64,28 @@ def score_table(
         source: The table to read, or `"-"`.
         target: The table to write, or `"-"`; may be `source`. An existing file is replaced at the end; its folder must
             exist.
-        scorer: Scores the answers.
+        scorer: Scores the answers: a `Scorer`, or the spec of one.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
+        columns: The scores to append, such as `["average"]`; by default all of them.
+        where: Which rows are written, such as `"average >= 0.6"` (see `RowFilter`); by default all. A column need not
+            be appended for it.
         nulls: How to treat a missing answer (a null, or a row of JSON without its key): `"error"` raises an error that
             names its row, `"null"` gives it null scores.
         encoding: The encoding of CSV and TSV files, such as `"cp932"`: of the source, which the target keeps, or of the
             target if only that is CSV or TSV. By default that of the source's byte-order mark, or UTF-8.
-        batch_size: The number of rows to read and score at a time; determines the memory usage.
+        batch_size: The number of rows to read and score at a time; determines the memory usage. By default up to 65,536
+            of Parquet, fewer where rows are long, and 8,192 of other formats.
         on_batch: Called after each batch with the number of rows done so far.
 
     Returns:
-        The number of rows.
+        The number of rows that were read.
 
     Raises:
         TrialsError: The source cannot be read, lacks a column, has a column with the name of a score, or a row cannot
-            be scored or written; the message names the row (from 1) or the line.
-        PfgenError: The target cannot be written, the encoding is unknown or has no use, or pyarrow is required but not
-            installed.
+            be scored or written; the message names the row (from 1; of Parquet also its row group, from 0) or the line.
+        PfgenError: The target cannot be written, the encoding is unknown or has no use, there is no such score in
+            `columns` or `where`, or pyarrow is required but not installed.
         ValueError: `nulls` is invalid, or `batch_size` is below 1.
 
     Example:
@@ -82,33 +99,85 @@ def score_table(
         'id,q,a,fluency,truthfulness,helpfulness,average,fluency_A,fluency_B,truthfulness_A,truthfulness_B'
         >>> folder.cleanup()
     """
-    if batch_size < 1:
+    return scored_table(
+        source,
+        target,
+        scorer,
+        question_column=question_column,
+        answer_column=answer_column,
+        columns=columns,
+        where=where,
+        nulls=nulls,
+        encoding=encoding,
+        batch_size=batch_size,
+        on_batch=on_batch,
+    ).n_rows
+
+
+def scored_table(
+    source: str | Path,
+    target: str | Path,
+    scorer: Scorer | ScorerSpec,
+    *,
+    question_column: str,
+    answer_column: str,
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    nulls: Nulls = "error",
+    encoding: str | None = None,
+    batch_size: int | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> TableCounts:
+    """Does what `score_table` does, and returns both counts of rows."""
+    if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     if encoding is not None and not (has_encoding(source) or has_encoding(target)):
         raise PfgenError(f"encoding: only CSV and TSV leave it open, and neither {source} nor {target} is one of them")
     read, write_to = reader_of(source, encoding), writer_to(target, encoding)
-    columns = Columns(
-        question_column,
-        answer_column,
-        scorer.score((), (), nulls=nulls).columns[1:],
-        may_lack_answers=nulls == "null",
+    scored = ScoredColumns(
+        scorer,
+        question_column=question_column,
+        answer_column=answer_column,
+        columns=columns,
+        nulls=nulls,
+        where=where,
     )
-    n_rows = 0
-    with contextlib.closing(read(str(source), columns, batch_size)) as batches:
+    n_rows = n_written = 0
+    is_arrow = ".parquet" in (format_of(source), format_of(target))
+    with (
+        giving_memory_back() if is_arrow else contextlib.nullcontext(),
+        _taken(source, read(str(source), scored.columns, batch_size)) as batches,
+    ):
         first = next(batches)
         check_target(target)
-        with opened(target) as file, write_to(file, first, columns.scores) as write:
-            for batch in chain((first,), batches):
-                write(batch, _scored(scorer, batch, columns, nulls))
-                n_rows += len(batch)
+        with (
+            opened(target) as file,
+            write_to(file, first, scored.columns) as write,
+            writing_behind(_of_pairs(write)) as give,
+        ):
+            rest = chain((first,), batches)
+            del first  # its rows need not stay in memory
+            for batch in rest:
+                part = _scored(batch, scored)
+                n_rows, n_written = n_rows + len(batch), n_written + len(part[0])
+                give(part)
                 if on_batch is not None:
                     on_batch(n_rows)
-    return n_rows
+                del batch, part  # neither need these while the next batch is waited for
+    return TableCounts(n_rows, n_written)
 
 
-def _scored(scorer: Scorer, batch: RowBatch, columns: Columns, nulls: Literal["error", "null"]) -> ScoreTable:
-    try:
-        return scorer.score(batch.values(columns.question), batch.values(columns.answer), nulls=nulls)
-    except TrialsError as error:
-        column = columns.question if error.column == "questions" else columns.answer
-        raise TrialsError(f"{batch.location(error.row)}, column {column!r}: {error.problem}") from None
+def _of_pairs(write: Write) -> Callable[[tuple[RowBatch, Scores]], None]:
+    return lambda pair: write(*pair)
+
+
+def _taken(source: str | Path, batches: RowBatches) -> contextlib.AbstractContextManager[Iterator[RowBatch]]:
+    """The batches of a source, read ahead; but not of stdin, where reading cannot be ended."""
+    return contextlib.closing(batches) if str(source) == STANDARD_STREAM else reading_ahead(batches)
+
+
+def _scored(batch: RowBatch, scored: ScoredColumns) -> tuple[RowBatch, Scores]:
+    """The rows of a batch that stay, and their scores."""
+    columns = scored.columns
+    found = scored.score(batch.values(columns.question), batch.values(columns.answer), batch.location)
+    return batch if found.passing is None else batch.only(found.passing), found.scores

@@ -8,19 +8,25 @@ import json
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import chain, compress, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..files.foreign_json import parse_json
 from ..files.reading import numbered_lines as lines_of
 from ..files.reading import reading
-from ..scoring.score_table import ScoreTable
-from .parquet import MISFITS, pyarrow
-from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches
+from .arrow_columns import MISFITS, pyarrow
+from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_BATCH_ROWS = 8192
+"""Fewer than of Parquet, because each row is a dictionary."""
 
 
 def shown_source(source: str) -> str:
@@ -82,6 +88,13 @@ class TextRows:
             check_keys(row, known, self.location(i))
         return [self._array(field.name, field.type) for field in schema]
 
+    def only(self, passing: NDArray[np.bool_]) -> TextRows:
+        """The rows for which `passing` is true."""
+        wanted = passing.tolist()
+        return replace(
+            self, contents=list(compress(self.contents, wanted)), numbers=list(compress(self.numbers, wanted))
+        )
+
     def _array(self, column: str, kind: Any) -> Any:
         values = [row.get(column) for row in self.contents]
         try:
@@ -134,20 +147,21 @@ def text_batches(
     source: str,
     rows: Iterator[tuple[int, dict[str, Any]]],
     names_of_none: Sequence[str],
-    batch_size: int,
+    batch_size: int | None,
     *,
     unit: str = "line",
     form: TextForm | None = None,
 ) -> RowBatches:
     """Groups rows with their numbers into batches; `names_of_none` are the columns if there are no rows."""
-    some = list(islice(rows, batch_size))
+    n_rows = batch_size or _BATCH_ROWS
+    some = list(islice(rows, n_rows))
     if not some:
         yield TextRows(source, names_of_none, [], [], unit, form)
     while some:
         contents = [row for _, row in some]
         names = list(dict.fromkeys(chain.from_iterable(contents)))
         yield TextRows(source, names, contents, [number for number, _ in some], unit, form)
-        some = list(islice(rows, batch_size))
+        some = list(islice(rows, n_rows))
 
 
 @dataclass(frozen=True)
@@ -205,16 +219,16 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def json_lines(batch: RowBatch, table: ScoreTable, scores: Sequence[str]) -> Iterator[str]:
+def json_lines(batch: RowBatch, scores: Scores) -> Iterator[str]:
     """The rows of a batch with their scores as JSON, each in one line."""
-    for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(table, scores), strict=True)):
+    for i, (row, scored) in enumerate(zip(batch.rows(), score_rows(scores), strict=True)):
         try:
             yield json_text({**row, **scored})
         except RecursionError:
             raise TrialsError(f"{batch.location(i)}: JSON nested too deeply") from None
 
 
-def score_rows(table: ScoreTable, scores: Sequence[str]) -> Iterator[dict[str, float | None]]:
+def score_rows(scores: Scores) -> Iterator[dict[str, float | None]]:
     """Yields the scores of each row by column, with None for missing scores."""
-    columns = ([None if math.isnan(score) else score for score in table[name].tolist()] for name in scores)
+    columns = ([None if math.isnan(score) else score for score in column.tolist()] for column in scores.values())
     return (dict(zip(scores, row, strict=True)) for row in zip(*columns, strict=True))

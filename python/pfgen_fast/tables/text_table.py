@@ -14,8 +14,8 @@ from ..files.compression import compressing
 from ..files.foreign_text import utf8
 from ..files.journal import json_line
 from ..files.writing import check_folder, writing_whole
+from .arrow_columns import pyarrow
 from .formats import check_target, format_of
-from .parquet import pyarrow
 from .rows import STANDARD_STREAM
 
 Write = Callable[[Iterable[Sequence[str]]], None]

@@ -15,8 +15,8 @@ from ...files.compression import compressing
 from ...files.foreign_text import utf8
 from ...files.journal import json_line
 from ...files.writing import check_folder, writing_whole
+from ...tables.arrow_columns import pyarrow
 from ...tables.formats import check_target, format_of
-from ...tables.parquet import pyarrow
 
 Value = str | int | float | bool | None
 

@@ -1,0 +1,225 @@
+"""Batches in, batches out: the same scores whatever the batches are, and rows that keep their columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+from pfgen_fast import PfgenError, ScorerSpec, TrialsError, score_batches, score_schema
+from pfgen_fast.tables import batches as module
+
+SPEC = ScorerSpec("mini", threads=1)
+GOOD = "Ice floats because it is less dense than water."
+ANSWERS = [GOOD, "", "Because.", "Ice is about 9% less dense than water, so it floats. " * 4, None]
+
+
+def table_of(rows: list[tuple[str, str | None]]) -> pa.Table:
+    questions, answers = zip(*rows, strict=True) if rows else ((), ())
+    texts = {"question": pa.array(questions, pa.string()), "answer": pa.array(answers, pa.string())}
+    return pa.table({"id": pa.array(range(len(rows)), pa.int64()), **texts})
+
+
+def expected(rows: list[tuple[str, str | None]]) -> dict[str, bytes]:
+    table = SPEC.scorer.score([question for question, _ in rows], [answer for _, answer in rows], nulls="null")
+    return {name: table[name].tobytes() for name in SPEC.columns}
+
+
+def scores_of(table: pa.Table) -> dict[str, bytes]:
+    return {name: table[name].to_numpy().tobytes() for name in SPEC.columns}
+
+
+rows_strategy = st.lists(
+    st.tuples(st.sampled_from(["Q07", "Q01", "Why does ice float on water?"]), st.sampled_from(ANSWERS)), max_size=40
+)
+seen: Counter[str] = Counter()
+
+
+@settings(max_examples=150)
+@given(rows=rows_strategy, size=st.integers(1, 12), at_once=st.integers(1, 30))
+def test_neither_batches_nor_groups_change_a_score(rows, size, at_once):
+    table = table_of(rows)
+    given_batches = table.to_batches(max_chunksize=size)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "AT_ONCE_ROWS", at_once)
+        found = list(score_batches(given_batches, SPEC, nulls="null"))
+    assert [len(batch) for batch in found] == [len(batch) for batch in given_batches]
+    schema = score_schema(table.schema, SPEC)
+    assert all(batch.schema == schema for batch in found)
+    whole = pa.Table.from_batches(found, schema)
+    assert whole.select(table.column_names) == table
+    assert scores_of(whole) == expected(rows)
+    kinds = {
+        "several groups": at_once < len(rows),
+        "grouped": size < at_once and len(given_batches) > 1,
+        "a missing answer": any(answer is None for _, answer in rows),
+    }
+    seen.update(kind for kind, is_so in kinds.items() if is_so)
+    event(str(kinds))
+
+
+def test_the_examples_reached_the_interesting_cases():
+    assert min(seen[kind] for kind in ("several groups", "grouped", "a missing answer")) > 20, seen
+
+
+@settings(max_examples=100)
+@given(rows=rows_strategy, size=st.integers(1, 12), least=st.sampled_from([0.0, 0.01, 0.3]))
+def test_a_filter_keeps_the_rows_that_pass_and_nothing_else(rows, size, least):
+    table = table_of(rows)
+    plain = pa.Table.from_batches(
+        score_batches(table.to_batches(size), SPEC, nulls="null"), score_schema(table.schema, SPEC)
+    )
+    kept = list(score_batches(table.to_batches(size), SPEC, nulls="null", where=f"average > {least}"))
+    whole = pa.Table.from_batches(kept, plain.schema)
+    wanted = [row for row in plain.to_pylist() if row["average"] is not None and row["average"] > least]
+    assert whole.to_pylist() == wanted
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda table: table,
+        lambda table: table.to_reader(2),
+        lambda table: iter(table.to_batches(2)),
+        lambda table: table.to_batches()[0],
+        pl.from_arrow,
+        lambda table: [pl.from_arrow(table)],
+        lambda table: pd.DataFrame(table.to_pydict()),
+        lambda table: duckdb.from_arrow(table),
+    ],
+)
+def test_whatever_exports_arrow_data_is_scored(make):
+    rows = [("Q07", answer) for answer in ANSWERS[:4]] * 2
+    whole = pa.Table.from_batches(score_batches(make(table_of(rows)), SPEC, columns=["average"]))
+    assert whole["average"].to_numpy().tobytes() == expected(rows)["average"]
+    assert whole["answer"].to_pylist() == [answer for _, answer in rows]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())]
+)
+def test_types_of_columns_stay(kind):
+    texts = table_of([("Q07", GOOD), ("Q07", ""), ("Q01", "x")])
+    views = [pa.array(texts[name].to_pylist()).cast(kind) for name in ("question", "answer")]
+    batch = pa.record_batch([pa.array([["a"], [], None]), *views], ["tags", "question", "answer"])
+    batch = batch.replace_schema_metadata({"who": "us"})
+    [all_rows] = score_batches([batch], SPEC, columns=["average"])
+    assert (all_rows.schema.field("answer").type, all_rows.schema.metadata) == (kind, {b"who": b"us"})
+    [some] = score_batches([batch], SPEC, columns=["average"], where="average > 0")
+    assert some.schema == all_rows.schema
+    assert some.to_pylist() == [row for row in all_rows.to_pylist() if row["average"] > 0]
+    assert 0 < len(some) < 3
+
+
+def test_chosen_columns_come_in_the_order_in_which_they_were_chosen():
+    table = table_of([("Q07", GOOD)])
+    chosen = ["truthfulness_B", "average"]
+    [found] = score_batches(table, SPEC, columns=chosen, where="helpfulness >= 0 and fluency > 0")
+    assert found.schema.names == [*table.column_names, *chosen]
+    assert score_schema(table.schema, SPEC, columns=chosen) == found.schema
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"columns": ["avrage"]},
+            "columns: no score 'avrage'; there are fluency, truthfulness, ",
+        ),
+        ({"columns": []}, "columns: expected at least one of fluency, "),
+        ({"columns": ["average", "average"]}, "columns: 'average' appears 2 times"),
+        ({"columns": "average"}, "columns: expected a list of names, not the text 'average'"),
+        ({"where": "average"}, "filter 'average': expected a comparison such as 'average >= 0.6', not 'average'"),
+        ({"where": "score > 1"}, "filter 'score > 1': no score 'score'; there are fluency, "),
+        ({"where": "average > high"}, "filter 'average > high': expected a number, not 'high'"),
+        ({"where": "average > nan"}, "filter 'average > nan': expected a number, not 'nan'"),
+        ({"where": "average > 1 and "}, "expected a comparison such as 'average >= 0.6', not"),
+        ({"where": ""}, "filter '': expected a comparison"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_is_read(options, message):
+    def unread():
+        raise AssertionError("was read")
+        yield
+
+    with pytest.raises(PfgenError, match=message):
+        score_batches(unread(), SPEC, **options)
+
+
+def test_an_unknown_treatment_of_nulls():
+    with pytest.raises(ValueError, match="nulls: expected 'error' or 'null', not 'drop'"):
+        score_batches([], SPEC, nulls="drop")
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"q": ["Q07"], "answer": [""]}, "the first batch: no column 'question'; there are 'q', 'answer'"),
+        ({"question": ["Q07"], "answer": [1]}, "the first batch, column 'answer': expected texts, not int64"),
+        ({"question": [b"Q07"], "answer": [""]}, "the first batch, column 'question': expected texts, not binary"),
+        ({"question": ["Q07"], "answer": [""], "average": [1.0]}, "there is already a column 'average'"),
+    ],
+)
+def test_a_schema_that_cannot_be_scored(columns, message):
+    batch = pa.record_batch(columns)
+    with pytest.raises(TrialsError, match=message):
+        list(score_batches([batch], SPEC))
+    with pytest.raises(TrialsError, match=message.replace("the first batch", "the schema")):
+        score_schema(batch.schema, SPEC)
+
+
+def test_a_bad_row_is_named_by_its_place_in_the_stream(monkeypatch):
+    monkeypatch.setattr(module, "AT_ONCE_ROWS", 4)
+    rows: list[tuple[str, str | None]] = [("Q07", "x")] * 20
+    for bad, message in ((("Q99", "x"), "unknown question 'Q99'"), (("Q07", None), "null")):
+        batches = table_of([*rows[:13], bad, *rows]).to_batches(max_chunksize=2)
+        with pytest.raises(TrialsError, match=f"^row 14, column '.*': .*{message}"):
+            list(score_batches(batches, SPEC))
+
+
+def test_batches_of_another_schema_are_told_apart():
+    first, second = table_of([("Q07", "x")]), pa.table({"question": ["Q07"], "answer": ["x"], "id": ["7"]})
+    with pytest.raises(TrialsError, match=r"batch 2: has other .*: no 'id' \(int64\); new 'id' \(string\)$"):
+        list(score_batches([first, second], SPEC))
+    with pytest.raises(TrialsError, match=r"batch 2: .*: in another order$"):
+        list(score_batches([first, first.select(["answer", "question", "id"])], SPEC))
+
+
+@pytest.mark.parametrize("given_", [3, ["x"], {"question": ["Q07"]}, b"x"])
+def test_what_holds_no_arrow_data(given_):
+    with pytest.raises(TrialsError, match=r"batches: expected Arrow batches, not (int|str|dict|bytes)"):
+        list(score_batches(given_, SPEC))
+
+
+def test_no_batches_give_no_batches_and_an_empty_one_an_empty_one():
+    assert list(score_batches([], SPEC)) == []
+    empty = table_of([]).to_batches() or [pa.RecordBatch.from_pylist([], table_of([]).schema)]
+    [found] = score_batches(empty, SPEC, where="average > 0")
+    assert (len(found), found.schema) == (0, score_schema(empty[0].schema, SPEC))
+
+
+def test_a_group_is_bounded_by_its_bytes_too(monkeypatch):
+    monkeypatch.setattr(module, "AT_ONCE_BYTES", 1000)
+    sizes = []
+    scorer = SPEC.scorer
+    score = scorer.score
+
+    def noted(questions, answers, **options):
+        sizes.append(len(answers))
+        return score(questions, answers, **options)
+
+    monkeypatch.setattr(scorer, "score", noted)
+    batches = table_of([("Q07", "x" * 400)] * 10).to_batches(max_chunksize=1)
+    assert len(list(score_batches(batches, SPEC))) == sum(sizes) == 10
+    assert max(sizes) == 2
+
+
+def test_memory_of_scores_is_shared_not_copied():
+    [found] = score_batches(table_of([("Q07", GOOD)] * 10), SPEC, columns=["average"])
+    assert np.frombuffer(found.column("average").buffers()[1]).shape == (10,)

@@ -1,0 +1,106 @@
+"""Reading ahead and writing behind: the order stays, errors arrive, and no thread outlives its block."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from pfgen_fast.tables.overlap import reading_ahead, writing_behind
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_is_left():
+    before = threading.active_count()
+    yield
+    assert threading.active_count() == before
+
+
+def numbers(n: int, made: list[int], error: Exception | None = None):
+    for number in range(n):
+        made.append(number)
+        yield number
+    if error is not None:
+        raise error
+
+
+def test_what_is_read_ahead_comes_in_order():
+    with reading_ahead(numbers(1000, [])) as items:
+        assert list(items) == list(range(1000))
+
+
+def test_one_item_is_made_while_one_is_used():
+    made: list[int] = []
+    begun = threading.Event()
+
+    def items():
+        for number in numbers(10, made):
+            if number == 1:
+                begun.set()
+            yield number
+
+    with reading_ahead(items()) as taken:
+        next(taken)
+        assert begun.wait(60)  # the next one is made although nobody has asked for it
+        assert made == [0, 1]
+
+
+def test_an_error_of_the_reader_comes_after_its_items():
+    taken = []
+    with pytest.raises(ZeroDivisionError), reading_ahead(numbers(3, [], ZeroDivisionError())) as items:
+        taken.extend(items)
+    assert taken == [0, 1, 2]
+
+
+def test_who_takes_no_more_sees_no_error():
+    with reading_ahead(numbers(1, [], ZeroDivisionError())) as items:
+        assert next(items) == 0
+
+
+def test_leaving_the_block_closes_the_generator():
+    closed = threading.Event()
+
+    def items():
+        try:
+            yield from range(10)
+        finally:
+            closed.set()
+
+    with reading_ahead(items()) as taken:
+        next(taken)
+    assert closed.is_set()
+
+
+def test_everything_given_is_written_in_order_when_the_block_ends():
+    written: list[int] = []
+    with writing_behind(written.append) as give:
+        for number in range(1000):
+            give(number)
+    assert written == list(range(1000))
+
+
+def test_an_error_of_the_writer_arrives_however_late():
+    def write(number: int) -> None:
+        if number == 3:
+            raise OSError("disk full")
+
+    for numbers in (range(1000), [3]):
+        with pytest.raises(OSError, match="disk full"), writing_behind(write) as give:
+            list(map(give, numbers))
+
+
+def test_what_waits_is_not_written_after_an_error_of_the_block():
+    written: list[int] = []
+    go_on = threading.Event()
+
+    def write(number: int) -> None:
+        go_on.wait(60)
+        written.append(number)
+
+    def fail(give):
+        give(1)
+        go_on.set()
+        raise KeyError
+
+    with pytest.raises(KeyError), writing_behind(write) as give:
+        fail(give)
+    assert written in ([], [1])
