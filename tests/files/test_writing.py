@@ -56,3 +56,32 @@ def test_a_replaced_file_keeps_its_mode(tmp_path, monkeypatch, has_unnamed_files
     writing.write_whole(tmp_path / "file", b"new")
     assert (tmp_path / "file").read_bytes() == b"new"
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("has_unnamed_files", [True, False])
+def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole(tmp_path, monkeypatch, has_unnamed_files):
+    if not has_unnamed_files:
+        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    seen: list[tuple[int, bytes]] = []
+
+    def look(n_bytes: int) -> None:
+        seen.append((n_bytes, path.read_bytes()))
+
+    with writing.writing_whole(path, on_whole=look) as file:
+        file.write(b"whole")
+    assert (seen, path.read_bytes()) == ([(5, b"old")], b"whole")
+
+
+@pytest.mark.parametrize("has_unnamed_files", [True, False])
+def test_a_file_does_not_take_its_place_where_that_fails(tmp_path, monkeypatch, has_unnamed_files):
+    if not has_unnamed_files:
+        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+
+    def refuse(n_bytes: int) -> None:
+        raise KeyError(n_bytes)
+
+    with pytest.raises(KeyError), writing.writing_whole(tmp_path / "file", on_whole=refuse) as file:
+        file.write(b"whole")
+    assert list(tmp_path.iterdir()) == []

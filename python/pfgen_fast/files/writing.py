@@ -33,11 +33,15 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
 
 
 @contextlib.contextmanager
-def writing_whole(path: Path, *, sync: bool = True, mode: int | None = None) -> Iterator[IO[bytes]]:
+def writing_whole(
+    path: Path, *, sync: bool = True, mode: int | None = None, on_whole: Callable[[int], None] | None = None
+) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
     Its mode is `mode`, from which the umask takes; by default that of the file it replaces, or as usual for new files.
     With `sync`, the content is on disk before the replacement; without it, a power failure may damage the file.
+    `on_whole` is called with the number of bytes when all of them are written, just before the file takes its place;
+    where it raises an error, the file does not.
     """
     try:
         _refuse_unless_regular(path)
@@ -49,6 +53,8 @@ def writing_whole(path: Path, *, sync: bool = True, mode: int | None = None) -> 
             file.flush()
             if sync:
                 os.fsync(file.fileno())
+            if on_whole is not None:
+                on_whole(os.fstat(file.fileno()).st_size)
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None

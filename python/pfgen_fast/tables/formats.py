@@ -60,10 +60,8 @@ def format_of(path: str | Path) -> str:
     """The format that a file extension stands for; Parquet requires pyarrow."""
     if str(path) == STANDARD_STREAM:
         return ".jsonl"
-    path = Path(path)
-    packed = compression(path)
-    kind = Path(path.stem).suffix if packed else path.suffix
-    if kind not in (*_READERS, *_DELIMITERS) or (kind == ".parquet" and packed):
+    kind = _kind(Path(path))
+    if kind is None:
         raise TrialsError(
             f"{path}: unknown file extension; expected .parquet, or .csv, .tsv, .jsonl or .json, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
@@ -71,6 +69,17 @@ def format_of(path: str | Path) -> str:
     if kind == ".parquet":
         pyarrow()
     return kind
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether the file extension names a format."""
+    return _kind(Path(path)) is not None
+
+
+def _kind(path: Path) -> str | None:
+    packed = compression(path)
+    kind = Path(path.stem).suffix if packed else path.suffix
+    return kind if kind in _DELIMITERS or (kind in _READERS and not (kind == ".parquet" and packed)) else None
 
 
 def check_target(target: str | Path) -> None:
@@ -91,13 +100,13 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 
 
 @contextlib.contextmanager
-def opened(target: str | Path) -> Iterator[IO[bytes]]:
-    """Opens a target for writing: stdout, or a file that is written atomically."""
+def opened(target: str | Path, on_whole: Callable[[int], None] | None = None) -> Iterator[IO[bytes]]:
+    """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
     if str(target) == STANDARD_STREAM:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
-        with writing_whole(Path(target)) as file, compressing(file, Path(target)) as writer:
+        with writing_whole(Path(target), on_whole=on_whole) as file, compressing(file, Path(target)) as writer:
             yield writer
 
 

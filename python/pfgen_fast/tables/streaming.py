@@ -127,8 +127,13 @@ def scored_table(
     encoding: str | None = None,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
+    on_whole: Callable[[TableCounts, int], None] | None = None,
 ) -> TableCounts:
-    """Does what `score_table` does, and returns both counts of rows."""
+    """Does what `score_table` does, and returns both counts of rows.
+
+    `on_whole` is called with them and the number of bytes when the output is whole, just before it takes its place;
+    where it raises an error, the output does not.
+    """
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
     if encoding is not None and not (has_encoding(source) or has_encoding(target)):
@@ -143,6 +148,11 @@ def scored_table(
         where=where,
     )
     n_rows = n_written = 0
+
+    def whole(n_bytes: int) -> None:
+        if on_whole is not None:
+            on_whole(TableCounts(n_rows, n_written), n_bytes)
+
     is_arrow = ".parquet" in (format_of(source), format_of(target))
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
@@ -151,7 +161,7 @@ def scored_table(
         first = next(batches)
         check_target(target)
         with (
-            opened(target) as file,
+            opened(target, whole) as file,
             write_to(file, first, scored.columns) as write,
             writing_behind(_of_pairs(write)) as give,
         ):
