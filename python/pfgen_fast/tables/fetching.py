@@ -1,0 +1,103 @@
+"""Files of any place as local files, one after another: the next is fetched while the one before it is in use."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import tempfile
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import PfgenError, TrialsError
+from .places import FileInfo, base_name, is_remote, shown_place, storage_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Fetched(NamedTuple):
+    """A local file with the content of a place, and what was known of the place before it was read."""
+
+    path: Path
+    info: FileInfo
+
+
+class Fetching:
+    """Fetches files in their order, as a context; a local file is used where it is.
+
+    At most two fetched files are there at a time, in a temporary folder that goes with the context. The one thread
+    ends with the context, too; it is stopped within what it is fetching.
+
+    Args:
+        places: The files.
+    """
+
+    def __init__(self, places: Sequence[str]) -> None:
+        self._places = places
+        self._is_stopped = threading.Event()
+        self._ahead: dict[int, Future[Fetched]] = {}
+
+    def __enter__(self) -> Self:
+        self._folder = temporary_folder()
+        self._thread = ThreadPoolExecutor(1, "pfgen-fast-fetching")  # has no thread before the first remote file
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._is_stopped.set()
+        self._thread.shutdown(cancel_futures=True)
+        self._folder.cleanup()
+
+    def get(self, number: int) -> Fetched:
+        """The file of this number, from 0; the one fetched before it is removed.
+
+        Raises:
+            PfgenError: It is not there or cannot be read.
+        """
+        for unused in [other for other in self._ahead if other < number]:
+            concurrent.futures.wait([self._ahead.pop(unused)])
+            self._local(unused).unlink(missing_ok=True)
+        self._local(number - 1).unlink(missing_ok=True)
+        begun = self._ahead.pop(number, None)
+        try:
+            return begun.result() if begun else self._fetched(number)
+        finally:
+            if number + 1 < len(self._places) and is_remote(self._places[number + 1]):
+                self._ahead[number + 1] = self._thread.submit(self._fetched, number + 1)
+
+    def _fetched(self, number: int) -> Fetched:
+        place = self._places[number]
+        storage = storage_of(place)
+        info = storage.info(place)
+        if info is None:
+            raise TrialsError(f"{shown_place(place)}: no such file")
+        path = storage.fetch(place, self._local(number), self._is_stopped.is_set)
+        if path == self._local(number) and info.n_bytes not in (None, n_bytes := path.stat().st_size):
+            raise TrialsError(
+                f"{shown_place(place)}: came with {n_bytes:,} bytes, not {info.n_bytes:,}: it changes, or was cut off"
+            )
+        return Fetched(path, info)
+
+    def _local(self, number: int) -> Path:
+        name = f"{number}{endings(self._places[number])}" if number >= 0 else "none"
+        return Path(self._folder.name, name)
+
+
+def endings(place: str) -> str:
+    """The extensions that select a format, such as `.csv.gz`."""
+    return "".join(Path(base_name(place)).suffixes[-2:])
+
+
+def temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for files on their way.
+
+    Raises:
+        PfgenError: There can be none.
+    """
+    try:
+        return tempfile.TemporaryDirectory(prefix="pfgen-fast-")
+    except OSError as error:
+        where = os.environ.get("TMPDIR", "the system's temporary folder")
+        raise PfgenError(f"{where}: cannot be written: {error.strerror or error}") from None

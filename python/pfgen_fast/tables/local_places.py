@@ -1,0 +1,122 @@
+"""Places of this machine; see `Storage`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ..errors import PfgenError, TrialsError
+from ..files.reading import read_stored
+from ..files.writing import write_whole
+from .places import FileInfo, has_magic
+
+
+class LocalStorage:
+    """Files and folders of this machine."""
+
+    def key(self, place: str) -> tuple[str, ...]:
+        """The parts of the path with all links resolved."""
+        return Path(os.path.realpath(place)).parts
+
+    def info(self, place: str) -> FileInfo | None:
+        """Size and time of modification."""
+        try:
+            return _info(os.stat(place))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise TrialsError(f"{place}: cannot be read: {error.strerror or error}") from None
+
+    def is_folder(self, place: str) -> bool:
+        """Whether there is such a folder."""
+        return os.path.isdir(place)
+
+    def below(self, folder: str) -> list[tuple[str, FileInfo]]:
+        """The files at any depth."""
+        found = []
+        for at, folders, files in os.walk(folder, onerror=_refused):
+            folders[:] = [name for name in folders if name[0] not in "_."]
+            for name in files:
+                if name[0] not in "_.":
+                    path = os.path.join(at, name)
+                    info = FileInfo(None, "")  # such as a broken link, which fails when it is read
+                    with contextlib.suppress(OSError):
+                        info = _info(os.stat(path))
+                    found.append((Path(path).relative_to(folder).as_posix(), info))
+        return sorted(found, key=lambda one: one[0])
+
+    def matches(self, pattern: str) -> list[str]:
+        """Like `glob.glob`, but `**` follows no links: those that lead back would be followed forever."""
+        path = Path(pattern)
+        parts = path.parts
+        n_fixed = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
+        root = str(Path(*parts[:n_fixed])) if n_fixed else "."
+        found = sorted(set(_matches(root, parts[n_fixed:])))
+        return found if n_fixed else [os.path.relpath(one) for one in found]
+
+    def read_all(self, places: list[str], limit: int) -> list[bytes]:
+        """The contents, one after another."""
+        return [read_stored(Path(place), limit=limit) for place in places]
+
+    def write(self, place: str, content: bytes) -> None:
+        """Writes a file atomically."""
+        write_whole(Path(place), content)
+
+    def remove(self, place: str) -> None:
+        """Removes a file."""
+        try:
+            Path(place).unlink(missing_ok=True)
+        except OSError as error:
+            raise PfgenError(f"{place}: cannot be replaced: {error.strerror or error}") from None
+
+    def make_folder(self, place: str) -> None:
+        """Makes the folder of a file."""
+        try:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PfgenError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
+        """The file itself."""
+        return Path(place)
+
+    def put(self, source: Path, place: str) -> None:
+        """Never called: a local output is written in its place."""
+        raise NotImplementedError
+
+
+def _info(status: os.stat_result) -> FileInfo:
+    return FileInfo(status.st_size, f"modified {status.st_mtime_ns}")
+
+
+def _refused(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise TrialsError(f"{error.filename}: cannot be read: {error.strerror or error}")
+
+
+def _matches(folder: str, parts: tuple[str, ...]) -> Iterator[str]:
+    """The paths below a folder that match the parts of a glob."""
+    if not parts:
+        yield folder
+        return
+    part, *rest = parts
+    if part == "**":
+        yield from _matches(folder, tuple(rest) or ("*",))
+    if not has_magic(part):
+        path = os.path.join(folder, part)
+        if os.path.lexists(path):
+            yield from _matches(path, tuple(rest))
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # no folder, or none that may be read: nothing matches
+    for entry in entries:
+        if part == "**":
+            if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                yield from _matches(entry.path, parts)
+        elif fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == "."):
+            yield from _matches(entry.path, tuple(rest))

@@ -1,0 +1,178 @@
+"""Places elsewhere, by fsspec; see `Storage`. What the package of a protocol raises becomes one sentence.
+
+No cached listing is believed, a chain of protocols (`::`) is no place, and names that other people gave never choose a
+protocol.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError, TrialsError
+from ..files.optional import optional
+from .places import FileInfo, is_hidden, is_web, scheme_of, shown_place, without_passwords
+
+_CHECKSUMS = ("ETag", "etag", "md5Hash", "content_hash", "oid", "blob_id", "sha")
+_TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")
+"""What protocols call the text or the time that changes with a file."""
+_WITH_FOLDERS = ("ftp", "ftps", "sftp", "ssh", "smb", "hdfs", "webhdfs", "arrow_hdfs", "webdav", "dbfs")
+"""The schemes of storages whose folders must be made."""
+
+
+class Stopped(Exception):
+    """A file is no longer wanted."""
+
+
+class RemoteStorage:
+    """Files and folders of one kind elsewhere.
+
+    Args:
+        url: Any place there.
+
+    Raises:
+        PfgenError: A package is missing, or the scheme is unknown.
+    """
+
+    def __init__(self, url: str) -> None:
+        fsspec = optional("fsspec", extra="remote", needed_for=f"{scheme_of(url)}://")
+        scheme = scheme_of(url)
+        try:
+            self._kind = fsspec.get_filesystem_class(scheme)
+        except ImportError as error:  # with the sentence that fsspec has for each package
+            raise PfgenError(f"{shown_place(url)}: {scheme}:// needs another package: {error}") from None
+        except ValueError:
+            raise PfgenError(f"{shown_place(url)}: fsspec knows no scheme {scheme}://") from None
+        with _telling(url, "cannot be opened"):
+            self._files = self._kind(**self._kind._get_kwargs_from_urls(url))
+
+    def key(self, place: str) -> tuple[str, ...]:
+        """The parts of the path, behind what tells this storage from others."""
+        storage = self._kind.__name__, repr(sorted(self._files.storage_options.items()))
+        return *storage, *self._path(place).strip("/").split("/")
+
+    def info(self, place: str) -> FileInfo | None:
+        """Size and etag, or time of modification."""
+        self._files.invalidate_cache()
+        with _telling(place, "cannot be read"), contextlib.suppress(FileNotFoundError):
+            about = self._files.info(self._path(place))
+            return None if about["type"] == "directory" else _info(about)
+        return None
+
+    def is_folder(self, place: str) -> bool:
+        """Whether there is such a folder; where folders are only prefixes of names, whether anything is below it."""
+        if is_web(place):
+            return False
+        self._files.invalidate_cache()
+        with _telling(place, "cannot be read"), contextlib.suppress(FileNotFoundError):
+            return bool(self._files.info(self._path(place))["type"] == "directory")
+        return False
+
+    def below(self, folder: str) -> list[tuple[str, FileInfo]]:
+        """The files at any depth."""
+        self._files.invalidate_cache()
+        path = self._path(folder).rstrip("/")
+        with _telling(folder, "cannot be listed"):
+            try:
+                found: Mapping[str, Any] = self._files.find(path, detail=True)
+            except FileNotFoundError:
+                return []
+        names = ((one.removeprefix(path).removeprefix("/"), about) for one, about in found.items() if one != path)
+        return sorted(
+            ((name, _info(about)) for name, about in names if about["type"] == "file" and not is_hidden(name)),
+            key=lambda one: one[0],
+        )
+
+    def matches(self, pattern: str) -> list[str]:
+        """The places that match, with the scheme and the host of the pattern."""
+        self._files.invalidate_cache()
+        path = self._path(pattern)
+        before = pattern[: pattern.rindex(path)] if path in pattern else f"{scheme_of(pattern)}://"
+        with _telling(pattern, "cannot be listed"):
+            return [before + one for one in sorted(self._files.glob(path))]
+
+    def read_all(self, places: list[str], limit: int) -> list[bytes]:
+        """The contents; many are read at once where the protocol can do that."""
+        if not places:
+            return []
+        paths = [self._path(place) for place in places]
+        with _telling(places[0], "cannot be read"):
+            contents = self._files.cat(paths)
+            for place, path in zip(places, paths, strict=True):
+                if len(contents[path]) > limit:
+                    raise TrialsError(f"{shown_place(place)}: holds more than {limit:,} bytes, which is the limit")
+            return [contents[path] for path in paths]
+
+    def write(self, place: str, content: bytes) -> None:
+        """Writes a file."""
+        with _telling(place, "cannot be written", PfgenError):
+            self._make_folder(place)
+            self._files.pipe_file(self._path(place), content)
+
+    def remove(self, place: str) -> None:
+        """Removes a file."""
+        with _telling(place, "cannot be written", PfgenError), contextlib.suppress(FileNotFoundError):
+            self._files.rm_file(self._path(place))
+
+    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
+        """Copies the file to a local one."""
+        callbacks = optional("fsspec.callbacks", extra="remote", needed_for=f"{scheme_of(place)}://")
+
+        class Stopping(callbacks.Callback):  # type: ignore[misc,name-defined]  # fsspec is untyped
+            def relative_update(self, inc: int = 1) -> None:
+                if is_stopped():
+                    raise Stopped
+
+        with _telling(place, "cannot be read"):
+            self._files.get_file(self._path(place), str(target), callback=Stopping())
+            return target
+
+    def put(self, source: Path, place: str) -> None:
+        """Copies a local file to its place."""
+        with _telling(place, "cannot be written", PfgenError):
+            self._make_folder(place)
+            self._files.put_file(str(source), self._path(place))
+
+    def make_folder(self, place: str) -> None:
+        """Does nothing: writing makes what is needed."""
+
+    def _path(self, place: str) -> str:
+        return str(self._kind._strip_protocol(place))
+
+    def _make_folder(self, place: str) -> None:
+        if scheme_of(place) in _WITH_FOLDERS:  # elsewhere this would make a bucket of a misspelt name
+            self._files.makedirs(self._files._parent(self._path(place)), exist_ok=True)
+
+
+def _info(about: Mapping[str, Any]) -> FileInfo:
+    version = ""
+    for name in (*_CHECKSUMS, *_TIMES):
+        if about.get(name):
+            value = about[name]
+            version = f"{name} {value.timestamp() if isinstance(value, datetime.datetime) else value}"
+            break
+    size = about.get("size")
+    return FileInfo(None if size is None else int(size), version)
+
+
+@contextlib.contextmanager
+def _telling(place: str, problem: str, kind: type[PfgenError] = TrialsError) -> Iterator[None]:
+    """Turns whatever the package of a protocol raises, which may be anything, into one sentence."""
+    try:
+        yield
+    except (PfgenError, Stopped):
+        raise
+    except Exception as error:
+        raise kind(f"{shown_place(place)}: {problem}: {_reason(error, place)}") from None
+
+
+def _reason(error: Exception, place: str) -> str:
+    told = without_passwords(error, place) or type(error).__name__
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file, folder or bucket" + (f" ({told})" if " " in told else "")
+    if isinstance(error, PermissionError):
+        return f"permission denied ({told})"
+    return told
