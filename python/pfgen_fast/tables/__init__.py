@@ -4,6 +4,7 @@ from .._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .folders import score_files as score_files
     from .streaming import score_table as score_table
 
-__getattr__ = names_on_demand(__name__, {"score_table": "streaming"})
+__getattr__ = names_on_demand(__name__, {"score_files": "folders", "score_table": "streaming"})

@@ -1,0 +1,148 @@
+"""Which tables are scored into a folder, and under which names; what cannot be kept apart is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+from ..errors import PfgenError, TrialsError
+from .file_jobs import FileTask
+from .formats import format_of, is_table
+from .places import (
+    FileInfo,
+    base_name,
+    check_name,
+    check_target,
+    has_magic,
+    is_hidden,
+    joined,
+    place_of,
+    shown_place,
+    storage_of,
+)
+
+OnPassedOver = Callable[[str], None]
+"""Called with the place of a file that is left out, because it is no table."""
+
+
+def plan_files(
+    sources: Iterable[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    *,
+    on_passed_over: OnPassedOver = lambda place: None,
+) -> list[FileTask]:
+    """The tables of some sources, each with its output in a folder.
+
+    An output is named as its input: by the path below the folder that was given, or by the last part of the name of a
+    file that was given. In folders, and among what a glob matches, files are left out whose names begin with `_` or
+    `.`, or lie in a folder whose name does, and so are those whose extension is no table's.
+
+    Args:
+        sources: Files, folders (with all folders in them) and globs (with `**`), here or elsewhere.
+        target: The output folder, which need not exist.
+        on_passed_over: Called with each file that is left out; hidden ones are not looked for.
+
+    Raises:
+        TrialsError: A source is not there, cannot be listed, or holds no table.
+        PfgenError: Two inputs would have one output, an input and the output folder lie in each other, or a name cannot
+            be kept.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "in", "day=1")
+        >>> path.mkdir(parents=True)
+        >>> _ = path.joinpath("a.csv").write_text("q,a")
+        >>> [task.name for task in plan_files([path.parent], path.parent.with_name("out"))]
+        ['day=1/a.csv']
+        >>> folder.cleanup()
+    """
+    folder = place_of(target)
+    if not folder:
+        raise PfgenError("the output folder has no name")
+    check_target(folder)
+    is_in_folder = _within(folder)
+    tasks: dict[str, FileTask] = {}
+    for given in sources:
+        source = place_of(given)
+        is_empty = True
+        for place, name, info in _tables(source, folder, on_passed_over):
+            is_empty = False
+            check_name(name, place)
+            if is_in_folder(place):
+                raise PfgenError(f"{shown_place(place)}: lies in the output folder, {shown_place(folder)}")
+            if is_hidden(name):
+                raise PfgenError(
+                    f"{shown_place(place)}: readers of folders pass over names that begin with _ or ., so it can only "
+                    "be scored into a file"
+                )
+            other = tasks.setdefault(name, FileTask(place, folder, name, info))
+            if other.source != place and _key(other.source) != _key(place):
+                raise PfgenError(
+                    f"{shown_place(other.source)} and {shown_place(place)} would have the same output, "
+                    f"{shown_place(joined(folder, name))}; give the folder above both, or score them separately"
+                )
+        if is_empty:
+            raise TrialsError(f"{shown_place(source)}: there are no tables here, such as .parquet, .jsonl or .csv")
+    return list(tasks.values())
+
+
+def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
+    """The first table of some sources, as `plan_files` would find it.
+
+    Raises:
+        TrialsError: There is none.
+    """
+    source = ""
+    for given in sources:
+        source = place_of(given)
+        for place, _, _ in _tables(source, None, lambda place: None):
+            return place
+    raise TrialsError(f"{shown_place(source)}: there are no tables here")
+
+
+def _tables(
+    source: str, folder: str | None, on_passed_over: OnPassedOver
+) -> Iterator[tuple[str, str, FileInfo | None]]:
+    """The place, the name for the output, and the size of each table of a source."""
+    storage = storage_of(source)
+    info = storage.info(source)
+    if info is not None and not storage.is_folder(source):
+        format_of(base_name(source))  # says what is expected of a file that was named
+        yield source, base_name(source), info
+    elif storage.is_folder(source):
+        yield from _tables_below(source, folder, on_passed_over)
+    elif has_magic(source) and (places := storage.matches(source)):
+        for place in places:
+            if storage.is_folder(place):
+                if not is_hidden(base_name(place)):
+                    yield from _tables_below(place, folder, on_passed_over)
+            elif is_table(base_name(place)) and not is_hidden(base_name(place)):
+                yield place, base_name(place), storage.info(place)
+            else:
+                on_passed_over(place)
+    else:
+        raise TrialsError(f"{shown_place(source)}: no such file or folder")
+
+
+def _tables_below(source: str, folder: str | None, on_passed_over: OnPassedOver) -> Iterator[tuple[str, str, FileInfo]]:
+    storage = storage_of(source)
+    if folder is not None and _key(source) == _key(folder):
+        raise PfgenError(f"{shown_place(folder)}: is the input folder itself; give another output folder")
+    if folder is not None and _within(source)(folder):
+        raise PfgenError(f"{shown_place(folder)}: lies in the input folder, {shown_place(source)}; give another one")
+    for name, info in storage.below(source):
+        if is_table(name):
+            yield joined(source, name), name, info
+        else:
+            on_passed_over(joined(source, name))
+
+
+def _within(folder: str) -> Callable[[str], bool]:
+    """Tells whether a place lies in a folder, at any depth."""
+    parts = _key(folder)
+    return lambda place: (key := _key(place))[: len(parts)] == parts and len(key) > len(parts)
+
+
+def _key(place: str) -> tuple[str, ...]:
+    return storage_of(place).key(place)

@@ -1,0 +1,224 @@
+"""Which outputs of a folder are finished: a record of each, in `_pfgen_fast/`, which readers of folders pass over.
+
+An output is finished if its record is of the same job, the source is as the record says (size, and etag or time of
+modification), and the output is there with the size in the record. To replace one, the new output is made whole, the
+old one removed, the record written, and the new one put in its place, in this order; so whatever a kill leaves is not
+taken for finished, and no row is there twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import PfgenError
+from ..files.foreign_json import checked, count, entries, member, parse_json, text
+from ..files.json_writing import json_bytes
+from .file_jobs import FileJob, FileTask, difference
+from .formats import is_table
+from .places import FileInfo, is_remote, joined, shown_place, storage_of
+
+RECORDS = "_pfgen_fast"
+"""The folder of the records in an output folder."""
+_MAX_RECORD_BYTES = 1 << 20
+_README = "README.txt"
+_ABOUT = b"""This folder is from `pfgen-fast score`. For each table beside it, a file here says what made it, so that it
+is not made again. Tables without such a file are taken for those of others.
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What made an output.
+
+    Attributes:
+        job: The description of the job.
+        source: The place of the source, without passwords; of a local one, absolute.
+        source_info: What was known of the source before it was read.
+        n_rows: The number of its rows.
+        n_written: The number of rows in the output.
+        n_bytes: The size of the output.
+    """
+
+    job: Mapping[str, str]
+    source: str
+    source_info: FileInfo
+    n_rows: int
+    n_written: int
+    n_bytes: int
+
+    def to_bytes(self) -> bytes:
+        """The record as JSON."""
+        info = self.source_info
+        source = {"name": self.source, "n_bytes": info.n_bytes, "version": info.version}
+        counts = {"n_rows": self.n_rows, "n_written": self.n_written, "n_bytes": self.n_bytes}
+        return json_bytes({"job": dict(self.job), "source": source, **counts}) + b"\n"
+
+    @classmethod
+    def parsed(cls, content: bytes, where: str) -> Record:
+        """The record in the content of a file.
+
+        Raises:
+            PfgenError: It is none.
+        """
+        return checked(parse_json(content, where, error=PfgenError), cls._checked, where, error=PfgenError)
+
+    @classmethod
+    def _checked(cls, value: Any) -> Record:
+        def source(about: Any) -> tuple[str, FileInfo]:
+            size = member(about, "n_bytes", lambda n: None if n is None else count(n))
+            return member(about, "name", text), FileInfo(size, member(about, "version", text))
+
+        name, info = member(value, "source", source)
+        n_rows, n_written, n_bytes = (member(value, key, count) for key in ("n_rows", "n_written", "n_bytes"))
+        return cls(member(value, "job", lambda job: entries(job, text)), name, info, n_rows, n_written, n_bytes)
+
+    def is_finished(self, job: FileJob, source: FileInfo | None, output: FileInfo | None) -> bool:
+        """Whether the output is what the job makes of the source."""
+        return (
+            output is not None
+            and output.n_bytes == self.n_bytes
+            and source == self.source_info
+            and self.job == job.description
+        )
+
+    def check(self, task: FileTask, job: FileJob, source: FileInfo | None) -> None:
+        """Raises PfgenError if the output that is there would be replaced by that of another job or another source."""
+        target = shown_place(task.target)
+        if self.job != job.description:
+            raise PfgenError(
+                f"{target}: was scored with {difference(self.job, job.description)}; --force scores it anew, or give "
+                "another output folder"
+            )
+        if source != self.source_info and self.source != recorded_name(task.source):
+            raise PfgenError(
+                f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force replaces "
+                "them, or give another output folder"
+            )
+
+
+@dataclass(frozen=True)
+class FolderState:
+    """What an output folder holds.
+
+    Attributes:
+        finished: The records of the tasks whose outputs are finished, by name.
+        notes: Sentences about what is there besides.
+    """
+
+    finished: Mapping[str, Record]
+    notes: tuple[str, ...]
+
+
+def recorded_name(source: str) -> str:
+    """The name of a source in records."""
+    return shown_place(source) if is_remote(source) else os.path.abspath(source)
+
+
+def record_place(folder: str, name: str) -> str:
+    """Where the record of an output is."""
+    return joined(folder, f"{RECORDS}/{name}.json")
+
+
+def read_record(task: FileTask) -> Record | None:
+    """The record of an output; None if there is none.
+
+    Raises:
+        PfgenError: It cannot be read, or is damaged.
+    """
+    place = record_place(task.folder, task.name)
+    storage = storage_of(place)
+    if storage.info(place) is None:
+        return None
+    return Record.parsed(storage.read_all([place], _MAX_RECORD_BYTES)[0], shown_place(place))
+
+
+def prepare_folder(folder: str) -> None:
+    """Makes the output folder, so that it is known before any work whether it can be written.
+
+    Raises:
+        PfgenError: It cannot.
+    """
+    place = joined(folder, f"{RECORDS}/{_README}")
+    storage = storage_of(folder)
+    if storage.info(place) is None:
+        storage.write(place, _ABOUT)
+
+
+def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False) -> FolderState:
+    """Looks at the output folder of the tasks before any of them is begun; changes nothing.
+
+    Args:
+        tasks: All tasks of this folder.
+        job: What is done with them.
+        again: Whether outputs of other jobs are replaced; then no output counts as finished.
+
+    Raises:
+        PfgenError: There are tables that this program did not make, or that another job made, which would be read
+            together with the outputs; or a record is damaged.
+    """
+    folder = tasks[0].folder
+    storage = storage_of(folder)
+    # The outputs first: what another process adds in between has its record before it is there.
+    outputs = {name: info for name, info in storage.below(folder) if is_table(name)}
+    of_records = joined(folder, RECORDS)
+    names = [name for name, _ in storage.below(of_records) if name.endswith(".json")]
+    contents = storage.read_all([joined(of_records, name) for name in names], _MAX_RECORD_BYTES)
+    records = {
+        name.removesuffix(".json"): Record.parsed(content, shown_place(joined(of_records, name)))
+        for name, content in zip(names, contents, strict=True)
+    }
+    by_name = {task.name: task for task in tasks}
+    notes = []
+    for name, info in outputs.items():
+        record = records.get(name)
+        target = shown_place(joined(folder, name))
+        if record is None:
+            raise foreign(target)
+        if name in by_name:
+            continue
+        if record.job != job.description:
+            raise PfgenError(
+                f"{target}: was scored with {difference(record.job, job.description)}, and would be read together "
+                "with the new scores; remove it, or give another output folder"
+            )
+        if info.n_bytes != record.n_bytes:
+            notes.append(f"{target}: is not as it was written, and its source is not among the inputs")
+    gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
+    gone = [source for source in gone if _is_gone(source)]
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output folder still has the rows")
+    finished = {}
+    for name, task in by_name.items():
+        if name in outputs and not again:
+            if records[name].is_finished(job, task.info, outputs[name]):
+                finished[name] = records[name]
+            else:
+                records[name].check(task, job, source_info(task))
+    return FolderState(finished, tuple(notes))
+
+
+def source_info(task: FileTask) -> FileInfo | None:
+    """What is known of a source now; None if it is gone or cannot be read, which scoring will say."""
+    try:
+        return storage_of(task.source).info(task.source)
+    except PfgenError:
+        return None
+
+
+def foreign(target: str) -> PfgenError:
+    """The error for a table that nobody here made."""
+    return PfgenError(
+        f"{target}: is not from pfgen-fast, and would be read together with the scores; move it, or give another "
+        "output folder"
+    )
+
+
+def _is_gone(source: str) -> bool:
+    try:
+        return storage_of(source).info(source) is None
+    except PfgenError:
+        return False  # nobody knows

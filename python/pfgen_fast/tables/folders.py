@@ -1,0 +1,291 @@
+"""Many tables scored into a folder, one output for each; what is finished stays, and is not scored again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import PfgenError
+from ..scoring.spec import ScorerSpec
+from .fetching import Fetched, Fetching
+from .file_jobs import FileJob, FileTask
+from .folder_plans import plan_files as plan_files
+from .folder_records import (
+    Record,
+    foreign,
+    prepare_folder,
+    read_folder,
+    read_record,
+    record_place,
+    recorded_name,
+    source_info,
+)
+from .formats import has_encoding
+from .places import base_name, shown_place, storage_of
+from .scored_columns import Nulls
+from .streaming import TableCounts
+
+Status = Literal["scored", "current", "pending", "failed"]
+
+
+@dataclass(frozen=True)
+class FileOutcome:
+    """What became of a file.
+
+    Attributes:
+        task: The file.
+        status: `"scored"`; `"current"` (its output was finished already); `"failed"`; `"pending"` (only with
+            `dry_run`).
+        n_rows: The rows of the table.
+        n_written: The rows of the output.
+        error: Why it failed, in one sentence.
+    """
+
+    task: FileTask
+    status: Status
+    n_rows: int = 0
+    n_written: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class FilesProgress:
+    """How far many files are; files that were finished before count as done, but their rows and bytes do not."""
+
+    n_files: int
+    n_files_done: int
+    n_rows: int
+    n_bytes: int
+    n_bytes_done: int
+
+
+class _IsFinished(Exception):
+    """Another process has finished an output meanwhile."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.record = record
+
+
+def score_one_file(
+    task: FileTask, job: FileJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
+) -> FileOutcome:
+    """Scores a file into a folder, unless that is finished: what each process of an engine does with its share.
+
+    The output is there whole or not at all, and is finished only with its record in the folder `_pfgen_fast`; so it may
+    be called again after whatever ended it. Where two processes score one file at the same time, each output is whole,
+    one takes the place of the other, and both are equal if their jobs are. (Call `read_folder` once before all files:
+    it refuses a folder in which this job's outputs would lie among others.)
+
+    Args:
+        task: The file, from `plan_files`.
+        job: What is done with it.
+        again: Whether an output that is finished, or of another job, is replaced.
+        on_batch: Called with the number of rows done so far.
+
+    Returns:
+        What became of it; an input that cannot be scored is an outcome, too.
+    """
+    with Fetching([task.source]) as fetching:
+        return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
+
+
+def score_files(
+    sources: Iterable[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    spec: ScorerSpec,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+    encoding: str | None = None,
+    again: bool = False,
+    dry_run: bool = False,
+    on_progress: Callable[[FilesProgress], None] | None = None,
+    on_outcome: Callable[[FileOutcome], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+    on_passed_over: Callable[[str], None] = lambda place: None,
+) -> list[FileOutcome]:
+    """Scores tables into a folder, one after another; outputs that are finished already are left as they are.
+
+    A file that cannot be scored does not stop the others. After a kill at any moment the same call goes on where it
+    was: what it costs is the file that it was at. A file is fetched from elsewhere while the one before it is scored.
+    Two processes may score into one folder, which is as good as one of them and takes as long: each output is whole,
+    whoever is last.
+
+    Args:
+        sources: See `plan_files`.
+        target: The output folder, here or elsewhere; it is made. It holds the outputs and the folder `_pfgen_fast` with
+            a record of each.
+        spec: How to make the scorer.
+        question_column: See `score_table`, also for the next ones.
+        answer_column: The column with the answers.
+        columns: The scores to append.
+        nulls: How to treat missing answers.
+        where: Which rows are written.
+        encoding: The encoding of the CSV and TSV files among the tables.
+        again: Whether everything is scored again, whatever made the outputs that are there.
+        dry_run: Whether only to say what would be done.
+        on_progress: Called after each batch and each file.
+        on_outcome: Called after each file.
+        on_note: Called with sentences about what else is in the output folder.
+        on_passed_over: See `plan_files`.
+
+    Returns:
+        What became of each file, in their order.
+
+    Raises:
+        TrialsError: A source is not there, cannot be listed, or holds no table.
+        PfgenError: Nothing was begun: outputs would get into each other's way or among other tables (see `plan_files`
+            and `read_folder`), or the folder cannot be written.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> source, target = pathlib.Path(folder.name, "in"), pathlib.Path(folder.name, "out")
+        >>> source.mkdir()
+        >>> for name in "ab":
+        ...     _ = source.joinpath(f"{name}.csv").write_text("question,answer\\nQ07,Ice floats.\\n")
+        >>> [outcome.status for outcome in score_files([source], target, ScorerSpec("mini"))]
+        ['scored', 'scored']
+        >>> target.joinpath("b.csv").unlink()
+        >>> [outcome.status for outcome in score_files([source], target, ScorerSpec("mini"))]
+        ['current', 'scored']
+        >>> folder.cleanup()
+    """
+    chosen = None if columns is None else tuple(columns)
+    job = FileJob(spec, question_column, answer_column, chosen, nulls, where, encoding)
+    tasks = plan_files(sources, target, on_passed_over=on_passed_over)
+    if encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
+        raise PfgenError("encoding: only CSV and TSV leave it open, and none of the tables is one of them")
+    state = read_folder(tasks, job, again=again)
+    for sentence in state.notes:
+        if on_note is not None:
+            on_note(sentence)
+    todo = [task for task in tasks if task.name not in state.finished]
+    if todo and not dry_run:
+        prepare_folder(todo[0].folder)
+    progress = _Progress(tasks, todo, on_progress)
+    outcomes = []
+    with Fetching([task.source for task in todo]) as fetching:
+        number = -1
+        for task in tasks:
+            record = state.finished.get(task.name)
+            if record is not None:
+                outcome = _current(task, record)
+            elif dry_run:
+                outcome = FileOutcome(task, "pending")
+            else:
+                number += 1
+                get = _numbered(fetching, number)
+                outcome = _outcome(task, job, get, again=again, on_batch=progress.rows)
+                progress.file(outcome)
+            outcomes.append(outcome)
+            if on_outcome is not None:
+                on_outcome(outcome)
+    return outcomes
+
+
+def _numbered(fetching: Fetching, number: int) -> Callable[[], Fetched]:
+    return lambda: fetching.get(number)
+
+
+def _outcome(
+    task: FileTask,
+    job: FileJob,
+    get: Callable[[], Fetched],
+    *,
+    again: bool,
+    on_batch: Callable[[int], None] | None,
+) -> FileOutcome:
+    try:
+        record = _finished(task, job, again)
+        if record is not None:
+            return _current(task, record)
+        counts = _score(task, job, get(), again=again, on_batch=on_batch)
+        return FileOutcome(task, "scored", counts.n_rows, counts.n_written)
+    except _IsFinished as meanwhile:
+        return _current(task, meanwhile.record)
+    except PfgenError as error:
+        return FileOutcome(task, "failed", error=str(error))
+
+
+def _current(task: FileTask, record: Record) -> FileOutcome:
+    return FileOutcome(task, "current", record.n_rows, record.n_written)
+
+
+def _finished(task: FileTask, job: FileJob, again: bool) -> Record | None:
+    """The record of an output that is finished; None if it is to be made.
+
+    Raises:
+        PfgenError: What is there must not be replaced.
+    """
+    output = storage_of(task.target).info(task.target)
+    if output is None:
+        return None
+    record = read_record(task)
+    if record is None:
+        raise foreign(shown_place(task.target))
+    if again:
+        return None
+    source = source_info(task)
+    if record.is_finished(job, source, output):
+        return record
+    record.check(task, job, source)
+    return None
+
+
+def _score(
+    task: FileTask, job: FileJob, source: Fetched, *, again: bool, on_batch: Callable[[int], None] | None
+) -> TableCounts:
+    def on_whole(counts: TableCounts, n_bytes: int) -> None:
+        finished = _finished(task, job, again)
+        if finished is not None:
+            raise _IsFinished(finished)
+        # In this order, a kill between any two leaves no output that looks finished and is not.
+        storage_of(task.target).remove(task.target)
+        record = Record(
+            job.description, recorded_name(task.source), source.info, counts.n_rows, counts.n_written, n_bytes
+        )
+        place = record_place(task.folder, task.name)
+        storage_of(place).write(place, record.to_bytes())
+
+    storage_of(task.target).make_folder(task.target)
+    of_file = job.for_file(base_name(task.source))
+    return of_file.score(source, shown_place(task.source), task.target, on_whole=on_whole, on_batch=on_batch)
+
+
+class _Progress:
+    """Adds up what is done over all files."""
+
+    def __init__(
+        self, tasks: Sequence[FileTask], todo: Sequence[FileTask], on_progress: Callable[[FilesProgress], None] | None
+    ) -> None:
+        self._on_progress = on_progress
+        self._n_files = len(tasks)
+        self._n_files_done = len(tasks) - len(todo)
+        self._n_rows = self._n_bytes_done = 0
+        self._n_bytes = sum(map(_size, todo))
+
+    def rows(self, n_rows: int) -> None:
+        """Notes how many rows of a file are done."""
+        if self._on_progress is not None:
+            n_rows += self._n_rows
+            self._on_progress(
+                FilesProgress(self._n_files, self._n_files_done, n_rows, self._n_bytes, self._n_bytes_done)
+            )
+
+    def file(self, outcome: FileOutcome) -> None:
+        """Notes that a file is done."""
+        self._n_files_done += 1
+        self._n_rows += outcome.n_rows
+        self._n_bytes_done += _size(outcome.task)
+        self.rows(0)
+
+
+def _size(task: FileTask) -> int:
+    return (task.info and task.info.n_bytes) or 0
