@@ -13,7 +13,7 @@ from . import stopped
 from .help import Context
 
 LINES = {
-    "score": "Scores runs, or a table of answers.",
+    "score": "Scores runs, or tables of answers.",
     "leaderboard": "Ranks runs by score, like the published table.",
     "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
     "view": "Serves the report page on this machine, and shows results as they change.",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import TrialsError
 from . import options
 from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
 from .origin import given_suite, print_origins
-from .table import TableJob, is_table
+from .table import TableJob, table_place
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -28,18 +29,34 @@ def score(
     limit: options.Limit = None,
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
-            help="Folder for the results, instead of the runs' own folders. For tables: the output file, or '-'.",
+            help="Folder for the results, instead of the runs' own folders. For a table: the output file, or '-'; for "
+            "several: their folder. Tables may go elsewhere, such as to s3://bucket/folder/.",
+            metavar="PATH",
         ),
     ] = None,
     in_place: Annotated[
-        bool, typer.Option("--in-place", help="Tables: replace the input, once all of it is scored.")
+        bool, typer.Option("--in-place", help="A table: replace the input, once all of it is scored.")
     ] = False,
     question_column: Annotated[str | None, typer.Option(help="Score a table: its question column.")] = None,
     answer_column: Annotated[str | None, typer.Option(help="Score a table: its answer column.")] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Tables: the scores to add, such as average,helpfulness. Default: all of them.", metavar="NAME,..."
+        ),
+    ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--filter",
+            help="Tables: write only rows with such scores, as in 'average >= 0.6 and helpfulness > 0.5'.",
+            metavar="CONDITION",
+        ),
+    ] = None,
     nulls: Annotated[bool, typer.Option("--nulls", help="Tables: give missing answers the score null.")] = False,
     encoding: Annotated[
         str | None,
@@ -50,13 +67,18 @@ def score(
     ] = None,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Also score runs that are up to date.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", "-f", help="Also score what is up to date; for tables, also what was scored otherwise."
+        ),
+    ] = False,
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Scores runs, or a table of answers.
+    """Scores runs, or tables of answers.
 
     A run is a folder with trials.jsonl (or .xz, .gz, .zst) or trial_NNN.jsonl files; its result.json is written beside
     it. Runs that are up to date are skipped. A score on some questions (--questions, --limit) is no result of the
@@ -75,21 +97,43 @@ def score(
       pfgen-fast score --suite mini --question-column q --answer-column a answers.parquet -o scored.parquet
 
       pfgen-fast score --suite mini --question-column q --answer-column a --in-place answers.csv
+
+      pfgen-fast score --suite mini --question-column q --answer-column a in/ 'more/*.parquet' -o scored/
+
+      pfgen-fast score --suite mini --question-column q --answer-column a --columns average --filter 'average >= 0.6'
+      s3://bucket/answers/ -o s3://bucket/good/
     """
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
     usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
-    if question_column or answer_column or in_place or encoding is not None or is_table(paths):
+    tables = TableJob(
+        list(map(table_place, paths)),
+        suite,
+        output and table_place(output),
+        in_place,
+        question_column,
+        answer_column,
+        columns,
+        where,
+        nulls,
+        encoding,
+        force,
+        dry_run,
+    )
+    if tables.are_meant:
         if questions or limit or unknown_questions.value != "error":
             fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
-        job = TableJob(paths, suite, output, in_place, question_column, answer_column, nulls, encoding)
-        job.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet)
+        tables.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
         return
     unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
     if unusual and not (output or force):
         fail("results of another profile or float sum would replace the usual ones: give --output or --force")
-    runs = find_runs(paths)
+    try:
+        runs = find_runs(paths)
+    except TrialsError:
+        tables.ask_if_there()
+        raise
     run_scorer = RunScorer(
         suite=given_suite(suite),
         questions=options.names_of(questions),
@@ -98,7 +142,7 @@ def score(
         profile=profile.value,
         float_sum=float_sum.value,
         force=force,
-        output=output,
+        output=None if output is None else Path(output),
         dry_run=dry_run,
         threads=threads,
     )

@@ -1,129 +1,214 @@
-"""`pfgen-fast score` for a table: checks the options, says what to type where some are missing, and scores."""
+"""`pfgen-fast score` for tables: checks the options, says what to type where some are missing, and scores."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
-from .app import counted, counting, fail, print_line, shown
-from .origin import print_origin, source_or_here, suite_or_here
+from .app import counting, fail, print_json, print_line, shown
+from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum, Profile
+    from ..tables.file_jobs import FileJob
 
 _STDIN = "-"
 _ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".json") for packed in ("", ".gz", ".xz", ".zst"))
-_QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
-_ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")
-_MAX_SHOWN_COLUMNS = 20
 
 
-def is_table(paths: Sequence[str]) -> bool:
-    """Whether the only input is a file that can be nothing but a table; JSON lines may be a run's trials."""
-    return len(paths) == 1 and paths[0].endswith((".parquet", *_ENDINGS)) and os.path.isfile(paths[0])
+def is_table(path: str) -> bool:
+    """Whether an input can be nothing but a table, or is elsewhere, where no runs are; JSON lines may be trials."""
+    return _is_url(path) or (path.endswith((".parquet", *_ENDINGS)) and os.path.isfile(path))
+
+
+def table_place(given: str) -> str:
+    """The place that an argument names: `file://` is a path."""
+    if not _is_url(given):
+        return given
+    from ..tables.places import place_of
+
+    return place_of(given)
+
+
+def _is_url(given: str) -> bool:
+    if "://" not in given:
+        return False
+    from ..tables.places import is_remote
+
+    return is_remote(given)
 
 
 @dataclass(frozen=True)
 class TableJob:
-    """What the command line says about scoring a table."""
+    """What the command line says about scoring tables."""
 
     paths: Sequence[str]
     suite: str | None
-    output: Path | None
+    output: str | None
     in_place: bool
     question_column: str | None
     answer_column: str | None
+    columns: str | None
+    where: str | None
     nulls: bool
     encoding: str | None
+    force: bool
+    dry_run: bool
 
-    def score(self, *, profile: Profile, float_sum: FloatSum, threads: int | None, quiet: bool) -> None:
-        """Scores the table and prints how many rows were scored; ends the command if options are missing."""
-        if len(self.paths) != 1:
-            fail(f"a table is scored alone; expected one input, not {len(self.paths)}")
+    @property
+    def are_meant(self) -> bool:
+        """Whether the command line is about tables, and not about runs."""
+        given = (self.question_column, self.answer_column, self.columns, self.where, self.encoding)
+        return self.in_place or any(value is not None for value in given) or all(map(is_table, self.paths))
+
+    def ask_if_there(self) -> None:
+        """Ends the command with what to type if there are tables, where no runs were found."""
+        from ..tables.folder_plans import first_table
+
+        with contextlib.suppress(PfgenError):
+            table = first_table(self.paths)
+            if not table.endswith(".json"):  # a suite, or what else belongs to runs
+                self.ask()
+
+    def score(self, *, profile: Profile, float_sum: FloatSum, threads: int | None, quiet: bool, as_json: bool) -> None:
+        """Scores the tables and prints how many rows were scored; ends the command if options are missing."""
+        is_many = self._is_many()
+        if is_many:
+            self._check_many()
         if not (self.question_column and self.answer_column and (self.output or self.in_place)):
-            fail(self._what_to_type())
-        target = self._target()
-        from ..scoring.scorer import Scorer
-        from ..tables.streaming import score_table
+            self.ask()
+        from ..scoring.spec import ScorerSpec
+        from ..tables.file_jobs import FileJob
 
-        scorer = Scorer(suite_or_here(self.suite), profile=profile, float_sum=float_sum, threads=threads)
-        with counting("rows", quiet=quiet) as count:
-            n_rows = score_table(
-                self.paths[0],
-                target,
-                scorer,
+        target = str(self.output) if is_many else self._target()
+        job = FileJob(
+            ScorerSpec(suite_or_here(self.suite), profile=profile, float_sum=float_sum, threads=threads),
+            str(self.question_column),
+            str(self.answer_column),
+            None if self.columns is None else tuple(name.strip() for name in self.columns.split(",")),
+            "null" if self.nulls else "error",
+            self.where,
+            self.encoding,
+        )
+        if is_many:
+            from .table_files import score_tables
+
+            score_tables(self.paths, target, job, again=self.force, dry_run=self.dry_run, quiet=quiet, as_json=as_json)
+        else:
+            self._score_one(target, job, quiet=quiet, as_json=as_json)
+
+    def ask(self) -> NoReturn:
+        """Ends the command with the columns that there are, and the whole command to type."""
+        if list(self.paths) == [_STDIN]:
+            fail("a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)")
+        from ..tables.folder_plans import first_table
+        from .table_columns import beside, what_to_type
+
+        given = {"--columns": self.columns, "--filter": self.where, "--encoding": self.encoding}
+        options = [word for name, value in given.items() if value is not None for word in (name, value)]
+        is_folder = self._is_many() and not (len(self.paths) == 1 and os.path.isdir(self.paths[0]))
+        usual = "scored/" if is_folder else beside(self.paths[0])
+        fail(
+            what_to_type(
+                first_table(self.paths),
+                paths=self.paths,
                 question_column=self.question_column,
                 answer_column=self.answer_column,
-                nulls="null" if self.nulls else "error",
+                suite=self.suite,
                 encoding=self.encoding,
-                on_batch=lambda done: count(done, None),
+                options=[*options, *(["--nulls"] if self.nulls else [])],
+                destination=["--in-place"] if self.in_place else ["-o", self.output or usual],
             )
-        if not quiet and str(target) != _STDIN:
-            print_line(f"{counted(n_rows, 'row')} scored: {shown(str(target))}")
-            print_origin(scorer.suite, scorer.signature)
+        )
 
-    def _target(self) -> Path:
+    def _is_many(self) -> bool:
+        """Whether outputs go into a folder, each under the name of its input."""
+        from ..tables.places import has_magic, storage_of
+
+        def is_folder(place: str) -> bool:
+            return place.endswith("/") or storage_of(place).is_folder(place)
+
+        if len(self.paths) > 1 or (self.output not in (None, _STDIN) and is_folder(str(self.output))):
+            return True
+        path = self.paths[0]
+        return path != _STDIN and (is_folder(path) or (has_magic(path) and storage_of(path).info(path) is None))
+
+    def _check_many(self) -> None:
+        """Ends the command if the options are for one table alone."""
+        if self.in_place:
+            fail("--in-place replaces one table; several are scored into a folder: give --output FOLDER")
+        if _STDIN in self.paths:
+            fail("a table on stdin has no name that it could have in a folder: score it alone, with --output FILE")
+        if self.output == _STDIN:
+            fail("several tables are scored into a folder, not to stdout: give --output FOLDER")
+        if self.output is not None and not self.output.endswith("/"):
+            from ..tables.formats import is_table as is_table_name
+            from ..tables.places import base_name, shown_place, storage_of
+
+            storage, name = storage_of(self.output), shown_place(self.output)
+            if storage.info(self.output) is not None and not storage.is_folder(self.output):
+                fail(f"{name}: is a file; several tables are scored into a folder")
+            if is_table_name(base_name(self.output)) and not storage.is_folder(self.output):
+                fail(f"{name}: is named like a file; several tables are scored into a folder, such as {name}/")
+
+    def _score_one(self, target: str, job: FileJob, *, quiet: bool, as_json: bool) -> None:
+        """Scores one table into another."""
+        from ..tables.fetching import Fetched, Fetching
+        from ..tables.file_jobs import FileTask
+        from ..tables.folders import FileOutcome
+        from ..tables.places import FileInfo, is_remote, shown_place
+        from .table_files import outcome_as_json, rows_told
+
+        source, name = self.paths[0], shown_place(self.paths[0])
+        if source != _STDIN and not is_remote(source) and not os.path.lexists(source):
+            fail(f"{source}: no such file or folder")
+        if as_json and target == _STDIN:
+            fail("--json prints to stdout what became of a table, so the table itself cannot go there, too")
+        outcome = FileOutcome(FileTask(source, os.path.dirname(target), os.path.basename(target)), "pending")
+        if not self.dry_run:
+            with contextlib.ExitStack() as stack:
+                fetched = Fetched(Path(source), FileInfo(None, ""))
+                if is_remote(source):
+                    fetched = stack.enter_context(Fetching([source])).get(0)
+                count = stack.enter_context(counting("rows", quiet=quiet or as_json))
+                n_rows, n_written = job.score(fetched, name, target, on_batch=lambda done: count(done, None))
+            outcome = FileOutcome(outcome.task, "scored", n_rows, n_written)
+        if as_json:
+            print_json([outcome_as_json(outcome, job)])
+        elif self.dry_run:
+            print_line(f"to be scored: {shown(name)} -> {shown(shown_place(target))}")
+        elif not quiet and target != _STDIN:
+            print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {shown(shown_place(target))}")
+            print_origin(job.spec.suite, job.spec.signature)
+
+    def _target(self) -> str:
         """The file to write; the input only if that was asked for, by whatever name it is given."""
-        source = Path(self.paths[0])
-        is_input = self.output is not None and self.output.exists() and source.exists() and source.samefile(self.output)
-        if not self.in_place and self.output is not None:
+        from ..tables.places import is_remote, shown_place, storage_of
+
+        source, output = self.paths[0], self.output
+        is_input = output is not None and source != _STDIN and _is_same(source, output)
+        if not self.in_place and output is not None:
             if is_input:
-                fail(f"{self.output}: is the input itself; --in-place replaces it by the scored table")
-            return self.output
-        if str(source) == _STDIN:
-            fail("--in-place replaces the input, and stdin cannot be replaced")
-        if self.output is not None and not is_input:
-            fail(f"--in-place replaces the input, {source}, so --output cannot be {self.output}")
-        return source.resolve() if source.is_symlink() else source  # a link stays a link
-
-    def _what_to_type(self) -> str:
-        """The message that says which columns there are, and the whole command."""
-        from ..tables.formats import column_names
-
-        source = self.paths[0]
+                fail(f"{shown_place(output)}: is the input itself; --in-place replaces it by the scored table")
+            return output
         if source == _STDIN:
-            return "a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)"
-        names = column_names(source, self.encoding)
-        words = ["pfgen-fast", "score", *(["--suite", self.suite or "SUITE"] if self.suite or not _has_suite() else [])]
-        words += ["--question-column", self.question_column or _first(_QUESTION_NAMES, names) or "QUESTION"]
-        words += ["--answer-column", self.answer_column or _first(_ANSWER_NAMES, names) or "ANSWER"]
-        words += ["--nulls"] if self.nulls else []
-        words += ["--encoding", self.encoding] if self.encoding is not None else []
-        words += [source, *(["--in-place"] if self.in_place else ["-o", str(self.output or _beside(source))])]
-        return f"{source}: a table with {_columns(names)}; to score it, type: {shlex.join(words)}"
+            fail("--in-place replaces the input, and stdin cannot be replaced")
+        if output is not None and not is_input:
+            fail(f"--in-place replaces the input, {source}, so --output cannot be {output}")
+        if is_remote(source):
+            fail(f"--in-place replaces files of this machine; for {shown_place(source)} give --output")
+        return os.path.join(*storage_of(source).key(source)) if os.path.islink(source) else source  # a link stays
 
 
-def _has_suite() -> bool:
-    """Whether there is a suite at the working folder, so that none need be named."""
-    try:
-        source_or_here(None)
-    except PfgenError:
-        return False
-    return True
+def _is_same(source: str, output: str) -> bool:
+    """Whether two places are one file; a hard link is the same file, too."""
+    from ..tables.places import is_remote, storage_of
 
-
-def _first(usual: Sequence[str], names: Sequence[str]) -> str | None:
-    """The column that is most likely meant, by its name."""
-    by_name = {name.lower(): name for name in reversed(names)}
-    return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def _columns(names: Sequence[str]) -> str:
-    if not names:
-        return "no columns"
-    shown_names = [in_one_line(repr(name), 60) for name in names[:_MAX_SHOWN_COLUMNS]]
-    more = f" and {len(names) - _MAX_SHOWN_COLUMNS} more" if len(names) > _MAX_SHOWN_COLUMNS else ""
-    return f"the column{'s' if len(names) > 1 else ''} {', '.join(shown_names)}{more}"
-
-
-def _beside(source: str) -> str:
-    """A name for the scored table, beside the given one: `answers.scored.csv`."""
-    path = Path(source)
-    stem, dot, ending = path.name.partition(".")
-    return str(path.with_name(f"{stem}.scored{dot}{ending}"))
+    if is_remote(source) or is_remote(output):
+        return storage_of(source).key(source) == storage_of(output).key(output)
+    return os.path.exists(source) and os.path.exists(output) and os.path.samefile(source, output)

@@ -1,0 +1,118 @@
+"""`pfgen-fast score` for many tables into a folder: progress over all of them, a line for each, and a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .app import Exit, counted, counting, note, print_json, print_line, shown, warn
+from .origin import print_origin
+
+if TYPE_CHECKING:
+    from ..tables.file_jobs import FileJob
+    from ..tables.folders import FileOutcome, FilesProgress
+
+
+def score_tables(
+    paths: Sequence[str], folder: str, job: FileJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
+) -> None:
+    """Scores tables into a folder and prints what became of them; ends the command if some failed."""
+    from ..tables.folders import score_files
+    from ..tables.places import shown_place
+
+    def tell(outcome: FileOutcome) -> None:
+        target = shown(shown_place(outcome.task.target))
+        if outcome.error:
+            warn(outcome.error)
+        elif quiet or as_json or outcome.status == "current":
+            pass
+        elif outcome.status == "pending":
+            print_line(f"to be scored: {shown(shown_place(outcome.task.source))} -> {target}")
+        else:
+            print_line(f"{rows_told(outcome.n_rows, outcome.n_written, job)}: {target}")
+
+    passed_over: list[str] = []
+    with _progress(quiet=quiet or as_json) as on_progress:
+        outcomes = score_files(
+            paths,
+            folder,
+            job.spec,
+            question_column=job.question_column,
+            answer_column=job.answer_column,
+            columns=job.columns,
+            nulls=job.nulls,
+            where=job.where,
+            encoding=job.encoding,
+            again=again,
+            dry_run=dry_run,
+            on_progress=on_progress,
+            on_outcome=tell,
+            on_note=(lambda sentence: None) if quiet else note,
+            on_passed_over=passed_over.append,
+        )
+    if passed_over and not quiet:
+        example = shown_place(passed_over[0])
+        note(f"{counted(len(passed_over), 'file')} passed over, by the extension no table: such as {example}")
+    if as_json:
+        print_json([outcome_as_json(outcome, job) for outcome in outcomes])
+    elif not quiet:
+        print_line(_summary(outcomes, job, shown(shown_place(folder))))
+        print_origin(job.spec.suite, job.spec.signature)
+    if any(outcome.status == "failed" for outcome in outcomes):
+        raise SystemExit(Exit.PARTIAL)
+
+
+def rows_told(n_rows: int, n_written: int, job: FileJob) -> str:
+    """How many rows were scored, and how many of them passed a filter."""
+    told = f"{counted(n_rows, 'row')} scored"
+    return told if job.where is None else f"{told}, {n_written:,} passed the filter, {n_rows - n_written:,} did not"
+
+
+def outcome_as_json(outcome: FileOutcome, job: FileJob) -> dict[str, object]:
+    """The outcome of a file as JSON values."""
+    from ..tables.places import shown_place
+
+    is_counted = outcome.status in ("scored", "current")
+    return {
+        "input": shown_place(outcome.task.source),
+        "output": shown_place(outcome.task.target),
+        "status": outcome.status,
+        "rows": outcome.n_rows if is_counted else None,
+        "rows_written": outcome.n_written if is_counted else None,
+        "error": outcome.error,
+        "suite": job.spec.suite.name,
+        "signature": job.spec.signature,
+    }
+
+
+def _summary(outcomes: Sequence[FileOutcome], job: FileJob, folder: str) -> str:
+    def of(status: str) -> list[FileOutcome]:
+        return [outcome for outcome in outcomes if outcome.status == status]
+
+    scored = of("scored")
+    n_rows, n_written = sum(one.n_rows for one in scored), sum(one.n_written for one in scored)
+    parts = [f"{counted(len(scored), 'file')} scored ({rows_told(n_rows, n_written, job)})"]
+    if pending := of("pending"):
+        parts = [f"{counted(len(pending), 'file')} to be scored"]
+    parts += [
+        f"{len(some):,} {word}" for word, some in (("up to date", of("current")), ("failed", of("failed"))) if some
+    ]
+    return f"{', '.join(parts)}: {folder}"
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[FilesProgress], None]]:
+    """A bar over all files, above a line with the rows and bytes."""
+    state = ""
+
+    def show(progress: FilesProgress) -> None:
+        nonlocal state
+        state = (
+            f"{counted(progress.n_rows, 'row')}; "
+            f"{progress.n_bytes_done / 1e6:,.1f} of {progress.n_bytes / 1e6:,.1f} MB of input"
+        )
+        count(progress.n_files_done, progress.n_files)
+
+    with counting("files", quiet=quiet, below=lambda: state) as count:
+        yield show
