@@ -62,11 +62,6 @@ def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
     assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
 
 
-def test_a_table_is_scored_alone(call, table):
-    code, _, err = call("score", table, table, *COLUMNS)
-    assert (code, err) == (2, "error: a table is scored alone; expected one input, not 2\n")
-
-
 def names_of_the_input(folder: Path) -> list[Path]:
     (folder / "link.csv").symlink_to("in.csv")
     os.link(folder / "in.csv", folder / "hard.csv")

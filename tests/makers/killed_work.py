@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from makers import checklists_to_judge
 from makers.programs import LENGTHS, command_of, scored
-from pfgen_fast import Suite
+from pfgen_fast import ScorerSpec, Suite
 from pfgen_fast.checklists import JudgeOptions, Judging, open_runs
 from pfgen_fast.evaluators import CommandEvaluator
 from pfgen_fast.experiments import judge as experiment
@@ -17,6 +18,7 @@ from pfgen_fast.judging import Server
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
 from pfgen_fast.report.findings import write_finding
+from pfgen_fast.tables import folder_records, folders
 
 
 def build_suite(folder: Path) -> None:
@@ -46,3 +48,10 @@ def score_by_command(folder: Path) -> None:
     (folder / "scores").mkdir(exist_ok=True)
     evaluator = CommandEvaluator(command_of(LENGTHS), cache=folder / "scores.jsonl")
     write_whole(folder / "scores" / "all.json", json.dumps(scored(evaluator, ["one", "three", "seven"])).encode())
+
+
+def score_a_folder(folder: Path) -> None:
+    """Scores the tables in the folder into another folder; records name them relative to the folder, which is moved."""
+    folders.recorded_name = folder_records.recorded_name = lambda source: os.path.relpath(source, folder)
+    outcomes = folders.score_files([folder / "in"], folder / "out", ScorerSpec("mini", threads=1))
+    assert all(outcome.error is None for outcome in outcomes), outcomes

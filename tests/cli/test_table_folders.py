@@ -1,0 +1,270 @@
+"""`score` for many tables: a folder in, a folder out; what failed, what is up to date, and what to type."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from makers.builds import files_below
+
+COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "answer")
+ROWS = "id,question,answer\n1,Q07,Ice floats.\n2,Q07,\n"
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "sub/b.csv"):
+        path = Path("in", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(ROWS)
+    return Path("in")
+
+
+def lines_of(out: str) -> list[str]:
+    """The lines but for the last two, which say what made the scores."""
+    *lines, suite, signature = out.splitlines()
+    assert (suite, signature.split(":")[0]) == ("suite: mini", "signature")
+    return lines
+
+
+def test_a_folder_is_scored_into_a_folder(call, tables):
+    code, out, err = call("score", tables, *COLUMNS, "-o", "out")
+    assert (code, err) == (0, "")
+    assert lines_of(out) == [
+        "2 rows scored: out/a.csv",
+        "2 rows scored: out/sub/b.csv",
+        "2 files scored (4 rows scored): out",
+    ]
+    assert {name for name in files_below(Path("out")) if not name.startswith("_")} == {"a.csv", "sub/b.csv"}
+
+
+def test_a_rerun_scores_only_what_is_missing(call, tables):
+    call("score", tables, *COLUMNS, "-o", "out")
+    Path("out/a.csv").unlink()
+    code, out, _ = call("score", tables, *COLUMNS, "-o", "out")
+    assert (code, lines_of(out)) == (
+        0,
+        ["2 rows scored: out/a.csv", "1 file scored (2 rows scored), 1 up to date: out"],
+    )
+    _, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--force")
+    assert lines_of(out)[-1] == "2 files scored (4 rows scored): out"
+
+
+def test_one_file_goes_into_a_folder_that_is_there_or_ends_with_a_slash(call, tables):
+    Path("there").mkdir()
+    for output in ("there", "new/"):
+        code, out, _ = call("score", "in/sub/b.csv", *COLUMNS, "-o", output)
+        assert (code, lines_of(out)[0]) == (0, f"2 rows scored: {output.rstrip('/')}/b.csv")
+    assert call("score", "in/sub/b.csv", *COLUMNS, "-o", "there")[1].startswith(
+        "0 files scored (0 rows scored), 1 up to date"
+    )
+
+
+def test_globs_and_several_files_are_scored_into_a_folder(call, tables):
+    code, _, _ = call("score", "in/*.csv", "in/sub/b.csv", *COLUMNS, "-o", "out")
+    assert (code, sorted(name for name in os.listdir("out"))) == (0, ["_pfgen_fast", "a.csv", "b.csv"])
+
+
+def test_a_filter_says_how_many_rows_passed(call, tables):
+    options = ("--columns", "average, helpfulness", "--filter", "average > 0")
+    code, out, _ = call("score", tables, *COLUMNS, *options, "-o", "out")
+    assert (code, lines_of(out)) == (
+        0,
+        [
+            "2 rows scored, 1 passed the filter, 1 did not: out/a.csv",
+            "2 rows scored, 1 passed the filter, 1 did not: out/sub/b.csv",
+            "2 files scored (4 rows scored, 2 passed the filter, 2 did not): out",
+        ],
+    )
+    [row] = csv.DictReader(Path("out/a.csv").read_text().splitlines())
+    assert list(row) == ["id", "question", "answer", "average", "helpfulness"]
+    code, out, _ = call("score", "in/a.csv", *COLUMNS, *options, "-o", "one.csv")
+    assert lines_of(out) == ["2 rows scored, 1 passed the filter, 1 did not: one.csv"]
+    assert Path("one.csv").read_bytes() == Path("out/a.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--filter", "speed > 1"), "filter 'speed > 1': no score 'speed'"),
+        (("--filter", "average"), "filter 'average': expected a comparison such as 'average >= 0.6'"),
+        (("--columns", "speed"), "columns: no score 'speed'"),
+        (("--columns", ""), "columns: no score ''"),
+    ],
+)
+def test_unknown_scores_are_refused_before_anything_is_written(call, tables, options, told):
+    code, out, err = call("score", tables, *COLUMNS, *options, "-o", "out")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {told}")
+    assert not Path("out").exists()
+
+
+def test_some_that_fail_are_told_and_end_with_code_3(call, tables):
+    Path("in/sub/b.csv").write_text(ROWS + "3,Q99,x\n")
+    code, out, err = call("score", tables, *COLUMNS, "-o", "out")
+    assert code == 3
+    assert err.startswith("error: in/sub/b.csv, line 4, column 'question': unknown question 'Q99'")
+    assert err.count("\n") == 1
+    assert lines_of(out)[-1] == "1 file scored (2 rows scored), 1 failed: out"
+    assert call("score", tables, *COLUMNS, "-o", "out", "--quiet")[:2] == (3, "")
+
+
+def test_outcomes_are_printed_as_json(call, tables):
+    Path("in/sub/b.csv").write_text("id\n")
+    call("score", "in/a.csv", *COLUMNS, "-o", "out/")
+    Path("in/c.csv").write_text(ROWS)
+    code, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--json")
+    outcomes = json.loads(out)
+    assert (code, [(one["input"], one["status"], one["rows"], one["rows_written"]) for one in outcomes]) == (
+        3,
+        [("in/a.csv", "current", 2, 2), ("in/c.csv", "scored", 2, 2), ("in/sub/b.csv", "failed", None, None)],
+    )
+    assert "no column 'question'" in outcomes[2]["error"]
+    assert outcomes[0]["output"] == "out/a.csv"
+    assert outcomes[0]["signature"].startswith("pfgen-fast:")
+    code, out, _ = call("score", "in/a.csv", *COLUMNS, "-o", "one.csv", "--json")
+    assert [(one["output"], one["status"], one["rows"]) for one in json.loads(out)] == [("one.csv", "scored", 2)]
+    code, out, err = call("score", "in/a.csv", *COLUMNS, "-o", "-", "--json")
+    assert (code, out, "--json prints to stdout" in err) == (2, "", True)
+
+
+def test_a_dry_run_only_says_what_would_be_done(call, tables):
+    call("score", "in/a.csv", *COLUMNS, "-o", "out/")
+    before = files_below(Path("out"))
+    code, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--dry-run")
+    assert (code, lines_of(out)) == (
+        0,
+        ["to be scored: in/sub/b.csv -> out/sub/b.csv", "1 file to be scored, 1 up to date: out"],
+    )
+    assert files_below(Path("out")) == before
+    code, out, _ = call("score", "in/a.csv", *COLUMNS, "-o", "one.csv", "--dry-run")
+    assert (code, out, Path("one.csv").exists()) == (0, "to be scored: in/a.csv -> one.csv\n", False)
+
+
+def test_foreign_tables_in_the_output_folder_are_refused(call, tables):
+    Path("out").mkdir()
+    Path("out/old.csv").write_text("x")
+    code, out, err = call("score", tables, *COLUMNS, "-o", "out")
+    assert (code, out, os.listdir("out")) == (2, "", ["old.csv"])
+    assert err == (
+        "error: out/old.csv: is not from pfgen-fast, and would be read together with the scores; move it, or give "
+        "another output folder\n"
+    )
+
+
+def test_what_is_no_table_is_passed_over(call, tables):
+    Path("in/README.md").write_text("")
+    code, _, err = call("score", tables, *COLUMNS, "-o", "out")
+    assert (code, err) == (0, "note: 1 file passed over, by the extension no table: such as in/README.md\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("in", "--in-place"), "--in-place replaces one table; several are scored into a folder: give --output FOLDER"),
+        (("in", "-o", "-"), "several tables are scored into a folder, not to stdout: give --output FOLDER"),
+        (("in", "-", "-o", "out"), "a table on stdin has no name that it could have in a folder"),
+        (("in", "-o", "in/a.csv"), "in/a.csv: is a file; several tables are scored into a folder"),
+        (("in", "-o", "out.csv"), "out.csv: is named like a file; several tables are scored into a folder, such as"),
+        (("in", "-o", "in"), "in: is the input folder itself"),
+        (("in", "-o", "in/out"), "in/out: lies in the input folder, in;"),
+        (("none", "-o", "out"), "none: no such file or folder"),
+    ],
+)
+def test_what_cannot_be_done_with_many_is_said(call, tables, arguments, told):
+    before = files_below(Path("."))
+    code, out, err = call("score", *COLUMNS, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {told}")
+    assert files_below(Path(".")) == before
+
+
+@pytest.mark.parametrize(
+    ("paths", "given", "expected"),
+    [
+        (["in"], [], "in -o in.scored/"),
+        (["in/*.csv"], [], "'in/*.csv' -o scored/"),
+        (["in", "in/a.csv"], ["-o", "out"], "in in/a.csv -o out"),
+        (
+            ["in"],
+            ["--filter", "average > 0", "--columns", "average"],
+            "--columns average --filter 'average > 0' in -o in.scored/",
+        ),
+    ],
+)
+def test_what_to_type_for_many_tables_can_be_typed(call, tables, paths, given, expected):
+    code, out, err = call("score", *paths, "--suite", "mini", *given)
+    assert (code, out) == (2, "")
+    message, _, command = err.partition("; to score it, type: ")
+    assert message == "error: in/a.csv: a table with the columns 'id', 'question', 'answer'"
+    assert command == f"pfgen-fast score --suite mini --question-column question --answer-column answer {expected}\n"
+    assert call(*shlex.split(command)[1:])[0] == 0
+
+
+def test_a_folder_of_runs_stays_one_of_runs(call, tables):
+    Path("in/trials.jsonl").write_text('{"question": "Q07", "answer": "Ice floats."}\n')
+    code, _, err = call("score", tables, "--suite", "mini")
+    assert "to score it, type" not in err
+    Path("empty").mkdir()
+    code, _, err = call("score", "empty")
+    assert (code, err.startswith("error: empty: no run here")) == (2, True)
+
+
+def test_names_of_strangers_are_told_in_one_line(call, tables):
+    Path("in/x\n\x1b[2J\u202e.csv").write_text("id\n")
+    code, out, err = call("score", tables, *COLUMNS, "-o", "out")
+    assert code == 3
+    assert err.count("\n") == 1
+    assert not {"\x1b", "\u202e"} & set(out + err)
+
+
+# Elsewhere.
+
+
+@pytest.fixture
+def memory():
+    fsspec = pytest.importorskip("fsspec")
+    files = fsspec.filesystem("memory")
+    files.store.clear()
+    files.pipe("/in/a.csv", ROWS.encode())
+    files.pipe("/in/sub/b.csv", ROWS.encode())
+    yield files
+    files.store.clear()
+    files.pseudo_dirs[:] = [""]
+
+
+def test_tables_come_from_and_go_elsewhere(call, tmp_path, monkeypatch, memory):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("score", "memory://in", *COLUMNS, "-o", "memory://out")
+    assert (code, err) == (0, "")
+    assert lines_of(out)[0] == "2 rows scored: memory://out/a.csv"
+    code, out, _ = call("score", "memory://in/a.csv", *COLUMNS, "-o", "memory://one.csv")
+    assert (code, lines_of(out)) == (0, ["2 rows scored: memory://one.csv"])
+    assert memory.cat("/one.csv") == memory.cat("/out/a.csv")
+    code, out, _ = call("score", "memory://in/a.csv", *COLUMNS, "-o", "here.csv")
+    assert (code, Path("here.csv").read_bytes()) == (0, memory.cat("/one.csv"))
+    code, out, _ = call("score", f"file://{tmp_path}/here.csv", *COLUMNS, "-o", "again/")
+    assert code == 3  # it has columns of scores already
+    assert [path.name for path in Path("again").iterdir()] == ["_pfgen_fast"]
+
+
+def test_what_to_type_for_a_table_elsewhere(call, tmp_path, monkeypatch, memory):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call("score", "memory://in", "--suite", "mini")
+    assert code == 2
+    assert err.startswith("error: memory://in/a.csv: a table with the columns 'id', 'question', 'answer'; to score it")
+    assert err.endswith("memory://in -o scored/\n")
+    assert "memory://in/a.csv -o a.scored.csv" in call("score", "memory://in/a.csv", "--suite", "mini")[2]
+
+
+def test_a_table_elsewhere_is_not_replaced(call, memory):
+    before = memory.cat("/in/a.csv")
+    for options in (("--in-place",), ("-o", "memory:///in/a.csv")):
+        code, _, err = call("score", "memory://in/a.csv", *COLUMNS, *options)
+        assert (code, err.count("\n")) == (2, 1)
+    assert memory.cat("/in/a.csv") == before

@@ -1,0 +1,290 @@
+"""Places elsewhere, by fsspec's `memory://`: the same as local ones, in one sentence where they fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+from pfgen_fast.tables import fetching as fetching_module
+from pfgen_fast.tables.fetching import Fetching
+from pfgen_fast.tables.folder_plans import plan_files
+from pfgen_fast.tables.folders import score_files
+from pfgen_fast.tables.places import check_name, place_of, shown_place, storage_of, without_passwords
+
+fsspec = pytest.importorskip("fsspec")
+
+TABLE = "".join(json.dumps({"id": row, "question": "Q07", "answer": "Ice floats."}) + "\n" for row in range(3)).encode()
+
+
+@pytest.fixture(scope="module")
+def spec() -> ScorerSpec:
+    return ScorerSpec("mini", threads=1)
+
+
+@pytest.fixture
+def memory() -> Iterator[object]:
+    """The storage behind `memory://`, empty."""
+    files = fsspec.filesystem("memory")
+
+    def clear() -> None:
+        files.store.clear()
+        files.pseudo_dirs[:] = [""]
+
+    clear()
+    yield files
+    clear()
+
+
+@pytest.fixture
+def some(memory):
+    """The same storage with some tables in /in."""
+    for name in ("a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"):
+        memory.pipe(f"/in/{name}", TABLE)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        ("s3://bucket/in/a@b.csv", "s3://bucket/in/a@b.csv"),
+        ("ftp://me:secret@host/in/a.csv", "ftp://host/in/a.csv"),
+        ("sftp://me@host/a.csv", "sftp://host/a.csv"),
+        ("https://token@host/a.csv?X-Amz-Signature=secret#x", "https://host/a.csv"),
+        ("abfs://container@account.dfs.core.windows.net/a.csv", "abfs://container@account.dfs.core.windows.net/a.csv"),
+        ("hf://datasets/user/set@main/a.parquet", "hf://datasets/user/set@main/a.parquet"),
+        ("in/me:secret@host/a.csv", "in/me:secret@host/a.csv"),
+    ],
+)
+def test_urls_are_shown_without_passwords(place, shown):
+    assert shown_place(place) == shown
+    assert without_passwords(f"cannot open {place}", place) == f"cannot open {shown}"
+
+
+def test_foreign_messages_lose_passwords_of_any_url():
+    assert without_passwords("at http://me:secret@proxy:3128/x\nfailed") == "at http://proxy:3128/x\\nfailed"
+
+
+def test_a_file_url_is_a_path(tmp_path):
+    assert place_of(f"file://{tmp_path}/a.csv") == f"{tmp_path}/a.csv"
+    assert place_of(Path("a.csv")) == "a.csv"
+
+
+@pytest.mark.parametrize("name", ["../x.csv", "a/../../x.csv", "/etc/x.csv", "a//x.csv", "./x.csv", "a/\0.csv", ""])
+def test_names_that_could_lead_out_of_a_folder_are_refused(name):
+    with pytest.raises(PfgenError, match="s3://b/x: no output can have its name"):
+        check_name(name, "s3://b/x")
+
+
+@pytest.mark.parametrize("key", ["/in/../../x.jsonl", "/in//etc/x.jsonl", "/in/day=1/../../x.jsonl"])
+def test_a_hostile_key_leaves_nothing_outside_of_the_output_folder(memory, tmp_path, spec, key):
+    memory.store[key] = memory.open("/other", "wb")
+    with pytest.raises(PfgenError, match="no output can have its name"):
+        score_files(["memory://in"], tmp_path / "deep" / "out", spec)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(("source", "target"), [("memory", "here"), ("here", "memory"), ("memory", "memory")])
+def test_folders_elsewhere_are_like_folders_here(some, tmp_path, spec, source, target):
+    if source == "here":
+        some.get("/in", str(tmp_path / "in"), recursive=True)
+    places = {"memory": "memory:/", "here": str(tmp_path)}
+    given, folder = (places[source] + "/in", places[target] + "/out")
+    outcomes = score_files([given], folder, spec)
+    assert [(one.status, one.task.name, one.n_rows) for one in outcomes] == [
+        ("scored", "a.jsonl", 3),
+        ("scored", "day=1/b.jsonl", 3),
+        ("scored", "day=2/c.jsonl", 3),
+    ]
+    storage = storage_of(folder)
+    assert [name for name, _ in storage.below(folder)] == ["a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl"]
+    [content] = storage.read_all([f"{folder}/day=1/b.jsonl"], 1 << 20)
+    assert len(content.splitlines()) == 3
+    assert "average" in json.loads(content.splitlines()[0])
+    assert [one.status for one in score_files([given], folder, spec)] == ["current"] * 3
+
+
+def test_a_changed_or_missing_file_elsewhere_is_scored_again(some, spec):
+    score_files(["memory://in"], "memory://out", spec)
+    some.pipe("/in/a.jsonl", TABLE + TABLE)
+    some.rm("/out/day=1/b.jsonl")
+    some.pipe("/out/day=2/c.jsonl", b"half")
+    assert [one.status for one in score_files(["memory://in"], "memory://out", spec)] == ["scored"] * 3
+    assert some.cat("/out/a.jsonl").count(b"\n") == 6
+
+
+def test_globs_elsewhere_match(some, spec):
+    assert [task.name for task in plan_files(["memory://in/day=*/*.jsonl"], "memory://out")] == ["b.jsonl", "c.jsonl"]
+    assert [task.source for task in plan_files(["memory://in/**/c*"], "out")] == ["memory://in/day=2/c.jsonl"]
+
+
+def test_hidden_names_elsewhere_are_passed_over(some):
+    for name in ("_log/x.jsonl", ".x.jsonl", "day=1/_SUCCESS"):
+        some.pipe(f"/in/{name}", TABLE)
+    assert len(plan_files(["memory://in"], "memory://out")) == 3
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("memory://in", "memory://in: is the input folder itself"),
+        ("memory:///in/", "is the input folder itself"),
+        ("memory://in/out", "memory://in/out: lies in the input folder, memory://in;"),
+    ],
+)
+def test_folders_elsewhere_do_not_lie_in_each_other(some, target, told):
+    with pytest.raises(PfgenError) as refused:
+        plan_files(["memory://in"], target)
+    assert told in str(refused.value)
+
+
+def test_foreign_files_elsewhere_are_refused(some, spec):
+    some.pipe("/out/old.jsonl", TABLE)
+    before = dict(some.store)
+    with pytest.raises(PfgenError, match=r"^memory://out/old\.jsonl: is not from pfgen-fast"):
+        score_files(["memory://in"], "memory://out", spec)
+    assert some.store == before
+
+
+def test_errors_name_the_url_and_not_the_file_that_was_fetched(some, spec):
+    some.pipe("/in/day=1/b.jsonl", TABLE + b'{"question": "Q99", "answer": ""}\n')
+    outcomes = score_files(["memory://in"], "memory://out", spec)
+    [error] = [one.error for one in outcomes if one.status == "failed"]
+    assert error is not None
+    assert error.startswith("memory://in/day=1/b.jsonl, line 4, column 'question': unknown question 'Q99'")
+    assert not some.exists("/out/day=1/b.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("memory://none", "memory://none: no such file or folder"),
+        ("nosuch://x/y", "nosuch://x/y: fsspec knows no scheme nosuch://"),
+        ("wandb://me:secret@x/y", "wandb://x/y: wandb:// needs another package: Install wandbfs to access wandb"),
+    ],
+)
+def test_a_place_that_cannot_be_opened_is_told_in_one_sentence(memory, source, told):
+    with pytest.raises(PfgenError) as refused:
+        plan_files([source], "out")
+    assert str(refused.value) == told
+
+
+def test_without_fsspec_its_extra_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
+    with pytest.raises(PfgenError, match=r"^s3:// needs fsspec, .*: pip install 'pfgen-fast\[remote\]'$"):
+        storage_of("s3://bucket/x")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PermissionError("Access Denied"), "memory://in/a.jsonl: cannot be read: permission denied (Access Denied)"),
+        (TimeoutError(), "memory://in/a.jsonl: cannot be read: TimeoutError"),
+        (RuntimeError("at http://me:secret@host\n"), "memory://in/a.jsonl: cannot be read: at http://host\\n"),
+    ],
+)
+def test_whatever_a_protocol_raises_is_one_sentence(some, spec, monkeypatch, error, told):
+    def fail(self, path, *rest, **options):
+        raise error
+
+    monkeypatch.setattr(type(some), "get_file", fail)
+    [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
+    assert (outcome.status, outcome.error) == ("failed", told)
+
+
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_scored(some, spec, monkeypatch):
+    def fail(self, *rest, **options):
+        raise PermissionError("Access Denied")
+
+    monkeypatch.setattr(type(some), "pipe_file", fail)
+    with pytest.raises(
+        PfgenError, match=r"^memory://out/_pfgen_fast/README\.txt: cannot be written: permission denied"
+    ):
+        score_files(["memory://in"], "memory://out", spec)
+
+
+def test_the_web_is_only_read(some):
+    for target in ("http://127.0.0.1:9/out", "https://me:secret@host/out"):
+        with pytest.raises(PfgenError, match=r"^https?://[\w.:]+/out: cannot be written: https?:// is only read$"):
+            plan_files(["memory://in"], target)
+
+
+def test_a_file_that_comes_short_is_not_scored(some, spec, monkeypatch):
+    def short(self, source, target, **options):
+        Path(target).write_bytes(TABLE[:-1])
+
+    monkeypatch.setattr(type(some), "get_file", short)
+    [outcome] = score_files(["memory://in/a.jsonl"], "memory://out", spec)
+    n = len(TABLE)
+    assert outcome.error == f"memory://in/a.jsonl: came with {n - 1} bytes, not {n}: it changes, or was cut off"
+
+
+# Fetching.
+
+
+def test_the_next_file_is_fetched_while_one_is_in_use(some, monkeypatch):
+    places = [f"memory://in/{name}" for name in ("a.jsonl", "day=1/b.jsonl", "day=2/c.jsonl")]
+    fetched = threading.Event()
+    get_file = type(some).get_file
+
+    def noticed(self, source, target, **options):
+        get_file(self, source, target, **options)
+        if source.endswith("b.jsonl"):
+            assert threading.current_thread() is not threading.main_thread()
+            fetched.set()
+
+    monkeypatch.setattr(type(some), "get_file", noticed)
+    with Fetching(places) as fetching:
+        first = fetching.get(0)
+        assert fetched.wait(60)
+        assert first.path.read_bytes() == TABLE
+        assert fetching.get(1).path.read_bytes() == TABLE
+        assert not first.path.exists()
+
+
+def test_no_thread_and_no_file_outlives_fetching(some, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetching_module.tempfile, "tempdir", str(tmp_path))
+    with Fetching(["memory://in/a.jsonl", "memory://in/day=1/b.jsonl"]) as fetching:
+        fetching.get(0)
+        assert len(os.listdir(tmp_path)) == 1
+    assert os.listdir(tmp_path) == []
+    assert not [thread for thread in threading.enumerate() if "fetching" in thread.name]
+
+
+def test_what_is_no_longer_wanted_is_not_fetched_to_its_end(some, monkeypatch):
+    begun = threading.Event()
+
+    def endless(self, source, target, callback, **options):
+        if source.endswith("a.jsonl"):
+            Path(target).write_bytes(TABLE)
+            return
+        begun.set()
+        while True:
+            callback.relative_update(1)
+
+    monkeypatch.setattr(type(some), "get_file", endless)
+    with Fetching(["memory://in/a.jsonl", "memory://in/day=1/b.jsonl"]) as fetching:
+        fetching.get(0)
+        assert begun.wait(60)
+
+
+def test_local_files_are_used_where_they_are_without_a_thread(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_text("q,a\n")
+    with Fetching(list(map(str, paths))) as fetching:
+        before = threading.active_count()
+        assert [fetching.get(number).path for number in (0, 1)] == paths
+        assert threading.active_count() == before
+    assert all(path.exists() for path in paths)
+
+
+def test_a_missing_file_is_named(memory, tmp_path):
+    for place in ("memory://in/none.csv", str(tmp_path / "none.csv")):
+        with Fetching([place]) as fetching, pytest.raises(TrialsError) as refused:
+            fetching.get(0)
+        assert str(refused.value) == f"{place}: no such file"
