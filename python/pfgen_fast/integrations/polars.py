@@ -1,0 +1,104 @@
+"""Scores as an expression of polars, for data frames, lazy frames and the streaming engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import TrialsError
+from ..files.optional import optional
+from ..scoring.scorer import Scorer
+from ..scoring.spec import ScorerSpec
+from ..tables.scored_columns import Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def score(
+    question: str | pl.Expr,
+    answer: str | pl.Expr,
+    spec: ScorerSpec | Scorer,
+    *,
+    column: str = "average",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+) -> pl.Expr:
+    """An expression with the scores of answers.
+
+    It works row by row, so that polars may filter before it and stream through it, and its type is known before it
+    runs. The columns of texts are read without a copy, whether they are strings, categories or enums.
+
+    Args:
+        question: The column with the id or exact text of each question, or an expression of it; for one question,
+            `pl.lit("Q07")`.
+        answer: The column with the answers, or an expression of it.
+        spec: How to make the scorer; each process makes it once. A `Scorer` is taken as it is.
+        column: The score, which becomes a column of floats of this name.
+        columns: Several scores instead, which become a struct named `scores`; `unnest("scores")` makes columns of it.
+            For all, `spec.columns`.
+        nulls: How to treat a missing answer: `"error"` raises an error that names its row, `"null"` gives it null
+            scores.
+
+    Raises:
+        PfgenError: There is no such score, or polars is not installed.
+        ValueError: `nulls` is invalid.
+
+    When it runs, polars raises `TrialsError` for a row that cannot be scored. The message counts rows from 1 in what
+    polars handed over at a time, which may be a part of the frame.
+
+    Example:
+        >>> import polars as pl
+        >>> spec = ScorerSpec("mini")
+        >>> df = pl.DataFrame({"question": ["Q07", "Q08"], "answer": ["Ice floats.", ""]})
+        >>> df.with_columns(score("question", "answer", spec))["average"].to_list()
+        [0.02259, 0.0]
+        >>> df.select(score("question", "answer", spec, columns=["fluency", "helpfulness"])).unnest("scores").columns
+        ['fluency', 'helpfulness']
+    """
+    pl = optional("polars", extra="polars", needed_for="score")
+    scored = ScoredColumns(
+        spec,
+        question_column=_name(question, "question"),
+        answer_column=_name(answer, "answer"),
+        columns=[column] if columns is None else columns,
+        nulls=nulls,
+        where=None,
+    )
+    fields = [pl.Field(name, pl.Float64) for name in scored.columns.scores]
+    return (
+        pl.struct(**{_QUESTION: question, _ANSWER: answer})  # makes literals as long as columns
+        .map_batches(
+            _ScoreSeries(scored, as_struct=columns is not None),
+            return_dtype=pl.Float64 if columns is None else pl.Struct(fields),
+            is_elementwise=True,
+        )
+        .alias("scores" if columns is not None else column)
+    )
+
+
+_QUESTION, _ANSWER = "question", "answer"
+
+
+def _name(column: str | pl.Expr, role: str) -> str:
+    """The name of a column in messages."""
+    if isinstance(column, str):
+        return column
+    return column.meta.output_name(raise_if_undetermined=False) or role
+
+
+class _ScoreSeries:
+    """Scores a series of pairs; a class, because polars pickles what a plan calls when it sends the plan."""
+
+    def __init__(self, scored: ScoredColumns, *, as_struct: bool) -> None:
+        self._scored, self._as_struct = scored, as_struct
+
+    def __call__(self, pairs: pl.Series) -> pl.Series:
+        pl = optional("polars", extra="polars", needed_for="score")
+        questions, answers = pairs.struct.field(_QUESTION), pairs.struct.field(_ANSWER)
+        for column, name in ((questions, self._scored.columns.question), (answers, self._scored.columns.answer)):
+            if column.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+                raise TrialsError(f"column {name!r}: expected texts, not {column.dtype}")
+        found = self._scored.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(pairs)}")
+        series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
+        return pl.DataFrame(series).to_struct(pairs.name) if self._as_struct else series[0].alias(pairs.name)

@@ -1,0 +1,214 @@
+"""The expression of polars: the scores of one process, in every context, engine and shape of a frame."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
+from makers.strategies import answers
+from pfgen_fast import PfgenError, Scorer, TrialsError
+from pfgen_fast.integrations.polars import score
+from pfgen_fast.tables.scored_columns import ScoredColumns
+
+PAGE = Path(__file__).parents[2] / "docs" / "engines_polars.md"
+FRAME = pl.DataFrame(rows(200))
+AVERAGE = score("question", "answer", SPEC)
+FAULTS = (TrialsError, pl.exceptions.ComputeError)  # old versions of polars put the sentence into an error of theirs
+
+KEYS = [key for question in SUITE for key in (question.question_id, question.question)]
+ANSWERS = answers(SUITE.questions[0].answers["A"]).map(lambda text: text.replace("\ud800", "?"))
+ROWS = st.lists(st.tuples(st.sampled_from(KEYS), st.none() | ANSWERS), max_size=12)
+KINDS = [pl.String, pl.Categorical, pl.Enum(KEYS)]
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> pl.DataFrame:
+    """Frames of several chunks, sliced, with missing answers and questions of all types that hold texts."""
+    schema = {"question": pl.String, "answer": pl.String}
+    parts = [pl.DataFrame(part, schema=schema, orient="row") for part in draw(st.lists(ROWS, min_size=1, max_size=3))]
+    frame = pl.concat(parts, rechunk=False)
+    frame = frame.slice(draw(st.integers(0, 3)), draw(st.none() | st.integers(0, 20)))
+    return frame.with_columns(pl.col("question").cast(draw(st.sampled_from(KINDS))))
+
+
+def evaluated(frame: pl.DataFrame, expression: pl.Expr, engine: str) -> pl.DataFrame:
+    if engine == "eager":
+        return frame.with_columns(expression)
+    return frame.lazy().with_columns(expression).collect(engine=engine)
+
+
+def test_every_frame_has_the_scores_of_one_process():
+    reached: Counter[str] = Counter()
+
+    @settings(max_examples=150)
+    @given(frames(), st.sampled_from(["eager", "in-memory", "streaming"]))
+    def check(frame, engine):
+        found = evaluated(frame, score("question", "answer", SPEC, columns=SPEC.columns, nulls="null"), engine)
+        scores = found["scores"].struct.unnest()
+        expected = expected_bits(frame["question"].cast(pl.String).to_list(), frame["answer"].to_list())
+        assert {name: bits(scores[name]) for name in scores.columns} == expected
+        assert not any(column.is_nan().any() for column in scores)
+        (average,) = evaluated(frame, score("question", "answer", SPEC, nulls="null"), engine).select("average")
+        assert bits(average) == expected["average"]
+        cases = {
+            engine: len(frame) > 0,
+            f"question {frame['question'].dtype.base_type()}": len(frame) > 0,
+            "no rows": frame.is_empty(),
+            "chunks": frame.n_chunks() > 1,
+            "some missing": 0 < frame["answer"].null_count() < len(frame),
+            "all missing": 0 < frame["answer"].null_count() == len(frame),
+            "scores": (scores["average"] > 0).any(),
+        }
+        reached.update(name for name, is_so in cases.items() if is_so)
+
+    check()
+    rarely = [name for name, n_frames in reached.items() if n_frames < 3]
+    assert (len(reached), rarely) == (11, [])
+
+
+def test_a_file_is_streamed_in_parts_and_has_the_scores_of_one_process(tmp_path, monkeypatch):
+    made = write_rows(tmp_path / "in.parquet", 600)
+    n_rows = []
+    score_part = ScoredColumns.score
+
+    def counting(self, questions, *rest):
+        n_rows.append(len(questions))
+        return score_part(self, questions, *rest)
+
+    monkeypatch.setattr(ScoredColumns, "score", counting)
+    lazy = pl.scan_parquet(tmp_path / "in.parquet")
+    lazy = lazy.with_columns(score("question", "answer", SPEC, columns=SPEC.columns)).unnest("scores")
+    lazy.sink_parquet(tmp_path / "out.parquet")
+    out = pl.read_parquet(tmp_path / "out.parquet")
+    assert len(n_rows) > 1
+    assert sum(n_rows) == 600
+    assert out["id"].to_list() == made["id"]
+    assert {name: bits(out[name]) for name in SPEC.columns} == expected_bits(made["question"], made["answer"])
+
+
+def test_the_schema_is_known_before_anything_is_scored(monkeypatch):
+    monkeypatch.setattr(ScoredColumns, "score", None)
+    lazy = FRAME.lazy().with_columns(AVERAGE, score("question", "answer", SPEC, columns=["fluency", "fluency_A"]))
+    schema = lazy.collect_schema()
+    assert schema["average"] == pl.Float64
+    assert schema["scores"] == pl.Struct({"fluency": pl.Float64, "fluency_A": pl.Float64})
+
+
+def test_a_filter_on_other_columns_comes_before_scoring():
+    frame = FRAME.with_columns(question=pl.when(pl.col("id") < 9).then("question").otherwise(pl.lit("Q99")))
+    assert len(frame.lazy().with_columns(AVERAGE).filter(pl.col("id") < 9).collect()) == 9
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_an_expression_goes_where_expressions_go(engine):
+    scored = FRAME.with_columns(AVERAGE)
+    lazy = FRAME.lazy()
+
+    def same(found: pl.LazyFrame, expected: pl.DataFrame) -> None:
+        assert found.collect(engine=engine).equals(expected)
+
+    same(lazy.filter(AVERAGE > 0.3), FRAME.filter(scored["average"] > 0.3))
+    same(lazy.sort(AVERAGE, "id"), scored.sort("average", "id").drop("average"))
+    best = scored.group_by("question").agg(pl.all().sort_by("average", "id").last()).sort("id")
+    same(lazy.group_by("question").agg(pl.all().sort_by(AVERAGE, "id").last(), AVERAGE.max()).sort("id"), best)
+    of_question = pl.col("average").rank().over("question")
+    same(lazy.with_columns(AVERAGE.rank().over("question")), scored.with_columns(of_question))
+    lists = scored.group_by("question").agg("answer", "average").filter(pl.col("question") == "Q07")
+    of_element = pl.col("answer").list.eval(score(pl.lit("Q07"), pl.element(), SPEC)).alias("average")
+    same(lists.lazy().with_columns(of_element), lists)
+
+
+def test_many_expressions_at_once_give_the_same():
+    found = FRAME.select(AVERAGE.alias(f"average {n}") for n in range(20))
+    assert {bits(column) for column in found} == {expected_bits(FRAME["question"], FRAME["answer"])["average"]}
+
+
+def test_frames_scored_in_several_threads_give_the_same():
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: bits(FRAME.lazy().select(AVERAGE).collect().to_series()), range(12)))
+    assert set(found) == {expected_bits(FRAME["question"], FRAME["answer"])["average"]}
+
+
+def test_one_question_or_one_answer_is_for_all_rows():
+    average = Scorer(SUITE).score("Q07", FRAME["answer"]).average
+    assert bits(FRAME.select(score(pl.lit("Q07"), "answer", SPEC))["average"]) == bits(average)
+    both = FRAME.with_columns(score(pl.lit("Q07"), pl.lit("Ice floats."), SPEC))
+    assert set(both["average"]) == {Scorer(SUITE).score_one("Q07", "Ice floats.")["average"]}
+    assert FRAME.clear().with_columns(score(pl.lit("Q07"), "answer", SPEC)).is_empty()
+
+
+def test_scores_have_names_of_their_own():
+    assert FRAME.with_columns(AVERAGE).columns == [*FRAME.columns, "average"]
+    assert FRAME.select(score("question", "answer", SPEC, column="fluency_A")).columns == ["fluency_A"]
+    assert FRAME.select(score("question", "answer", SPEC, columns=["fluency"])).unnest("scores").columns == ["fluency"]
+
+
+def test_a_plan_that_is_sent_is_small(scorer):
+    plan = FRAME[:1].lazy().with_columns(AVERAGE)
+    sent = plan.serialize()
+    assert len(sent) < 5000
+    assert pl.LazyFrame.deserialize(io.BytesIO(sent)).collect().equals(plan.collect())
+    expression = pickle.loads(pickle.dumps(score("question", "answer", scorer)))
+    assert FRAME.select(expression).equals(FRAME.select(AVERAGE))
+
+
+@pytest.mark.parametrize("engine", ["eager", "streaming"])
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"question": pl.lit("Q99")}, r"row 1 of \d+, column 'question': unknown question 'Q99' in suite mini"),
+        ({"question": pl.lit(None)}, r"row 1 of \d+, column 'question': a null; expected a text"),
+        ({"answer": pl.lit(None)}, r"row 1 of \d+, column 'answer': a null; expected a text"),
+        ({"answer": pl.lit(1)}, r"column 'answer': expected texts, not Int32"),
+        ({"question": pl.lit(b"Q07")}, r"column 'question': expected texts, not Binary"),
+        ({"answer": pl.struct("answer")}, r"column 'answer': expected texts, not Struct"),
+    ],
+)
+def test_what_cannot_be_scored_is_one_sentence(engine, changes, sentence):
+    with pytest.raises(FAULTS, match=rf"^(TrialsError: )?{sentence}"):
+        evaluated(FRAME[:5].with_columns(**changes), AVERAGE, engine)
+
+
+def test_the_row_is_counted_from_1_and_the_column_has_the_name_of_the_frame():
+    frame = pl.DataFrame({"q": ["Q07", "Q08", "Q09"], "a": ["x", "y", "z"]})
+    with pytest.raises(FAULTS, match="row 3 of 3, column 'q': unknown question 'Q09'"):
+        frame.select(score(pl.col("q").str.strip_chars(), "a", SPEC))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"column": "averge"}, "columns: no score 'averge'; there are fluency, "),
+        ({"columns": "average"}, "columns: expected a list of names, not the text 'average'"),
+        ({"columns": []}, "columns: expected at least one of "),
+    ],
+)
+def test_a_score_that_does_not_exist_is_told_before_anything_is_read(options, sentence):
+    with pytest.raises(PfgenError, match=sentence):
+        score("question", "answer", SPEC, **options)
+    with pytest.raises(ValueError, match="nulls"):
+        score("question", "answer", SPEC, nulls="zero")
+
+
+def test_without_polars_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(PfgenError, match=r"score needs polars, .*: pip install 'pfgen-fast\[polars\]'$"):
+        score("question", "answer", SPEC)
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = write_rows(tmp_path / "in.parquet", 300)
+    assert run_python_blocks(PAGE) == 1
+    good = pl.DataFrame(made).with_columns(AVERAGE).filter(pl.col("average") >= 0.6)
+    assert len(good) > 0
+    assert pl.read_parquet("good.parquet").equals(good)
