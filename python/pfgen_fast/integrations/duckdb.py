@@ -1,0 +1,81 @@
+"""Scores as a function of DuckDB's SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError
+from ..files.foreign_text import in_one_line
+from ..files.optional import optional
+from ..scoring.scorer import Scorer
+from ..scoring.spec import ScorerSpec
+from ..tables.arrow_columns import score_arrays
+from ..tables.scored_columns import Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    spec: ScorerSpec | Scorer,
+    *,
+    name: str = "pfgen_score",
+    column: str = "average",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+) -> None:
+    """Gives a connection the function `name(question, answer)`, which scores answers in SQL.
+
+    DuckDB calls it with up to 2,048 rows at a time, from several threads; all share one scorer. For large tables
+    `score_batches` is faster, see docs/engines_duckdb.md.
+
+    Args:
+        connection: The connection; its cursors have the function, too.
+        spec: How to make the scorer, best with `threads=1`, because DuckDB has threads of its own.
+        name: The name of the function, which must be new.
+        column: The score, a DOUBLE.
+        columns: Several scores instead, a STRUCT; `unnest(...)` makes columns of it. For all, `spec.columns`.
+        nulls: How to treat a missing answer: `"error"` ends the query with an error, `"null"` gives it null scores.
+
+    Raises:
+        PfgenError: There is no such score, the connection does not take the function, or duckdb or pyarrow is not
+            installed.
+        ValueError: `nulls` is invalid.
+
+    A row that cannot be scored ends the query with `duckdb.InvalidInputException`; the message counts rows from 1 in
+    what DuckDB handed over at a time.
+
+    Example:
+        >>> import duckdb
+        >>> connection = duckdb.connect()
+        >>> register(connection, ScorerSpec("mini", threads=1))
+        >>> connection.sql("SELECT pfgen_score('Q07', 'Ice floats.') AS average").fetchall()
+        [(0.02259,)]
+        >>> register(connection, ScorerSpec("mini", threads=1), name="pfgen_scores", columns=["fluency", "helpfulness"])
+        >>> connection.sql("SELECT unnest(pfgen_scores('Q07', 'Ice floats.'))").columns
+        ['fluency', 'helpfulness']
+    """
+    duckdb = optional("duckdb", extra="duckdb", needed_for="register")
+    pa = optional("pyarrow", extra="duckdb", needed_for="register")
+    scored = ScoredColumns(
+        spec,
+        question_column="question",
+        answer_column="answer",
+        columns=[column] if columns is None else columns,
+        nulls=nulls,
+        where=None,
+    )
+
+    def score(questions: Any, answers: Any) -> Any:
+        found = scored.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(answers)}")
+        arrays = score_arrays(found.scores)
+        return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
+
+    create: Any = connection.create_function  # its types name enums that moved between versions
+    try:
+        made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(scored.columns.scores, "DOUBLE"))
+        create(name, score, ["VARCHAR", "VARCHAR"], made, type="arrow", null_handling="special")
+    except duckdb.Error as error:
+        raise PfgenError(f"DuckDB takes no function {name!r}: {in_one_line(str(error), 300)}") from None

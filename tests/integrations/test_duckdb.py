@@ -1,0 +1,140 @@
+"""The function of DuckDB: the scores of one process, with any number of threads; errors show our sentence."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blocks, write_rows
+from pfgen_fast import PfgenError, Scorer
+from pfgen_fast.integrations.duckdb import register
+
+PAGE = Path(__file__).parents[2] / "docs" / "engines_duckdb.md"
+N_ROWS = 9000  # DuckDB hands over 2,048 rows at a time
+ROWS = rows(N_ROWS, nulls=True)
+EXPECTED = expected_bits(ROWS["question"], ROWS["answer"])
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection with the rows in a table `rows`, in several row groups."""
+    with duckdb.connect() as opened:
+        opened.execute("SET threads = 4")
+        opened.from_arrow(pa.table(ROWS)).create("rows")
+        yield opened
+
+
+def column(connection: duckdb.DuckDBPyConnection, expression: str) -> bytes:
+    found = connection.execute(f"SELECT {expression} FROM rows ORDER BY id").fetchall()
+    return bits([score for (score,) in found])
+
+
+def test_a_table_has_the_scores_of_one_process(connection):
+    register(connection, SPEC, nulls="null")
+    register(connection, SPEC, name="pfgen_scores", columns=SPEC.columns, nulls="null")
+    assert column(connection, "pfgen_score(question, answer)") == EXPECTED["average"]
+    found = connection.sql("SELECT id, unnest(pfgen_scores(question, answer)) FROM rows ORDER BY id")
+    assert found.columns == ["id", *SPEC.columns]
+    scores = list(zip(*found.fetchall(), strict=True))[1:]
+    assert dict(zip(SPEC.columns, map(bits, scores), strict=True)) == EXPECTED
+
+
+def test_a_file_that_is_read_and_written_in_threads_has_the_scores_of_one_process(connection, tmp_path):
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table(ROWS), source, row_group_size=2500)
+    register(connection, SPEC, nulls="null")
+    connection.execute("SET preserve_insertion_order = false")
+    query = f"SELECT *, pfgen_score(question, answer) AS average FROM '{source}'"
+    connection.execute(f"COPY ({query}) TO '{target}'")
+    out = pq.read_table(target).sort_by("id")
+    assert out["id"].to_pylist() == ROWS["id"]
+    assert bits(out["average"].to_pylist()) == EXPECTED["average"]
+
+
+def test_cursors_in_several_threads_share_one_scorer(connection):
+    register(connection, SPEC, nulls="null")
+    cursors = [connection.cursor() for _ in range(6)]
+    with ThreadPoolExecutor(6) as threads:
+        found = set(threads.map(lambda cursor: column(cursor, "pfgen_score(question, answer)"), cursors))
+    assert found == {EXPECTED["average"]}
+
+
+def test_rows_are_chosen_by_their_score(connection):
+    register(connection, SPEC, nulls="null")
+    query = "SELECT count(*) FROM rows WHERE pfgen_score(question, answer) >= 0.6"
+    expected = np.frombuffer(EXPECTED["average"]) >= 0.6
+    assert connection.execute(query).fetchall() == [(expected.sum(),)]
+    assert 0 < expected.sum() < N_ROWS
+
+
+def test_one_question_is_for_all_rows_and_other_types_become_texts(connection):
+    register(connection, SPEC, nulls="null")
+    of_one = Scorer(SUITE).score("Q07", ROWS["answer"], nulls="null").average
+    assert column(connection, "pfgen_score('Q07', answer)") == bits(of_one)
+    keys = ", ".join("'" + key.replace("'", "''") + "'" for key in sorted(set(ROWS["question"])))
+    connection.execute(f"ALTER TABLE rows ALTER question TYPE ENUM ({keys})")
+    assert column(connection, "pfgen_score(question, answer)") == EXPECTED["average"]
+
+
+def test_a_missing_answer_is_an_error_or_has_no_score(connection):
+    register(connection, SPEC)
+    register(connection, SPEC, name="or_null", nulls="null")
+    register(connection, SPEC, name="scores_or_null", columns=["average"], nulls="null")
+    with pytest.raises(duckdb.InvalidInputException, match="row 1 of 1, column 'answer': a null; expected a text"):
+        connection.execute("SELECT pfgen_score('Q07', NULL)")
+    assert connection.execute("SELECT or_null('Q07', NULL)").fetchone() == (None,)
+    assert connection.execute("SELECT scores_or_null('Q07', NULL)").fetchone() == ({"average": None},)
+
+
+def test_a_row_that_cannot_be_scored_ends_the_query_with_our_sentence(connection):
+    register(connection, SPEC, nulls="null")
+    unknown = "CASE WHEN id = 5000 THEN 'Q99' ELSE question END"
+    with pytest.raises(
+        duckdb.InvalidInputException, match=r"row \d+ of \d+, column 'question': unknown question 'Q99' in suite mini"
+    ):
+        connection.execute(f"SELECT pfgen_score({unknown}, answer) FROM rows").fetchall()
+    with pytest.raises(duckdb.InvalidInputException, match="column 'question': a null; expected a text"):
+        connection.execute("SELECT pfgen_score(NULL, answer) FROM rows").fetchall()
+    with pytest.raises(duckdb.BinderException, match=r"'pfgen_score\(VARCHAR, BIGINT\)'"):
+        connection.execute("SELECT pfgen_score(question, id) FROM rows")
+    assert column(connection, "pfgen_score(question, answer)") == EXPECTED["average"]
+
+
+def test_a_function_that_cannot_be_registered_is_one_sentence(connection):
+    register(connection, SPEC)
+    with pytest.raises(PfgenError, match=r"^DuckDB takes no function 'pfgen_score': .*already created.*$"):
+        register(connection, SPEC)
+    connection.remove_function("pfgen_score")
+    register(connection, SPEC)
+    with pytest.raises(PfgenError, match="columns: no score 'averge'; there are fluency, "):
+        register(connection, SPEC, name="other", column="averge")
+    with pytest.raises(ValueError, match="nulls"):
+        register(connection, SPEC, name="other", nulls="zero")
+    connection.close()
+    with pytest.raises(PfgenError, match=r"^DuckDB takes no function 'other': .*closed.*$"):
+        register(connection, SPEC, name="other")
+
+
+@pytest.mark.parametrize("package", ["duckdb", "pyarrow"])
+def test_without_a_package_the_error_names_the_extra(monkeypatch, connection, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(PfgenError, match=rf"register needs {package}, .*: pip install 'pfgen-fast\[duckdb\]'$"):
+        register(connection, SPEC)
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    made = write_rows(tmp_path / "in.parquet", 300)
+    average = Scorer(SUITE).score(made["question"], made["answer"]).average
+    assert run_python_blocks(PAGE) == 2
+    good = pq.read_table("good.parquet")
+    assert good["id"].to_pylist() == np.flatnonzero(average >= 0.6).tolist()
+    assert bits(good["average"].to_pylist()) == bits(average[average >= 0.6])
+    assert "average" in capsys.readouterr().out
