@@ -1,14 +1,14 @@
-"""Scores in Spark: the rows of a single process, bit for bit; columns, faults, lost workers, and folders written again."""
+"""Scores in Spark: the rows of a single process, bit for bit; columns, faults, lost workers, folders written again."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import signal
+import socket
 import sys
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +27,14 @@ SPEC = ScorerSpec("mini")
 WORDS = ["ice", "floats", "water", "is", "less", "dense", "than", "because", "the", "lattice", "open", ""]
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    """A session on the loopback with two cores, in which a task is tried four times."""
+    """A session on the loopback with two cores, in which a task is tried four times; it serves Spark Connect too."""
     home = java_home()
     if home is None:
         (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(MISSING)
@@ -50,6 +55,9 @@ def spark(tmp_path_factory):
             .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
             .config("spark.sql.catalogImplementation", "in-memory")
             .config("spark.sql.session.timeZone", "Asia/Tokyo")
+            .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
+            .config("spark.connect.grpc.binding.address", "127.0.0.1")
+            .config("spark.connect.grpc.binding.port", str(free_port()))
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
@@ -136,8 +144,9 @@ def test_only_rows_that_pass_stay(spark):
 
 
 SCHEMA = """
-    id long not null, question string not null, answer string, flag boolean, small tinyint, real float, sum decimal(38,9),
-    day date, moment timestamp, clock timestamp_ntz, span interval day to second, bytes binary, list array<int>,
+    id long not null, question string not null, answer string, flag boolean, small tinyint, real float,
+    sum decimal(38,9), day date, moment timestamp, clock timestamp_ntz, span interval day to second,
+    bytes binary, list array<int>,
     pair struct<left: string, right: array<double>>, map map<string, struct<n: int>>, none void
 """
 
@@ -225,7 +234,7 @@ def test_a_row_that_cannot_be_scored_is_named_by_its_partition_and_place(spark, 
 
 def test_a_node_without_the_suite_says_so(spark, make_suite):
     folder = make_suite({})
-    frame = spark.createDataFrame([("Q01", "Ice.")], "question string, answer string")
+    frame = spark.createDataFrame([("Q01", "Ice.")], "question string, answer string").coalesce(1)
     scored = score(frame, ScorerSpec(folder))
     shutil.rmtree(folder)
     with pytest.raises(pyspark.errors.PythonException) as raised:
@@ -238,7 +247,9 @@ def test_a_suite_that_was_built_in_memory_is_sent(spark):
     part = SPEC.suite.only(["Q07", "Q08"])
     rows = [(1, "Q07", "Ice floats on water."), (2, "Q08", "Because.")]
     found = as_columns(score(frame_of(spark, rows), ScorerSpec(part), columns=["average"]))
-    assert bits(found["average"]) == bits(Scorer(part).score([row[1] for row in rows], [row[2] for row in rows]).average)
+    assert bits(found["average"]) == bits(
+        Scorer(part).score([row[1] for row in rows], [row[2] for row in rows]).average
+    )
 
 
 def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
@@ -256,7 +267,9 @@ def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
     frame = spark.createDataFrame([], "question string, answer string")
     for spec in (SPEC, ScorerSpec("mini", threads=3)):
         score(Frame(), spec)
-    sent = [next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, ScorerSpec)) for of in seen]
+    sent = [
+        next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, ScorerSpec)) for of in seen
+    ]
     assert [spec.threads for spec in sent] == [1, 3]
 
 
@@ -333,3 +346,22 @@ def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_p
     found = as_columns(spark.read.parquet(str(tmp_path / "out")))
     assert found["id"] == list(range(60))
     assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+
+
+def test_a_frame_of_spark_connect_is_scored_like_any_other(spark):
+    if "PFGEN_ENGINES_REQUIRED" not in os.environ:
+        pytest.importorskip("grpc_status")
+    from pyspark.sql.connect.session import SparkSession
+
+    rows = answers_to(50)
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    remote = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    try:
+        found = as_columns(score(frame_of(remote, rows), SPEC, columns=["average"]))
+        assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+        with pytest.raises(TrialsError, match=r"^the frame: no column 'text'; there are 'id', 'question', 'answer'$"):
+            score(frame_of(remote, rows), SPEC, answer_column="text")
+        with pytest.raises(pyspark.errors.PythonException, match=r"TrialsError: partition \d on .*: row 1, column 'qu"):
+            score(frame_of(remote, [(1, "Q77", "Ice.")]), SPEC).collect()
+    finally:
+        remote.stop()

@@ -56,8 +56,8 @@ def score(
         PfgenError: There is no such score in `columns` or `where`, or pyspark is not installed.
         ValueError: `nulls` is invalid.
 
-    A row that cannot be scored fails the job with Spark's `PythonException`, the last line of which is our error; it
-    names the partition (as `spark_partition_id()` does), the host, and the row of the partition, from 1.
+    A row that cannot be scored fails the job with Spark's `PythonException`, at whose end our error is; it names the
+    partition (its `spark_partition_id()`), the host, and the row of the partition, from 1.
 
     Example:
         ::
@@ -107,8 +107,8 @@ def _checked_scores(frame: DataFrame, scored: ScoredColumns, types: Any) -> tupl
         for score in scored.columns.scores:
             if score.lower() in there:
                 raise TrialsError(
-                    f"the frame: there is already a column {there[score.lower()]!r}, to Spark the same as {score!r}, the "
-                    "name of a score; rename or drop it"
+                    f"the frame: there is already a column {there[score.lower()]!r}, to Spark the same as {score!r}, "
+                    "the name of a score; rename or drop it"
                 )
     return scored.columns.scores
 
@@ -120,7 +120,7 @@ def _for_one_core(spec: ScorerSpec) -> ScorerSpec:
 
 
 def _with_plain_names(frame: DataFrame) -> DataFrame:
-    """The frame for `mapInArrow`, which reads names of columns as expressions, where dots and backticks have a meaning."""
+    """The frame for `mapInArrow`, which reads its columns' names as expressions: dots and backticks mean something."""
     if not any(mark in name for name in frame.columns for mark in ".`"):
         return frame
     return frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
