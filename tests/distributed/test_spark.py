@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
+from makers.documented import documented_example
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
@@ -346,6 +348,25 @@ def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_p
     found = as_columns(spark.read.parquet(str(tmp_path / "out")))
     assert found["id"] == list(range(60))
     assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+
+
+def test_the_documented_example_runs(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(documented_example("import spark as pfgen_spark"), {})
+    [row] = spark.read.parquet(str(tmp_path / "scored")).collect()
+    expected = Scorer("mini").score(["Q07"], ["Ice floats on water."]).average
+    assert row[:2] == ("Q07", "Ice floats on water.")
+    assert bits([row["average"]]) == expected.tobytes()
+
+
+def test_the_row_of_a_message_can_be_looked_up_by_its_partition(spark):
+    rows = [(i, "Q77" if i == 70 else "Q07", "Ice.") for i in range(100)]
+    frame = spark.createDataFrame(rows, "id long, question string, answer string").repartition(3, "id")
+    with pytest.raises(pyspark.errors.PythonException) as raised:
+        score(frame, SPEC).collect()
+    place = re.search(r"partition (\d+) on .*: row (\d+), column 'question'", last_line(raised))
+    in_partition = frame.where(pyspark.sql.functions.spark_partition_id() == int(place[1]))
+    assert in_partition.limit(int(place[2])).tail(1)[0]["id"] == 70
 
 
 def test_a_frame_of_spark_connect_is_scored_like_any_other(spark):
