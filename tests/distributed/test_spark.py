@@ -328,7 +328,10 @@ def test_a_job_that_fails_marks_no_folder_as_finished_and_can_be_run_again(spark
     with pytest.raises(pyspark.errors.PythonException, match="unknown question"):
         faulty.write.mode("overwrite").parquet(str(folder))
     assert not (folder / "_SUCCESS").exists()
-    score(frame_of(spark, rows), SPEC, columns=["average"]).write.mode("overwrite").parquet(str(folder))
+    scored = score(frame_of(spark, rows), SPEC, columns=["average"])
+    with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
+        scored.write.mode("errorifexists").parquet(str(folder))
+    scored.write.mode("overwrite").parquet(str(folder))
     assert (folder / "_SUCCESS").exists()
     assert as_columns(spark.read.parquet(str(folder)))["id"] == list(range(100))
 
