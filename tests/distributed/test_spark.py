@@ -353,6 +353,12 @@ def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_p
     assert bits(found["average"]) == bits(expected_scores(rows)["average"])
 
 
+def test_without_pyspark_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql.types", None)
+    with pytest.raises(PfgenError, match=r"Spark needs pyspark.*: pip install 'pfgen-fast\[spark\]'$"):
+        score(None, SPEC)
+
+
 def test_the_documented_example_runs(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     exec(documented_example("import spark as pfgen_spark"), {})
