@@ -1,0 +1,145 @@
+"""Scores in Spark: a frame with columns of scores, made by `mapInArrow` in Spark's own Python workers.
+
+What is sent is the spec, so each worker process makes the scorer once; the rows go through `score_batches`.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError, TrialsError
+from ..files.optional import optional
+from ..scoring.spec import ScorerSpec
+from ..tables.batches import score_batches
+from ..tables.scored_columns import Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+
+def score(
+    frame: DataFrame,
+    spec: ScorerSpec,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+) -> DataFrame:
+    """The rows of a frame with columns of scores (double); like all of Spark, computed when the result is asked for.
+
+    Columns are checked at once, rows when they are computed. The scores are those of `Scorer`, bit for bit, and Spark
+    scores again what a lost worker had, so no row is missing or there twice.
+
+    Every node needs this package, and the suite at the same path, unless the suite is packaged or was built in memory.
+    A worker scores with one thread, because Spark runs one for each core; `spec` may say otherwise.
+
+    Args:
+        frame: The rows: a frame of Spark or of Spark Connect, of files or of a stream.
+        spec: How to make the scorer; each worker process makes it once.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
+        nulls: How to treat a missing answer: `"error"` fails the job with an error that names its row, `"null"` gives
+            it null scores.
+        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`. A column need not be appended for it.
+
+    Returns:
+        A frame with the columns of `frame`, their metadata and nullability, and the columns of scores.
+
+    Raises:
+        TrialsError: A column is missing, holds no texts, or has the name of a score.
+        PfgenError: There is no such score in `columns` or `where`, or pyspark is not installed.
+        ValueError: `nulls` is invalid.
+
+    A row that cannot be scored fails the job with Spark's `PythonException`, at whose end our error is; it names the
+    partition (its `spark_partition_id()`), the host, and the row of the partition, from 1.
+
+    Example:
+        ::
+
+            from pfgen_fast import ScorerSpec
+            from pfgen_fast.distributed import spark as pfgen_spark
+            from pyspark.sql import SparkSession
+
+            session = SparkSession.builder.getOrCreate()
+            answers = session.createDataFrame([("Q07", "Ice floats.")], ["question", "answer"])
+            scored = pfgen_spark.score(answers, ScorerSpec("mini"), columns=["average"])
+            scored.write.mode("overwrite").parquet("scored")
+    """
+    types = optional("pyspark.sql.types", extra="spark", needed_for="Spark")
+    options: dict[str, Any] = {
+        "question_column": question_column,
+        "answer_column": answer_column,
+        "columns": columns if columns is None or isinstance(columns, str) else list(columns),
+        "nulls": nulls,
+        "where": where,
+    }
+    scores = _checked_scores(frame, ScoredColumns(spec, **options), types)
+    schema = types.StructType(
+        [*frame.schema.fields, *(types.StructField(name, types.DoubleType(), nullable=True) for name in scores)]
+    )
+    names, sent = frame.columns, _for_one_core(spec)
+
+    def scored_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _scored_partition(batches, names, sent, options)
+
+    return _with_plain_names(frame).mapInArrow(scored_partition, schema)
+
+
+def _checked_scores(frame: DataFrame, scored: ScoredColumns, types: Any) -> tuple[str, ...]:
+    """The columns of scores to append, when the frame has the columns that they need and none that they would double.
+
+    Raises:
+        TrialsError: It has not.
+    """
+    scored.columns.check(frame.columns, "the frame")
+    for name in (scored.columns.question, scored.columns.answer):
+        kind = frame.schema[name].dataType
+        if not isinstance(kind, types.StringType | types.NullType):
+            raise TrialsError(f"the frame: column {name!r}: expected texts, not {kind.simpleString()}")
+    if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
+        there = {name.lower(): name for name in frame.columns}
+        for score in scored.columns.scores:
+            if score.lower() in there:
+                raise TrialsError(
+                    f"the frame: there is already a column {there[score.lower()]!r}, to Spark the same as {score!r}, "
+                    "the name of a score; rename or drop it"
+                )
+    return scored.columns.scores
+
+
+def _for_one_core(spec: ScorerSpec) -> ScorerSpec:
+    if spec.threads is not None:
+        return spec
+    return ScorerSpec(spec.suite, profile=spec.profile, float_sum=spec.float_sum, index=spec.index, threads=1)
+
+
+def _with_plain_names(frame: DataFrame) -> DataFrame:
+    """The frame for `mapInArrow`, which reads its columns' names as expressions: dots and backticks mean something."""
+    if not any(mark in name for name in frame.columns for mark in ".`"):
+        return frame
+    return frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
+
+
+def _scored_partition(
+    batches: Iterator[pa.RecordBatch], names: list[str], spec: ScorerSpec, options: dict[str, Any]
+) -> Iterator[pa.RecordBatch]:
+    """What a worker does with a partition; its errors say where that is."""
+    try:
+        yield from score_batches((_named(batch, names) for batch in batches), spec, **options)
+    except PfgenError as error:
+        task = optional("pyspark", extra="spark", needed_for="Spark").TaskContext.get()
+        raise type(error)(f"partition {task.partitionId()} on {socket.gethostname()}: {error}") from None
+
+
+def _named(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
+    if batch.schema.names == names:
+        return batch
+    pa = optional("pyarrow", extra="spark", needed_for="Spark")
+    fields = [field.with_name(name) for field, name in zip(batch.schema, names, strict=True)]
+    return pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))

@@ -1,0 +1,82 @@
+"""Dask: the documented examples, with the rows of a single process, bit for bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from makers.documented import documented_example
+from pfgen_fast import Scorer, TrialsError
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),
+]
+
+ANSWERS = ["Ice floats on water.", "", "Because it is less dense than water.", "The lattice is open.", "Nobody knows."]
+
+
+@pytest.fixture
+def table(mini):
+    n_rows = 500
+    questions = [question.question_id for question in mini.questions]
+    return pa.table(
+        {
+            "id": range(n_rows),
+            "question": [questions[i % len(questions)] for i in range(n_rows)],
+            "answer": [ANSWERS[i % len(ANSWERS)] for i in range(n_rows)],
+            "note": [f"n{i}" if i % 3 else None for i in range(n_rows)],
+        }
+    )
+
+
+def test_the_documented_frame_has_the_rows_of_a_single_process(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(table, "answers.parquet", row_group_size=70)
+    with dask.config.set(scheduler="threads", num_workers=2):
+        exec(documented_example("import dask.dataframe"), {})
+    found = pq.read_table("scored").sort_by("id")
+    expected = Scorer("mini").score(table["question"], table["answer"])
+    passing = expected.average >= 0.1
+    assert 0 < passing.sum() < len(table)
+    assert found["id"].to_pylist() == np.flatnonzero(passing).tolist()
+    assert found["note"].to_pylist() == table["note"].filter(pa.array(passing)).to_pylist()
+    for name in ("average", "fluency"):
+        assert found[name].to_numpy().tobytes() == expected[name][passing].tobytes()
+
+
+def test_the_documented_tasks_for_files_have_the_rows_of_a_single_process(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("answers", "scored"):
+        (tmp_path / folder).mkdir()
+    for begin in range(0, 500, 100):
+        pq.write_table(table.slice(begin, 100), f"answers/{begin:03}.parquet")
+    with dask.config.set(scheduler="threads", num_workers=2):
+        exec(documented_example("dask.delayed"), {})
+    found = pq.read_table("scored").sort_by("id")
+    expected = Scorer("mini").score(table["question"], table["answer"])
+    assert found.select(table.column_names).equals(table)
+    assert found.column_names[len(table.column_names) :] == list(expected.columns[1:])
+    assert all(found[name].to_numpy().tobytes() == expected[name].tobytes() for name in expected.columns[1:])
+
+
+def test_processes_score_as_threads_do(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(table, "answers.parquet", row_group_size=250)
+    names: dict[str, object] = {}
+    with dask.config.set(scheduler="processes", num_workers=2):
+        exec(documented_example("import dask.dataframe"), names)
+        found = names["result"].compute().sort_values("id")
+    expected = Scorer("mini").score(table["question"], table["answer"])
+    assert found["average"].to_numpy().tobytes() == expected.average.tobytes()
+
+
+def test_a_row_that_cannot_be_scored_is_named(table, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wrong = table.set_column(1, "question", pa.array(["Q77", *table["question"].to_pylist()[1:]]))
+    pq.write_table(wrong, "answers.parquet")
+    with dask.config.set(scheduler="threads", num_workers=2), pytest.raises(TrialsError, match=r"questions\[0\]: unkn"):
+        exec(documented_example("import dask.dataframe"), {})

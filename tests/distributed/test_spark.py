@@ -1,0 +1,397 @@
+"""Scores in Spark: the rows of a single process, bit for bit; columns, faults, lost workers, folders written again."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sys
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from makers.documented import documented_example
+from makers.java import MISSING, java_home
+from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
+from pfgen_fast.distributed.spark import score
+
+pyspark = pytest.importorskip("pyspark")
+pytestmark = [
+    pytest.mark.engines,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+SPEC = ScorerSpec("mini")
+WORDS = ["ice", "floats", "water", "is", "less", "dense", "than", "because", "the", "lattice", "open", ""]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """A session on the loopback with two cores, in which a task is tried four times; it serves Spark Connect too."""
+    home = java_home()
+    if home is None:
+        (pytest.fail if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.skip)(MISSING)
+    folder = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(home))
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        from pyspark.sql import SparkSession
+
+        session = (
+            SparkSession.builder.master("local[2,4]")
+            .config("spark.driver.bindAddress", "127.0.0.1")
+            .config("spark.driver.host", "127.0.0.1")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.local.dir", str(folder / "local"))
+            .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+            .config("spark.sql.catalogImplementation", "in-memory")
+            .config("spark.sql.session.timeZone", "Asia/Tokyo")
+            .config("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
+            .config("spark.connect.grpc.binding.address", "127.0.0.1")
+            .config("spark.connect.grpc.binding.port", str(free_port()))
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+def answers_to(n_rows, seed=0):
+    """Rows (id, question, answer)."""
+    random = np.random.default_rng(seed)
+    questions = [question.question_id for question in SPEC.suite.questions]
+    return [
+        (i, questions[random.integers(len(questions))], " ".join(random.choice(WORDS, random.integers(12))))
+        for i in range(n_rows)
+    ]
+
+
+def frame_of(spark, rows, n_partitions=3):
+    return spark.createDataFrame(rows, "id long, question string, answer string").repartition(n_partitions)
+
+
+def as_columns(frame):
+    """The columns of a computed frame, with its rows ordered by id."""
+    table = frame.toArrow().sort_by("id")
+    return {name: table[name].to_pylist() for name in table.column_names}
+
+
+def bits(values):
+    return np.array(values, np.float64).tobytes()
+
+
+def expected_scores(rows, **options):
+    table = Scorer("mini").score([row[1] for row in rows], [row[2] for row in rows], **options)
+    return {name: table[name] for name in table.columns[1:]}
+
+
+def test_rows_are_those_of_a_single_process_bit_for_bit(spark):
+    rows = answers_to(3000)
+    found = as_columns(score(frame_of(spark, rows, n_partitions=5), SPEC))
+    expected = expected_scores(rows)
+    assert list(found) == ["id", "question", "answer", *expected]
+    assert list(zip(found["id"], found["question"], found["answer"], strict=True)) == rows
+    assert all(bits(found[name]) == bits(values) for name, values in expected.items())
+
+
+def test_small_batches_of_arrow_change_nothing(spark):
+    rows = answers_to(500)
+    frame = score(frame_of(spark, rows), SPEC, columns=["average"])
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    spark.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+    try:
+        found = as_columns(frame)
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+        spark.conf.unset("spark.sql.execution.arrow.useLargeVarTypes")
+    assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+
+
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_empty_partitions_have_no_rows_and_all_columns(spark, n_rows):
+    frame = score(frame_of(spark, answers_to(n_rows), n_partitions=4), SPEC, columns=["fluency", "average"])
+    assert frame.columns == ["id", "question", "answer", "fluency", "average"]
+    assert frame.count() == n_rows
+
+
+def test_a_missing_answer_has_null_scores_if_asked_for(spark):
+    rows = [(1, "Q07", "Ice floats on water."), (2, "Q07", None), (3, "Q08", "")]
+    found = as_columns(score(frame_of(spark, rows), SPEC, nulls="null", columns=["average"]))
+    [first, none, last] = found["average"]
+    expected = expected_scores(rows, nulls="null")["average"]
+    assert none is None
+    assert bits([first, last]) == bits(expected[[0, 2]])
+
+
+def test_only_rows_that_pass_stay(spark):
+    rows = answers_to(400)
+    expected = expected_scores(rows)
+    least = float(np.median(expected["average"]))
+    found = as_columns(score(frame_of(spark, rows), SPEC, columns=["fluency"], where=f"average > {least!r}"))
+    passing = expected["average"] > least
+    assert 0 < passing.sum() < len(rows)
+    assert found["id"] == np.flatnonzero(passing).tolist()
+    assert bits(found["fluency"]) == bits(expected["fluency"][passing])
+
+
+SCHEMA = """
+    id long not null, question string not null, answer string, flag boolean, small tinyint, real float,
+    sum decimal(38,9), day date, moment timestamp, clock timestamp_ntz, span interval day to second,
+    bytes binary, list array<int>,
+    pair struct<left: string, right: array<double>>, map map<string, struct<n: int>>, none void
+"""
+
+
+def test_columns_of_other_types_come_out_as_they_came_in(spark):
+    moment = datetime(1950, 3, 1, 12, 30, 15, 123456, tzinfo=timezone.utc)
+    full = (
+        *(True, -128, 0.1, Decimal("12345678901234567890123456789.123456789"), date(1, 1, 1), moment),
+        *(datetime(9999, 12, 31, 23, 59, 59, 999999), timedelta(days=-3, microseconds=7), bytearray(b"\0\xff")),
+        *([1, None], ("l", [0.1, None]), {"k": (None,), "": (2,)}, None),
+    )
+    rows = [(1, "Q07", "Ice floats.", *full), (2, "Q08", "", *[None] * len(full))]
+    frame = spark.createDataFrame(rows, SCHEMA).repartition(2)
+    scored = score(frame, SPEC, columns=["average"])
+    assert scored.drop("average").schema == frame.schema
+    assert scored.drop("average").orderBy("id").collect() == frame.orderBy("id").collect()
+    assert bits(as_columns(scored)["average"]) == bits(expected_scores(rows)["average"])
+
+
+def test_fields_keep_their_metadata_and_whether_they_may_be_null(spark):
+    types = pyspark.sql.types
+    schema = types.StructType(
+        [
+            types.StructField("question", types.StringType(), nullable=False, metadata={"comment": "an id"}),
+            types.StructField("answer", types.StringType(), nullable=True),
+            types.StructField("list", types.ArrayType(types.LongType(), containsNull=False), nullable=False),
+        ]
+    )
+    scored = score(spark.createDataFrame([("Q07", "Ice.", [1])], schema), SPEC, columns=["average"])
+    assert scored.schema.fields[:3] == schema.fields
+    assert scored.schema.fields[3] == types.StructField("average", types.DoubleType(), nullable=True)
+    assert scored.first()["list"] == [1]
+
+
+def test_names_with_dots_backticks_and_spaces_are_names_like_others(spark):
+    frame = spark.createDataFrame([(1, "Q07", "Ice floats.")], "id long, `the.question` string, `an ``answer` string")
+    scored = score(frame, SPEC, question_column="the.question", answer_column="an `answer", columns=["average"])
+    assert scored.columns == [*frame.columns, "average"]
+    assert tuple(scored.first())[:3] == (1, "Q07", "Ice floats.")
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "message"),
+    [
+        ("q string, answer string", {}, r"^the frame: no column 'question'; there are 'q', 'answer'$"),
+        ("question string", {}, r"^the frame: no column 'answer'; there are 'question'$"),
+        ("question string, answer array<int>", {}, r"^the frame: column 'answer': expected texts, not array<int>$"),
+        ("question long, answer string", {}, r"^the frame: column 'question': expected texts, not bigint$"),
+        ("question string, answer string, average int", {}, r"^the frame: there is already a column 'average', the na"),
+        ("question string, answer string, Average int", {}, r"'Average', to Spark the same as 'average', the name of"),
+        ("question string, answer string", {"columns": ["mean"]}, r"^columns: no score 'mean'; there are fluency, "),
+        ("question string, answer string", {"columns": "average"}, r"^columns: expected a list of names, not the text"),
+        ("question string, answer string", {"where": "mean > 1"}, r"^filter 'mean > 1': no score 'mean'; there are "),
+    ],
+)
+def test_columns_are_checked_before_any_job(spark, schema, options, message):
+    with pytest.raises(PfgenError, match=message):
+        score(spark.createDataFrame([], schema), SPEC, **options)
+
+
+def test_a_frame_may_have_the_name_of_a_score_that_is_not_appended(spark):
+    frame = spark.createDataFrame([("Q07", "Ice.", "mine")], "question string, answer string, Fluency string")
+    assert score(frame, SPEC, columns=["average"]).first()["Fluency"] == "mine"
+
+
+def last_line(raised):
+    return str(raised.value).strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ((0, "Q77", "Ice."), r"row 9, column 'question': unknown question"),
+        ((0, "Q07", None), r"row 9, column 'answer': "),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_named_by_its_partition_and_place(spark, row, message):
+    rows = [(i, "Q07", "Ice.") for i in range(1, 9)]
+    frame = spark.createDataFrame([*rows, row], "id long, question string, answer string").coalesce(1)
+    with pytest.raises(pyspark.errors.PythonException) as raised:
+        score(frame, SPEC).collect()
+    assert "TrialsError: partition 0 on " in last_line(raised)
+    assert message in last_line(raised)
+
+
+def test_a_node_without_the_suite_says_so(spark, make_suite):
+    folder = make_suite({})
+    frame = spark.createDataFrame([("Q01", "Ice.")], "question string, answer string").coalesce(1)
+    scored = score(frame, ScorerSpec(folder))
+    shutil.rmtree(folder)
+    with pytest.raises(pyspark.errors.PythonException) as raised:
+        scored.collect()
+    assert "SuiteError: partition 0 on " in last_line(raised)
+    assert str(folder) in last_line(raised)
+
+
+def test_a_suite_that_was_built_in_memory_is_sent(spark):
+    part = SPEC.suite.only(["Q07", "Q08"])
+    rows = [(1, "Q07", "Ice floats on water."), (2, "Q08", "Because.")]
+    found = as_columns(score(frame_of(spark, rows), ScorerSpec(part), columns=["average"]))
+    assert bits(found["average"]) == bits(
+        Scorer(part).score([row[1] for row in rows], [row[2] for row in rows]).average
+    )
+
+
+def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
+    seen = []
+
+    class Frame:
+        """A frame that keeps what would be sent."""
+
+        def __getattr__(self, name):
+            return getattr(frame, name)
+
+        def mapInArrow(self, function, schema):  # noqa: N802
+            seen.append(function)
+
+    frame = spark.createDataFrame([], "question string, answer string")
+    for spec in (SPEC, ScorerSpec("mini", threads=3)):
+        score(Frame(), spec)
+    sent = [
+        next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, ScorerSpec)) for of in seen
+    ]
+    assert [spec.threads for spec in sent] == [1, 3]
+
+
+def mortal_spec(marker):
+    """A spec whose process kills itself, once, when it has scored 65,536 rows and asks for the scorer again."""
+
+    class MortalSpec(ScorerSpec):
+        n_groups = 0
+
+        @property
+        def scorer(self):
+            self.n_groups += 1
+            if self.n_groups == 2:
+                try:
+                    os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+                except FileExistsError:
+                    pass
+                else:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return ScorerSpec("mini", threads=1).scorer
+
+        def __reduce__(self):
+            return type(self), ("mini",), {"threads": 1}
+
+    return MortalSpec("mini", threads=1)
+
+
+def test_a_worker_killed_in_the_middle_costs_no_row_and_doubles_none(spark, tmp_path):
+    answers = answers_to(1000)
+    rows = [(i, *answers[i % 1000][1:]) for i in range(300_000)]
+    ids, questions, texts = map(list, zip(*rows, strict=True))
+    frame = spark.createDataFrame(pa.table({"id": ids, "question": questions, "answer": texts})).repartition(2)
+    scored = score(frame, mortal_spec(tmp_path / "killed"), columns=["average"])
+    scored.write.parquet(str(tmp_path / "out"))
+    found = as_columns(spark.read.parquet(str(tmp_path / "out")))
+    assert (tmp_path / "killed").exists()
+    assert found["id"] == list(range(len(rows)))
+    assert bits(found["average"]) == bits(np.tile(expected_scores(answers)["average"], 300))
+
+
+def test_writing_again_into_a_folder_doubles_no_row(spark, tmp_path):
+    rows, folder = answers_to(100), str(tmp_path / "out")
+    scored = score(frame_of(spark, rows), SPEC, columns=["average"])
+    for _ in range(2):
+        scored.write.mode("overwrite").parquet(folder)
+        assert as_columns(spark.read.parquet(folder))["id"] == list(range(100))
+    with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
+        scored.write.mode("errorifexists").parquet(folder)
+
+
+def test_a_job_that_fails_marks_no_folder_as_finished_and_can_be_run_again(spark, tmp_path):
+    rows, folder = answers_to(100), tmp_path / "out"
+    faulty = score(frame_of(spark, [*rows, (100, "Q77", "Ice.")]), SPEC, columns=["average"])
+    with pytest.raises(pyspark.errors.PythonException, match="unknown question"):
+        faulty.write.mode("overwrite").parquet(str(folder))
+    assert not (folder / "_SUCCESS").exists()
+    scored = score(frame_of(spark, rows), SPEC, columns=["average"])
+    with pytest.raises(pyspark.errors.AnalysisException, match="already exists"):
+        scored.write.mode("errorifexists").parquet(str(folder))
+    scored.write.mode("overwrite").parquet(str(folder))
+    assert (folder / "_SUCCESS").exists()
+    assert as_columns(spark.read.parquet(str(folder)))["id"] == list(range(100))
+
+
+def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_path):
+    rows = answers_to(60)
+    for part in (rows[:30], rows[30:]):
+        frame_of(spark, part, n_partitions=1).write.mode("append").parquet(str(tmp_path / "in"))
+        stream = spark.readStream.schema("id long, question string, answer string").parquet(str(tmp_path / "in"))
+        query = (
+            score(stream, SPEC, columns=["average"])
+            .writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(tmp_path / "out"), format="parquet")
+        )
+        assert query.awaitTermination(300)
+    found = as_columns(spark.read.parquet(str(tmp_path / "out")))
+    assert found["id"] == list(range(60))
+    assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+
+
+def test_without_pyspark_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql.types", None)
+    with pytest.raises(PfgenError, match=r"Spark needs pyspark.*: pip install 'pfgen-fast\[spark\]'$"):
+        score(None, SPEC)
+
+
+def test_the_documented_example_runs(spark, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(documented_example("import spark as pfgen_spark"), {})
+    [row] = spark.read.parquet(str(tmp_path / "scored")).collect()
+    expected = Scorer("mini").score(["Q07"], ["Ice floats on water."]).average
+    assert row[:2] == ("Q07", "Ice floats on water.")
+    assert bits([row["average"]]) == expected.tobytes()
+
+
+def test_the_row_of_a_message_can_be_looked_up_by_its_partition(spark):
+    rows = [(i, "Q77" if i == 70 else "Q07", "Ice.") for i in range(100)]
+    frame = spark.createDataFrame(rows, "id long, question string, answer string").repartition(3, "id")
+    with pytest.raises(pyspark.errors.PythonException) as raised:
+        score(frame, SPEC).collect()
+    place = re.search(r"partition (\d+) on .*: row (\d+), column 'question'", last_line(raised))
+    in_partition = frame.where(pyspark.sql.functions.spark_partition_id() == int(place[1]))
+    assert in_partition.limit(int(place[2])).tail(1)[0]["id"] == 70
+
+
+def test_a_frame_of_spark_connect_is_scored_like_any_other(spark):
+    if "PFGEN_ENGINES_REQUIRED" not in os.environ:
+        pytest.importorskip("grpc_status")
+    from pyspark.sql.connect.session import SparkSession
+
+    rows = answers_to(50)
+    port = spark.conf.get("spark.connect.grpc.binding.port")
+    remote = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+    try:
+        found = as_columns(score(frame_of(remote, rows), SPEC, columns=["average"]))
+        assert bits(found["average"]) == bits(expected_scores(rows)["average"])
+        with pytest.raises(TrialsError, match=r"^the frame: no column 'text'; there are 'id', 'question', 'answer'$"):
+            score(frame_of(remote, rows), SPEC, answer_column="text")
+        with pytest.raises(pyspark.errors.PythonException, match=r"TrialsError: partition \d on .*: row 1, column 'qu"):
+            score(frame_of(remote, [(1, "Q77", "Ice.")]), SPEC).collect()
+    finally:
+        remote.stop()
