@@ -1,0 +1,139 @@
+"""What filters by score in the pipelines of others have in common: which scores they keep, and which answers stay.
+
+A filter is sent to every worker, so it holds a `ScorerSpec`; each process makes the scorer once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError, TrialsError
+from ..scoring.spec import ScorerSpec
+from ..suite.suite import Suite
+from ..tables.row_filter import RowFilter
+from ..tables.rows import Scores
+from ..tables.scored_columns import Location, Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class AnswerFilter:
+    """Scores answers in batches, and says which stay.
+
+    Args:
+        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes. A suite is scored with one thread in each process,
+            because the pipelines run a process for each core.
+        minimum: The lowest average of an answer that stays; short for `where="average >= MINIMUM"`.
+        where: Which answers stay, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without `minimum`
+            and `where` all stay.
+        question: The name of the field with the id or exact text of each question.
+        answer: The name of the field with the answers.
+        columns: The scores to keep.
+        nulls: How to treat a missing answer: `"error"` raises an error that names it, `"null"` gives it no scores, so
+            that it passes no filter.
+        prefix: What the names of the kept scores begin with.
+
+    Attributes:
+        spec: What makes the scorer.
+        names: The names under which scores are kept, by the score.
+
+    Raises:
+        SuiteError: The suite cannot be read.
+        PfgenError: There is no such score, the filter cannot be read, or there are two filters.
+        ValueError: `nulls` is invalid.
+
+    Example:
+        >>> good = AnswerFilter("mini", minimum=0.3)
+        >>> answers = ["Ice floats because it is less dense than water.", "Because."]
+        >>> scores = good.scores(["Q07", "Q07"], answers, lambda row: f"row {row}")
+        >>> good.passing(scores).tolist()
+        [True, False]
+    """
+
+    def __init__(
+        self,
+        suite: ScorerSpec | Suite | str | Path,
+        *,
+        minimum: float | None = None,
+        where: str | None = None,
+        question: str = "question",
+        answer: str = "answer",
+        columns: Sequence[str] = ("average",),
+        nulls: Nulls = "error",
+        prefix: str = "",
+    ) -> None:
+        if minimum is not None and where is not None:
+            raise PfgenError(f"minimum {minimum} and where {where!r}: expected one of them, since where can say both")
+        self.spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite, threads=1)
+        text = where if minimum is None else f"average >= {minimum}"
+        self._filter = None if text is None else RowFilter.parsed(text, self.spec.columns)
+        compared = () if self._filter is None else self._filter.columns
+        self._scored = ScoredColumns(
+            self.spec,
+            question_column=question,
+            answer_column=answer,
+            columns=columns
+            if isinstance(columns, str)
+            else (*columns, *(one for one in compared if one not in columns)),
+            nulls=nulls,
+            where=None,
+        )
+        self.names = {name: prefix + name for name in columns}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The scores that are computed: those to keep, then the others that are compared."""
+        return self._scored.columns.scores
+
+    def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
+        """The columns of scores of a batch, with NaN for missing ones.
+
+        Args:
+            questions: A question for each answer.
+            answers: The answers, as `Scorer.score` takes them.
+            location: Where an answer of the batch is.
+
+        Raises:
+            TrialsError: An answer cannot be scored; the message names it.
+        """
+        return self._scored.score(questions, answers, location).scores
+
+    def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """Which answers stay."""
+        import numpy as np
+
+        if self._filter is not None:
+            return self._filter.passing(scores)
+        return np.ones(len(scores[self.columns[0]]), dtype=np.bool_)
+
+    def without_score(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """Which answers lack a score that is compared, and so do not stay."""
+        import numpy as np
+
+        lacks = np.zeros(len(scores[self.columns[0]]), dtype=np.bool_)
+        for name in () if self._filter is None else self._filter.columns:
+            lacks |= np.isnan(scores[name])
+        return lacks
+
+    def check_names(self, names: Mapping[str, Any] | Sequence[str], location: str) -> None:
+        """Raises TrialsError if a field already has the name of a score to keep."""
+        for name in self.names.values():
+            if name in names:
+                raise TrialsError(
+                    f"{location}: there is already a field {name!r}, the name of a score; rename it or choose a prefix"
+                )
+
+
+def values_or_none(column: NDArray[np.float64]) -> list[float | None]:
+    """The numbers of a column, with None for NaN.
+
+    Example:
+        >>> import numpy as np
+        >>> values_or_none(np.array([0.5, np.nan]))
+        [0.5, None]
+    """
+    return [value if value == value else None for value in column.tolist()]

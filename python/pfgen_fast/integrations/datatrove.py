@@ -1,0 +1,130 @@
+"""A filter by score for datatrove, which scores documents in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TrialsError
+from ..files.optional import optional
+from ..scoring.spec import ScorerSpec
+from ..suite.suite import Suite
+from ..tables.scored_columns import Nulls
+from .answer_filter import AnswerFilter, values_or_none
+
+if TYPE_CHECKING:
+    from datatrove.data import Document
+    from datatrove.pipeline.writers.disk_base import DiskWriter
+
+_filters = optional("datatrove.pipeline.filters.base_filter", extra="datatrove", needed_for="the filter for datatrove")
+BaseFilter: Any = _filters.BaseFilter
+
+NO_SCORE, SCORE = "no_score", "score"
+"""Why a document is dropped: it lacks a score that the filter compares, or has one that does not pass."""
+
+
+class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not be there
+    """Keeps the documents whose answer has a sufficient score, and writes the scores into their metadata.
+
+    The answer is the text of a document; its question is in the metadata. A missing score (a missing answer, a set that
+    the question lacks) becomes None. Statistics have the mean of each score, and count what is dropped under
+    `dropped_score` and `dropped_no_score`, the reason that an exclusion writer finds in `filter_reason`.
+
+    Args:
+        suite: A `ScorerSpec`, or a suite or what `Suite.load` takes, which is then scored with one thread a worker.
+        minimum: The lowest average of a document that stays.
+        where: Which documents stay instead, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without
+            both all stay, with their scores.
+        question_key: The key of the metadata with the id or exact text of the question.
+        answer_key: The key of the metadata with the answer; by default it is the text.
+        columns: The scores to write into the metadata.
+        nulls: How to treat a missing answer: `"error"`, or `"null"` for one that has no scores and passes no filter.
+        prefix: What the keys of the scores begin with.
+        exclusion_writer: Writes the documents that are dropped.
+        batch_size: How many documents are scored together.
+
+    Raises:
+        SuiteError: The suite cannot be read.
+        PfgenError: There is no such score, the filter cannot be read, or there are two filters.
+        ValueError: `nulls` is invalid.
+
+    Example:
+        >>> from datatrove.data import Document
+        >>> text = "Ice floats because it is less dense than water."
+        >>> document = Document(text, "1", metadata={"question": "Q07"})
+        >>> [kept] = PfgenScoreFilter("mini", 0.3)([document])
+        >>> kept.metadata
+        {'question': 'Q07', 'average': 0.34998}
+    """
+
+    name = "🎯 pfgen-fast score"
+
+    def __init__(
+        self,
+        suite: ScorerSpec | Suite | str | Path,
+        minimum: float | None = None,
+        *,
+        where: str | None = None,
+        question_key: str = "question",
+        answer_key: str | None = None,
+        columns: Sequence[str] = ("average",),
+        nulls: Nulls = "error",
+        prefix: str = "",
+        exclusion_writer: DiskWriter | None = None,
+        batch_size: int = 8192,
+    ) -> None:
+        super().__init__(exclusion_writer, batch_size)
+        self._question_key, self._answer_key = question_key, answer_key
+        self._answers = AnswerFilter(
+            suite,
+            minimum=minimum,
+            where=where,
+            question=question_key,
+            answer="text" if answer_key is None else answer_key,
+            columns=columns,
+            nulls=nulls,
+            prefix=prefix,
+        )
+
+    def filter(self, doc: Document) -> bool | tuple[bool, str]:
+        """Whether a document stays, or that it does not and why; see `filter_batch`."""
+        return self.filter_batch([doc])[0]
+
+    def filter_batch(self, batch: list[Document]) -> list[bool | tuple[bool, str]]:
+        """Whether each document stays, or that it does not and why; scores are written into all of them.
+
+        Raises:
+            TrialsError: A document cannot be scored, or has a field with the name of a score; the message names it.
+        """
+        for document in batch:
+            self._answers.check_names(document.metadata, _location(document))
+        scores = self._answers.scores(
+            [self._question(document) for document in batch],
+            [self._answer(document) for document in batch],
+            lambda row: "the documents" if row is None else _location(batch[row]),
+        )
+        for column, name in self._answers.names.items():
+            for document, score in zip(batch, values_or_none(scores[column]), strict=True):
+                document.metadata[name] = score
+                if score is not None:
+                    self.stat_update(name, value=score, unit="doc")
+        passing = self._answers.passing(scores).tolist()
+        reasons = [NO_SCORE if lacks else SCORE for lacks in self._answers.without_score(scores).tolist()]
+        return [True if passes else (False, reason) for passes, reason in zip(passing, reasons, strict=True)]
+
+    def _question(self, document: Document) -> Any:
+        try:
+            return document.metadata[self._question_key]
+        except KeyError:
+            raise TrialsError(
+                f"{_location(document)}: no {self._question_key!r} in its metadata; there are "
+                f"{', '.join(map(repr, document.metadata)) or 'none'}"
+            ) from None
+
+    def _answer(self, document: Document) -> Any:
+        return document.text if self._answer_key is None else document.metadata.get(self._answer_key)
+
+
+def _location(document: Document) -> str:
+    return f"document {document.id!r}"

@@ -1,0 +1,168 @@
+"""The filter for datatrove, in its real executor."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+from makers.generated_answers import column, generated_rows, scores_of
+from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+
+pytestmark = pytest.mark.engines
+executor = pytest.importorskip("datatrove.executor")
+readers = pytest.importorskip("datatrove.pipeline.readers")
+writers = pytest.importorskip("datatrove.pipeline.writers")
+Document = pytest.importorskip("datatrove.data").Document
+PfgenScoreFilter = import_module("pfgen_fast.integrations.datatrove").PfgenScoreFilter
+
+ANSWER = "Ice floats because it is less dense than water."
+N = 400
+
+
+@pytest.fixture(scope="module")
+def rows(mini):
+    return generated_rows(mini, N)
+
+
+@pytest.fixture
+def folder(tmp_path, rows):
+    """Four files of questions and answers."""
+    (tmp_path / "in").mkdir()
+    for part in range(4):
+        lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
+        (tmp_path / "in" / f"{part}.jsonl").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder, step, *, reader=readers.JsonlReader, **settings):
+    """Runs a filter on two tasks in two processes; returns its statistics."""
+    pipeline = executor.LocalPipelineExecutor(
+        [reader(str(folder / "in")), step, writers.JsonlWriter(str(folder / "out"))],
+        tasks=2,
+        workers=2,
+        logging_dir=str(folder / "logs"),
+        **settings,
+    )
+    return pipeline.run()
+
+
+def counts(stats) -> dict[str, int]:
+    return {name: metric.total for name, metric in stats.stats[1].stats.items()}
+
+
+def documents(folder):
+    """The documents that were written, as rows with their metadata."""
+    lines = [line for path in folder.glob("*.gz") for line in gzip.decompress(path.read_bytes()).splitlines()]
+    read = map(json.loads, lines)
+    return sorted(({**document, **document["metadata"]} for document in read), key=lambda row: row["id"])
+
+
+def test_two_workers_keep_what_the_single_process_keeps_bit_for_bit(folder, rows, scorer):
+    dropped = writers.JsonlWriter(str(folder / "dropped"))
+    step = PfgenScoreFilter(
+        "mini", where="average >= 0.4 and helpfulness > 0", columns=["average", "fluency"], exclusion_writer=dropped
+    )
+    stats = counts(run(folder, step))
+    table = scores_of(rows, scorer)
+    stays = (table.average >= 0.4) & (table.helpfulness > 0)
+    assert N / 10 < stays.sum() < N * 9 / 10
+    for name, expected in (("out", stays), ("dropped", ~stays)):
+        found = documents(folder / name)
+        assert [document["id"] for document in found] == [rows[i]["id"] for i in np.flatnonzero(expected)]
+        assert column(found, "average") == table.average[expected].tobytes()
+        assert column(found, "fluency") == table.fluency[expected].tobytes()
+    assert {document["metadata"]["filter_reason"] for document in documents(folder / "dropped")} == {"score"}
+    assert (stats["total"], stats["forwarded"], stats["dropped_score"]) == (N, stays.sum(), (~stays).sum())
+
+
+def test_parquet_and_small_batches_give_the_same_rows(folder, rows, scorer):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in (folder / "in").glob("*.jsonl"):
+        part = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        pq.write_table(pa.Table.from_pylist(part), path.with_suffix(".parquet"))
+        path.unlink()
+    run(folder, PfgenScoreFilter(ScorerSpec("mini"), 0.2, batch_size=7), reader=readers.ParquetReader)
+    average = scores_of(rows, scorer).average
+    assert column(documents(folder / "out"), "average") == average[average >= 0.2].tobytes()
+
+
+def test_a_rerun_does_only_the_tasks_that_are_not_complete(folder):
+    assert counts(run(folder, PfgenScoreFilter("mini", 0.2)))["total"] == N
+    before = documents(folder / "out")
+    assert run(folder, PfgenScoreFilter("mini", 0.2)) is None
+    (folder / "logs" / "completions" / "00001").unlink()
+    (folder / "out" / "00001.jsonl.gz").unlink()
+    assert counts(run(folder, PfgenScoreFilter("mini", 0.2)))["total"] == N / 2
+    assert documents(folder / "out") == before
+
+
+def test_a_row_that_cannot_be_scored_stops_its_task_with_one_sentence(folder):
+    with (folder / "in" / "3.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": "bad", "question": "Q77", "text": "x"}\n')
+    with pytest.raises(TrialsError, match=r"^document 'bad', column 'question': .*Q77"):
+        run(folder, PfgenScoreFilter("mini", 0.2))
+    assert not (folder / "logs" / "completions" / "00001").exists()
+
+
+def test_missing_answers_are_an_error_or_dropped():
+    batch = [Document(None, "1", metadata={"question": "Q07"}), Document(ANSWER, "2", metadata={"question": "Q07"})]
+    with pytest.raises(TrialsError, match=r"^document '1', column 'text': "):
+        PfgenScoreFilter("mini", 0.2).filter_batch(batch)
+    assert PfgenScoreFilter("mini", 0.2, nulls="null").filter_batch(batch) == [(False, "no_score"), True]
+    assert batch[0].metadata["average"] is None
+
+
+def test_without_a_filter_all_stay_with_their_scores():
+    document = Document("ignored", "1", metadata={"q": "Q07", "a": ANSWER})
+    step = PfgenScoreFilter("mini", question_key="q", answer_key="a", columns=["fluency", "average"], prefix="pfgen_")
+    assert step.filter(document) is True
+    assert list(document.metadata) == ["q", "a", "pfgen_fluency", "pfgen_average"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({}, r"^document '1': no 'question' in its metadata; there are none$"),
+        ({"q": "Q07"}, r"^document '1': no 'question' in its metadata; there are 'q'$"),
+        ({"question": "Q07", "average": 1}, r"^document '1': there is already a field 'average'"),
+    ],
+)
+def test_metadata_that_do_not_fit_are_one_sentence(metadata, message):
+    with pytest.raises(TrialsError, match=message):
+        PfgenScoreFilter("mini", 0.2).filter(Document("x", "1", metadata=metadata))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"minimum": 0.5, "where": "average > 0"}, "expected one of them"),
+        ({"minimum": "high"}, "expected a number, not 'high'"),
+        ({"where": "niceness > 0"}, "no score 'niceness'"),
+        ({"columns": ["niceness"]}, "no score 'niceness'"),
+        ({"columns": "average"}, "expected a list of names, not the text 'average'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_sentence(settings, message):
+    with pytest.raises(PfgenError, match=message):
+        PfgenScoreFilter("mini", **settings)
+
+
+def test_a_filter_travels_light():
+    step = PfgenScoreFilter("mini", 0.2)
+    assert len(pickle.dumps(step)) < 3000
+
+
+def test_without_datatrove_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datatrove.pipeline.filters.base_filter", None)
+    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.datatrove")
+    with pytest.raises(
+        PfgenError, match=r"the filter for datatrove needs datatrove.*pip install 'pfgen-fast\[datatrove\]'$"
+    ):
+        import_module("pfgen_fast.integrations.datatrove")

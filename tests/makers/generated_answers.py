@@ -1,0 +1,33 @@
+"""Rows as a model might have generated them: whole answers, parts of some, and answers to other questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pfgen_fast import Scorer, ScoreTable, Suite
+
+
+def generated_rows(suite: Suite, n: int) -> list[dict[str, Any]]:
+    """Rows with the keys `id`, `question` and `text`, which have no empty text."""
+    questions = list(suite)
+    rows = []
+    for i in range(n):
+        question = questions[i % len(questions)]
+        answered = questions[(i // 5) % len(questions)] if i % 5 == 0 else question
+        answers = answered.answers[suite.set_names[i % 2]]
+        text = answers[i % len(answers)]
+        rows.append(
+            {"id": f"{i:05}", "question": question.question_id, "text": text[: max(1, len(text) * (i % 7 + 1) // 7)]}
+        )
+    return rows
+
+
+def scores_of(rows: list[dict[str, Any]], scorer: Scorer) -> ScoreTable:
+    """The scores of the single process."""
+    return scorer.score([row["question"] for row in rows], [row["text"] for row in rows])
+
+
+def column(found: list[dict[str, Any]], name: str) -> bytes:
+    """The bytes of a column of scores, so that they can be compared bit for bit."""
+    return np.array([row[name] for row in found], dtype=np.float64).tobytes()
