@@ -32,7 +32,13 @@ def test_the_version_is_the_same_everywhere():
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("._core", ".__main__"))])
 def test_examples_in_docstrings_run(name):
-    result = doctest.testmod(importlib.import_module(name))
+    try:
+        module = importlib.import_module(name)
+    except pfgen_fast.PfgenError as error:  # a module that subclasses what another package has
+        if not (name.startswith("pfgen_fast.integrations.") and "which is not installed: pip install" in str(error)):
+            raise
+        pytest.skip(str(error))
+    result = doctest.testmod(module)
     assert result.failed == 0
 
 

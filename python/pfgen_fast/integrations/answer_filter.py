@@ -5,7 +5,7 @@ A filter is sent to every worker, so it holds a `ScorerSpec`; each process makes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +85,16 @@ class AnswerFilter:
         self.names = {name: prefix + name for name in columns}
 
     @property
+    def question(self) -> str:
+        """The name of the field with the questions."""
+        return self._scored.columns.question
+
+    @property
+    def answer(self) -> str:
+        """The name of the field with the answers."""
+        return self._scored.columns.answer
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The scores that are computed: those to keep, then the others that are compared."""
         return self._scored.columns.scores
@@ -119,7 +129,13 @@ class AnswerFilter:
             lacks |= np.isnan(scores[name])
         return lacks
 
-    def check_names(self, names: Mapping[str, Any] | Sequence[str], location: str) -> None:
+    def check_has_fields(self, names: Collection[str], location: str) -> None:
+        """Raises TrialsError if there is no field with questions or none with answers."""
+        for name in (self.question, self.answer):
+            if name not in names:
+                raise TrialsError(f"{location}: no field {name!r}; there are {', '.join(map(repr, names)) or 'none'}")
+
+    def check_has_no_scores(self, names: Collection[str], location: str) -> None:
         """Raises TrialsError if a field already has the name of a score to keep."""
         for name in self.names.values():
             if name in names:

@@ -55,7 +55,7 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
         >>> document = Document(text, "1", metadata={"question": "Q07"})
         >>> [kept] = PfgenScoreFilter("mini", 0.3)([document])
         >>> kept.metadata
-        {'question': 'Q07', 'average': 0.34998}
+        {'question': 'Q07', 'average': 0.3533}
     """
 
     name = "🎯 pfgen-fast score"
@@ -98,7 +98,7 @@ class PfgenScoreFilter(BaseFilter):  # type: ignore[misc]  # datatrove need not 
             TrialsError: A document cannot be scored, or has a field with the name of a score; the message names it.
         """
         for document in batch:
-            self._answers.check_names(document.metadata, _location(document))
+            self._answers.check_has_no_scores(document.metadata, _location(document))
         scores = self._answers.scores(
             [self._question(document) for document in batch],
             [self._answer(document) for document in batch],

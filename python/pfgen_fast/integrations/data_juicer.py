@@ -1,0 +1,131 @@
+"""A filter by score for Data-Juicer: the operator `pfgen_score_filter`.
+
+Data-Juicer finds it by the entry point of this package, so a recipe may name it at once.
+"""
+
+# No annotation here waits for TYPE_CHECKING: the parser of recipes reads them.
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError
+from ..files.optional import optional
+from ..scoring.spec import ScorerSpec
+from ..suite.suite import Suite
+from ..tables.scored_columns import Nulls
+from .answer_filter import AnswerFilter, values_or_none
+
+_base = optional("data_juicer.ops.base_op", extra="data-juicer", needed_for="the filter for Data-Juicer")
+_constant = optional("data_juicer.utils.constant", extra="data-juicer", needed_for="the filter for Data-Juicer")
+Filter: Any = _base.Filter
+
+NAME = "pfgen_score_filter"
+"""The name of the operator in recipes."""
+BATCH_SIZE = 8192
+_RANGES = ("min_closed_interval", "max_closed_interval", "reversed_range")
+
+
+@_base.OPERATORS.register_module(NAME)
+class PfgenScoreFilter(Filter):  # type: ignore[misc]  # Data-Juicer need not be there
+    """Keeps the samples whose answer has a sufficient score.
+
+    The answer is the text of a sample (`text_key`); its question is in another field. The scores are stats of the
+    sample, and so is whether it passes (`pfgen_passes`): datasets 5 keeps stats as JSON, where a number may lose its
+    last bit. `as_fields` keeps exact numbers. A missing score (a missing answer, a set that the question lacks) is null
+    and passes no filter. Stats of an earlier run are computed again, since they may be those of another suite.
+
+    A sample that cannot be scored is an error, whatever `skip_op_error` says: Data-Juicer would leave out the whole
+    batch, thousands of samples, with a line in its log.
+
+    Args:
+        suite: The folder of a suite, or another thing that `Suite.load` takes, which is then scored with one thread a
+            process; or a `ScorerSpec`.
+        minimum: The lowest average of a sample that stays.
+        where: Which samples stay instead, such as `"average >= 0.6 and helpfulness > 0"`; see `RowFilter`. Without both
+            all stay, with their stats.
+        question_key: The field with the id or exact text of the question.
+        columns: The scores to keep; those that are compared are stats too.
+        as_fields: Whether scores to keep are also fields of the samples, as exact numbers.
+        nulls: How to treat a missing answer: `"error"`, or `"null"` for one that has no scores and passes no filter.
+        prefix: What the names of stats and fields begin with, as the stats of all operators lie together.
+        kwargs: What operators of Data-Juicer take, such as `text_key`, `batch_size` and `num_proc`.
+
+    Raises:
+        SuiteError: The suite cannot be read.
+        PfgenError: There is no such score, the filter cannot be read, there are two filters, or a range is given, which
+            `where` says.
+        ValueError: `nulls` is invalid.
+
+    Example:
+        >>> from data_juicer.core.data import NestedDataset
+        >>> answers = ["Ice floats because it is less dense than water.", "Because."]
+        >>> dataset = NestedDataset.from_list([{"question": "Q07", "text": answer} for answer in answers])
+        >>> good = PfgenScoreFilter("mini", minimum=0.3, num_proc=1).run(dataset)
+        >>> list(good["text"]), list(good["__dj__stats__"])
+        (['Ice floats because it is less dense than water.'], [{'pfgen_average': 0.3533, 'pfgen_passes': True}])
+    """
+
+    _batched_op = True
+
+    def __init__(
+        self,
+        suite: str | Path | Suite | ScorerSpec | None = None,  # recipes are parsed with an operator of defaults
+        minimum: float | None = None,
+        where: str | None = None,
+        question_key: str = "question",
+        columns: Sequence[str] = ("average",),
+        as_fields: bool = False,
+        nulls: Nulls = "error",
+        prefix: str = "pfgen_",
+        **kwargs: Any,
+    ) -> None:
+        if suite is None:
+            raise PfgenError(f"{NAME} has no suite: expected the folder of a suite, or mini")
+        for name in _RANGES:
+            if name in kwargs:
+                raise PfgenError(f"{NAME} takes no {name}: expected minimum, or where, which says all of it")
+        super().__init__(**{"batch_size": BATCH_SIZE, **kwargs, "skip_op_error": False})
+        self.answers = AnswerFilter(
+            suite,
+            minimum=minimum,
+            where=where,
+            question=question_key,
+            answer=self.text_key,
+            columns=columns,
+            nulls=nulls,
+            prefix=prefix,
+        )
+        self.keys = {name: prefix + name for name in self.answers.columns}
+        self.passes_key = f"{prefix}passes"
+        self.as_fields = as_fields
+
+    def compute_stats_batched(self, samples: Any) -> Any:
+        """Writes the scores into the stats of each sample.
+
+        Raises:
+            TrialsError: A sample cannot be scored; the message names it by its number in the batch.
+        """
+        self.answers.check_has_fields(samples, "the samples")
+        if self.as_fields:
+            self.answers.check_has_no_scores(samples, "the samples")
+        questions, answers = samples[self.answers.question], samples[self.answers.answer]
+        scores = self.answers.scores(questions, answers, _location)
+        stats = samples[_constant.Fields.stats]
+        found = {key: values_or_none(scores[name]) for name, key in self.keys.items()}
+        for key, values in {**found, self.passes_key: self.answers.passing(scores).tolist()}.items():
+            for stat, value in zip(stats, values, strict=True):
+                stat[key] = value
+        if self.as_fields:
+            for name, key in self.answers.names.items():
+                samples[key] = scores[name].tolist()
+        return samples
+
+    def process_batched(self, samples: Any) -> list[bool]:
+        """Whether each sample stays, by its stats."""
+        return [stat[self.passes_key] for stat in samples[_constant.Fields.stats]]
+
+
+def _location(row: int | None) -> str:
+    return "the samples" if row is None else f"sample {row + 1} of a batch"

@@ -1,0 +1,160 @@
+"""The filter for Data-Juicer: its command on a recipe, and the operator alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pfgen_fast
+import pyarrow.parquet as pq
+import pytest
+from makers.generated_answers import column, generated_rows, scores_of
+from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+
+pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(data_juicer|datasets|multiprocess|dill)\\b")]
+NestedDataset = pytest.importorskip("data_juicer.core.data").NestedDataset
+dill = pytest.importorskip("dill")
+PfgenScoreFilter = import_module("pfgen_fast.integrations.data_juicer").PfgenScoreFilter
+
+STATS = "__dj__stats__"
+ANSWER = "Ice floats because it is less dense than water."
+N = 400
+TIME_LIMIT = 600  # seconds, only against hanging
+ENTRY_POINT = "[data_juicer.ops]\npfgen_fast = pfgen_fast.integrations.data_juicer\n"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_installed(monkeypatch):
+    """Data-Juicer installs by itself what it lacks when it is used; a test fails instead."""
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+
+@pytest.fixture(scope="module")
+def rows(mini):
+    return generated_rows(mini, N)
+
+
+@pytest.fixture
+def process(tmp_path, rows, monkeypatch):
+    """Runs `dj-process` on a recipe with this operator, in two processes."""
+    package = tmp_path / "site" / "pfgen_fast_in_tests-1.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: pfgen-fast-in-tests\nVersion: 1\n")
+    (package / "entry_points.txt").write_text(ENTRY_POINT)  # as an installed pfgen-fast has it
+    paths = [str(package.parent), str(Path(pfgen_fast.__file__).parent.parent)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+
+    def run(settings, rows=rows):
+        recipe = {
+            "dataset_path": str(tmp_path / "in.jsonl"),
+            "export_path": str(tmp_path / "out" / "out.parquet"),
+            "np": 2,
+            "process": [{"pfgen_score_filter": settings}],
+        }
+        (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        (tmp_path / "recipe.yaml").write_text(json.dumps(recipe))  # every JSON is YAML
+        command = [Path(sys.executable).with_name("dj-process"), "--config", tmp_path / "recipe.yaml"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=tmp_path, encoding="utf-8"
+        )
+        if done.returncode:
+            return done, []
+        found = pq.read_table(tmp_path / "out" / "out.parquet").to_pylist()
+        return done, sorted(found, key=lambda row: row["id"])
+
+    return run
+
+
+def test_a_recipe_keeps_what_the_single_process_keeps_bit_for_bit(process, rows, scorer):
+    where = "average >= 0.4 and helpfulness > 0"
+    settings = {"suite": "mini", "where": where, "columns": ["average", "fluency"], "as_fields": True}
+    done, found = process({**settings, "batch_size": 60})
+    assert done.returncode == 0, done.stderr
+    table = scores_of(rows, scorer)
+    stays = (table.average >= 0.4) & (table.helpfulness > 0)
+    assert N / 10 < stays.sum() < N * 9 / 10
+    assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in np.flatnonzero(stays)]
+    for name in ("average", "fluency"):
+        assert column(found, f"pfgen_{name}") == table[name][stays].tobytes()
+
+
+def test_a_sample_that_cannot_be_scored_stops_the_recipe_with_one_sentence(process, rows):
+    done, _ = process({"suite": "mini", "minimum": 0.4}, [*rows, {"id": "bad", "question": "Q77", "text": "x"}])
+    assert done.returncode != 0
+    assert "column 'question': unknown question 'Q77' in suite mini" in done.stderr
+
+
+def test_stats_hold_the_scores_and_the_decision_is_exact_where_stats_are_not(rows, scorer):
+    average = scores_of(rows, scorer).average
+    limit = float(np.sort(average)[N // 2])  # a score that stats may not hold exactly
+    operator = PfgenScoreFilter(ScorerSpec("mini"), minimum=limit, batch_size=50, num_proc=2)
+    found = operator.run(NestedDataset.from_list(rows))
+    assert list(found["id"]) == [rows[i]["id"] for i in np.flatnonzero(average >= limit)]
+    stats = [stat["pfgen_average"] for stat in found[STATS]]
+    assert stats == pytest.approx(average[average >= limit], abs=1e-9)
+
+
+def test_stats_of_another_suite_are_computed_again(rows):
+    dataset = NestedDataset.from_list([{**row, STATS: {"pfgen_average": 1.0}} for row in rows])
+    found = PfgenScoreFilter("mini", minimum=0.4, num_proc=1).run(dataset)
+    assert 0 < len(found) < N
+
+
+def test_the_fields_have_names_of_choice_and_missing_answers_are_dropped_or_kept():
+    samples = [{"q": "Q07", "a": ANSWER}, {"q": "Q07", "a": None}, {"q": "Q07", "a": "Because."}]
+    dataset = NestedDataset.from_list(samples)
+    settings = {"question_key": "q", "text_key": "a", "nulls": "null", "num_proc": 1}
+    found = PfgenScoreFilter("mini", prefix="", **settings).run(dataset)
+    good, missing, bad = (stat["average"] for stat in found[STATS])
+    assert (good > 0.3, missing, bad < 0.3) == (True, None, True)
+    assert list(PfgenScoreFilter("mini", 0, **settings).run(dataset)["a"]) == [ANSWER, "Because."]
+    with pytest.raises(TrialsError, match=r"^sample 2 of a batch, column 'a': "):
+        PfgenScoreFilter("mini", 0, **{**settings, "nulls": "error"}).run(dataset)
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        ({"q": "Q07", "text": "x"}, r"^the samples: no field 'question'; there are 'q', 'text'"),
+        (
+            {"question": "Q07", "text": "x", "pfgen_average": 1},
+            r"^the samples: there is already a field 'pfgen_average'",
+        ),
+    ],
+)
+def test_samples_whose_fields_do_not_fit_are_one_sentence(sample, message):
+    with pytest.raises(TrialsError, match=message):
+        PfgenScoreFilter("mini", as_fields=True, num_proc=1).run(NestedDataset.from_list([sample]))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "pfgen_score_filter has no suite: expected the folder of a suite, or mini"),
+        ({"suite": "mini", "reversed_range": True}, "pfgen_score_filter takes no reversed_range: expected minimum"),
+        ({"suite": "mini", "where": "niceness > 0"}, "no score 'niceness'"),
+        ({"suite": "mini", "minimum": 0.5, "where": "average > 0"}, "expected one of them"),
+    ],
+)
+def test_settings_that_do_not_fit_are_one_sentence(settings, message):
+    with pytest.raises(PfgenError, match=message):
+        PfgenScoreFilter(**settings)
+
+
+def test_a_filter_adds_little_to_what_an_operator_of_data_juicer_sends():
+    bare = import_module("data_juicer.ops.filter").TextLengthFilter()
+    assert len(dill.dumps(PfgenScoreFilter("mini", 0.4))) < len(dill.dumps(bare)) + 4000
+
+
+def test_without_data_juicer_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "data_juicer.ops.base_op", None)
+    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.data_juicer")
+    with pytest.raises(PfgenError, match=r"Data-Juicer needs data_juicer.*pip install 'pfgen-fast\[data-juicer\]'$"):
+        import_module("pfgen_fast.integrations.data_juicer")

@@ -1,0 +1,155 @@
+"""The filter for NeMo Curator: in its executors, and the stage alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pfgen_fast
+import pytest
+from makers.generated_answers import column, generated_rows, scores_of
+from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+
+pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
+DocumentBatch = pytest.importorskip("nemo_curator.tasks").DocumentBatch
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+pq = pytest.importorskip("pyarrow.parquet")
+PfgenScoreFilter = import_module("pfgen_fast.integrations.nemo_curator").PfgenScoreFilter
+
+ANSWER = "Ice floats because it is less dense than water."
+WHERE = "average >= 0.4 and helpfulness > 0"
+N = 400
+TIME_LIMIT = 600  # seconds, only against hanging
+
+PROGRAM = """
+import sys
+from importlib import import_module
+from nemo_curator.pipeline import Pipeline
+from nemo_curator.stages.text.io.reader import JsonlReader
+from nemo_curator.stages.text.io.writer import ParquetWriter
+from pfgen_fast.integrations.nemo_curator import PfgenScoreFilter
+
+module, executor, settings = import_module(sys.argv[1]), sys.argv[2], eval(sys.argv[3])
+stage = PfgenScoreFilter("mini", where=sys.argv[4], columns=["average", "fluency"])
+Pipeline("p", stages=[JsonlReader("in", files_per_partition=1), stage, ParquetWriter("out")]).run(
+    getattr(module, executor)(settings)
+)
+"""
+# Xenna's streaming mode wants more cores than tests have.
+EXECUTORS = [("ray_data", "RayDataExecutor", None), ("xenna", "XennaExecutor", {"execution_mode": "batch"})]
+
+
+@pytest.fixture(scope="module")
+def rows(mini):
+    return generated_rows(mini, N)
+
+
+@pytest.fixture
+def run(tmp_path, rows, monkeypatch):
+    """Runs a pipeline with the filter over four files, in a process and on a Ray of its own."""
+    (tmp_path / "in").mkdir()
+    for part in range(4):
+        lines = "".join(json.dumps(row) + "\n" for row in rows[part::4])
+        (tmp_path / "in" / f"{part}.jsonl").write_text(lines, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(Path(pfgen_fast.__file__).parent.parent))
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+
+    def go(module, executor, settings):
+        command = [sys.executable, "-c", PROGRAM, f"nemo_curator.backends.{module}", executor, str(settings), WHERE]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=tmp_path, encoding="utf-8", env=os.environ
+        )
+        found = [row for path in tmp_path.glob("out/*.parquet") for row in pq.read_table(path).to_pylist()]
+        return done, sorted(found, key=lambda row: row["id"])
+
+    return go
+
+
+@pytest.mark.parametrize("executor", EXECUTORS, ids=["ray", "xenna"])
+def test_a_pipeline_keeps_what_the_single_process_keeps_bit_for_bit(run, rows, scorer, executor):
+    done, found = run(*executor)
+    assert done.returncode == 0, done.stderr
+    table = scores_of(rows, scorer)
+    stays = (table.average >= 0.4) & (table.helpfulness > 0)
+    assert N / 10 < stays.sum() < N * 9 / 10
+    assert [{key: row[key] for key in rows[0]} for row in found] == [rows[i] for i in np.flatnonzero(stays)]
+    for name in ("average", "fluency"):
+        assert column(found, name) == table[name][stays].tobytes()
+
+
+def test_a_document_that_cannot_be_scored_stops_the_pipeline_with_one_sentence(run, tmp_path):
+    with (tmp_path / "in" / "3.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"id": "bad", "question": "Q77", "text": "x"}\n')
+    done, _ = run(*EXECUTORS[0])
+    assert done.returncode != 0
+    assert "3.jsonl: row 101 of the batch, column 'question': unknown question 'Q77'" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("kind", ["arrow", "large", "object", "str"])
+def test_a_batch_stays_what_it_is(rows, scorer, kind):
+    arrow = pa.Table.from_pylist(rows)
+    if kind == "large":
+        data = arrow.cast(pa.schema([(name, pa.large_string()) for name in arrow.column_names]))
+    else:
+        data = arrow if kind == "arrow" else pd.DataFrame(rows, dtype=kind).set_index(np.arange(N) + 7)
+    result = PfgenScoreFilter(ScorerSpec("mini"), 0.4).process(DocumentBatch("made", data, _metadata={"of": "test"}))
+    average = scores_of(rows, scorer).average
+    assert isinstance(result.data, type(data))
+    assert (result.dataset_name, result._metadata) == ("made", {"of": "test"})
+    assert np.array(result.data["id"]).tolist() == [rows[i]["id"] for i in np.flatnonzero(average >= 0.4)]
+    assert np.array(result.data["average"]).tobytes() == average[average >= 0.4].tobytes()
+    assert "average" not in (data.column_names if isinstance(data, pa.Table) else data)
+
+
+@pytest.mark.parametrize("in_pandas", [False, True])
+def test_missing_answers_are_an_error_or_dropped(in_pandas):
+    table = pa.table({"q": ["Q07", "Q07"], "a": [ANSWER, None]})
+    batch = DocumentBatch("made", table.to_pandas() if in_pandas else table)
+    fields = {"question_field": "q", "text_field": "a"}
+    with pytest.raises(TrialsError, match=r"^task '' of 'made': row 2 of the batch, column 'a': "):
+        PfgenScoreFilter("mini", 0, **fields).process(batch)
+    assert PfgenScoreFilter("mini", 0, nulls="null", **fields).process(batch).num_items == 1
+    scored = PfgenScoreFilter("mini", nulls="null", prefix="pfgen_", **fields).process(batch)
+    assert scored.to_pyarrow()["pfgen_average"].is_null(nan_is_null=True).to_pylist() == [False, True]
+
+
+def test_a_batch_of_which_nothing_stays_is_empty_and_keeps_its_columns():
+    batch = DocumentBatch("made", pa.table({"question": ["Q07"], "text": ["x"]}))
+    result = PfgenScoreFilter("mini", 0.9).process(batch)
+    assert (result.num_items, result.get_columns()) == (0, ["question", "text", "average"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (["q", "text"], r"^task '' of 'made': no field 'question'; there are 'q', 'text'$"),
+        (["question", "text", "average"], r"^task '' of 'made': there is already a field 'average'"),
+    ],
+)
+def test_columns_that_do_not_fit_are_one_sentence(columns, message):
+    with pytest.raises(TrialsError, match=message):
+        PfgenScoreFilter("mini").process(DocumentBatch("made", pa.table({name: ["Q07"] for name in columns})))
+
+
+def test_a_stage_travels_light():
+    assert len(pickle.dumps(PfgenScoreFilter("mini", where=WHERE))) < 2000
+
+
+def test_a_stage_says_what_it_reads_and_leaves():
+    stage = PfgenScoreFilter("mini", 0.4, question_field="q", columns=["average", "fluency"])
+    assert stage.inputs() == (["data"], ["q", "text"])
+    assert stage.outputs() == (["data"], ["q", "text", "average", "fluency"])
+
+
+def test_without_nemo_curator_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nemo_curator.stages.base", None)
+    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.nemo_curator")
+    with pytest.raises(PfgenError, match=r"NeMo Curator needs nemo_curator.*pip install 'pfgen-fast\[nemo-curator\]'$"):
+        import_module("pfgen_fast.integrations.nemo_curator")
