@@ -98,7 +98,6 @@ def test_a_rerun_does_only_the_tasks_that_are_not_complete(folder):
     before = documents(folder / "out")
     assert run(folder, PfgenScoreFilter("mini", 0.2)) is None
     (folder / "logs" / "completions" / "00001").unlink()
-    (folder / "out" / "00001.jsonl.gz").unlink()
     assert counts(run(folder, PfgenScoreFilter("mini", 0.2)))["total"] == N / 2
     assert documents(folder / "out") == before
 

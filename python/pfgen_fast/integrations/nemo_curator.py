@@ -111,12 +111,14 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
         self._answers.check_has_fields(task.get_columns(), location)
         self._answers.check_has_no_scores(task.get_columns(), location)
         in_arrow = isinstance(task.data, pa.Table)
-        questions, answers = (
-            task.data.column(name) if in_arrow else pa.array(task.data[name], from_pandas=True)
-            for name in (self._answers.question, self._answers.answer)
-        )
+
+        def texts(name: str) -> Any:
+            return task.data.column(name) if in_arrow else pa.array(task.data[name], from_pandas=True)
+
         scores = self._answers.scores(
-            questions, answers, lambda row: location if row is None else f"{location}: row {row + 1} of the batch"
+            texts(self._answers.question),
+            texts(self._answers.answer),
+            lambda row: location if row is None else f"{location}: row {row + 1} of the batch",
         )
         data, passing = task.data, self._answers.passing(scores)
         kept = {name: scores[column] for column, name in self._answers.names.items()}
@@ -133,5 +135,5 @@ class PfgenScoreFilter(ProcessingStage):  # type: ignore[misc]  # NeMo Curator n
 
 def _location(task: DocumentBatch) -> str:
     """The file that a batch comes from, if it is one that the reader named, or the task."""
-    files = task._metadata.get("source_files") or ()
+    files: Sequence[str] = task._metadata.get("source_files") or ()
     return str(files[0]) if len(files) == 1 else f"task {task.task_id!r} of {task.dataset_name!r}"
