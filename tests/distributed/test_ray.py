@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
-from pfgen_fast.distributed.ray import score, share_of_cores
+from pfgen_fast.distributed.ray import score, score_files, share_of_cores
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
@@ -216,6 +217,122 @@ def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
     assert len(list(tmp_path.iterdir())) > 20, "its block was begun again"
     assert ("MapWorker" in process) == ("actors" in means)
     assert_same_rows(found, table)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for part in range(6):
+        path = tmp_path / "in" / f"day={part % 2}" / f"{part}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(answers(100, 100 * part), path)
+    return tmp_path
+
+
+def rows_below(folder: Path) -> Any:
+    return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
+
+
+def assert_same_files(out: Path, n_rows: int) -> None:
+    found = rows_below(out).sort_by("id")
+    assert found.num_rows == n_rows
+    for name, values in expected(answers(n_rows)).items():
+        assert found.column(name).to_numpy().tobytes() == values.tobytes(), name
+
+
+def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    seen = []
+
+    def broken_off(outcome: Any) -> None:
+        seen.append(outcome.status)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score_files(["in"], "out", ScorerSpec("mini"), num_cpus=2, on_outcome=broken_off)
+    outcomes = score_files(["in"], "out", ScorerSpec("mini"))
+    assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
+    assert [outcome.task.name for outcome in outcomes] == [
+        f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)
+    ]
+    assert_same_files(folder / "out", 600)
+    again = score_files(["in"], "out", ScorerSpec("mini"))
+    assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
+    assert_same_files(folder / "out", 600)
+
+
+def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
+    bad = folder / "in" / "bad.csv"
+    bad.write_text("question,answer\nQ07,Ice floats.\nQ77,It does.\n")
+    outcomes = score_files(
+        [folder / "in"], folder / "out", ScorerSpec("mini"), where="average >= 0", columns=["average"]
+    )
+    [failed] = [outcome for outcome in outcomes if outcome.status == "failed"]
+    assert failed.error == f"{bad}, line 3, column 'question': unknown question 'Q77' in suite mini; nearest: 'Q07'"
+    assert rows_below(folder / "out").column_names == ["id", "question", "answer", "average"]
+    assert rows_below(folder / "out").num_rows == 600
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below a process, of those that Ray started for it."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
+            found.append((number, parent))
+    below, known = [pid], {pid}
+    for known_pid in below:
+        below += [number for number, parent in found if parent == known_pid and number not in known]
+    return below[1:]
+
+
+def scores_a_file(pid: int) -> bool:
+    return Path(f"/proc/{pid}/cmdline").read_text().startswith("ray::score_one_file")
+
+
+def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:
+    """Kills workers of this process's Ray while they score a file, and notes whether the output was there then."""
+    deadline = time.monotonic() + LONG_ENOUGH
+    while len(killed) < times and time.monotonic() < deadline:
+        for pid in descendants(os.getpid()):
+            with contextlib.suppress(OSError):  # it has ended
+                if scores_a_file(pid):
+                    os.kill(pid, signal.SIGSTOP)  # so that what is seen is so when it dies
+                    if scores_a_file(pid):
+                        killed.append(target.exists())
+                        os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, signal.SIGCONT)
+        time.sleep(0.001)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
+    pq.write_table(answers(150_000), tmp_path / "0.parquet")
+    target = tmp_path / "out" / "0.parquet"
+    killed: list[bool] = []
+    killer = threading.Thread(target=kill_what_scores_a_file, args=(target, times, killed))
+    killer.start()
+    [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+    killer.join()
+    assert killed == [False] * times
+    if times == 4:
+        assert outcome.status == "failed"
+        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: no worker of Ray survived it: ")
+        assert not target.exists()
+        [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+    assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
+    assert_same_files(target.parent, 150_000)
+
+
+def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
+    monkeypatch.setattr("pfgen_fast.distributed.ray._AT_ONCE", 2)
+    waited_for = []
+    wait = ray.wait
+    monkeypatch.setattr(ray, "wait", lambda tasks, **options: waited_for.append(len(tasks)) or wait(tasks, **options))
+    score_files([folder / "in"], folder / "out", ScorerSpec("mini"))
+    assert waited_for == [2, 2, 2, 2, 2, 1]
+    assert_same_files(folder / "out", 600)
 
 
 STARVING = """

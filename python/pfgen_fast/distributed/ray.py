@@ -17,21 +17,32 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
+from ..files.foreign_text import in_one_line
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import score_batches, score_schema
+from ..tables.file_jobs import FileJob, FileTask
+from ..tables.folder_records import prepare_folder, read_folder
+from ..tables.folders import FileOutcome, plan_files, score_one_file
+from ..tables.places import is_remote, shown_place
 from ..tables.scored_columns import Nulls, ScoredColumns
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from ray.data import Dataset
+
+_RETRIES = 3
+_AT_ONCE = 1000
+"""How many files Ray knows of at a time: enough for any cluster, and few enough for any number of files."""
 
 
 def score(
@@ -104,6 +115,129 @@ def score(
         pool = ray.data.ActorPoolStrategy(size=actors)
         means |= {"fn": _ScoringActor, "fn_constructor_kwargs": {"scoring": scoring}, "compute": pool}
     return dataset.map_batches(batch_format="pyarrow", batch_size=batch_size, zero_copy_batch=True, **means)
+
+
+def score_files(
+    sources: Iterable[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    spec: ScorerSpec,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+    encoding: str | None = None,
+    again: bool = False,
+    num_cpus: float = 1,
+    on_outcome: Callable[[FileOutcome], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+) -> list[FileOutcome]:
+    """Scores tables into a folder with one task of Ray for each; outputs that are finished already stay as they are.
+
+    This is `pfgen_fast.tables.folders.score_files` on a cluster: each output is whole or not there, so whatever dies
+    costs the files that it was at, and the same call goes on where it was, without a row twice. Ray begins the file of
+    a dead worker again, three times; then the file has failed, and the others go on.
+
+    Args:
+        sources: Files, folders and globs, at places that every node can read; see `plan_files`.
+        target: The output folder, at a place where every node can write.
+        spec: How to make the scorer; see `score`.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append; by default all.
+        nulls: How to treat a missing answer.
+        where: Which rows are written.
+        encoding: The encoding of the CSV and TSV files among the tables.
+        again: Whether everything is scored again, whatever made the outputs that are there.
+        num_cpus: The cores of each task.
+        on_outcome: Called after each file, in the order in which they end.
+        on_note: Called with sentences about what else is in the output folder.
+
+    Returns:
+        What became of each file, in the order of `plan_files`.
+
+    Raises:
+        TrialsError: A source is not there, cannot be listed, or holds no table.
+        PfgenError: Nothing was begun: Ray is not installed, outputs would get into each other's way or among other
+            tables, the folder cannot be written, or there is no such score.
+        ValueError: `num_cpus` or `nulls` is invalid.
+
+    Warns:
+        UserWarning: No node has so many cores.
+    """
+    ray = _ray()
+    _check_numbers(None, num_cpus, None)
+    chosen = None if columns is None else _listed(columns)
+    threaded = _with_threads(_checked_spec(spec), num_cpus)
+    job = FileJob(threaded, question_column, answer_column, chosen, nulls, where, encoding)
+    tasks = plan_files(map(_from_anywhere, sources), _from_anywhere(target))
+    state = read_folder(tasks, job, again=again)
+    if on_note is not None:
+        for note in state.notes:
+            on_note(note)
+    if not ray.is_initialized():
+        ray.init()
+    _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
+
+    outcomes: dict[str, FileOutcome] = {}
+
+    def ended(outcome: FileOutcome) -> None:
+        outcomes[outcome.task.name] = outcome
+        if on_outcome is not None:
+            on_outcome(outcome)
+
+    todo = []
+    for task in tasks:
+        record = state.finished.get(task.name)
+        if record is None:
+            todo.append(task)
+        else:
+            ended(FileOutcome(task, "current", record.n_rows, record.n_written))
+    if todo:
+        prepare_folder(todo[0].folder)
+        options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        for outcome in _outcomes(ray, todo, job, again, options):
+            ended(outcome)
+    return [outcomes[task.name] for task in tasks]
+
+
+def _outcomes(
+    ray: Any, todo: Sequence[FileTask], job: FileJob, again: bool, options: dict[str, Any]
+) -> Iterator[FileOutcome]:
+    """The outcomes of files as they end; when it is closed, tasks that are still under way are given up."""
+    one_file = ray.remote(**options)(score_one_file)
+    sent_job = ray.put(job)
+    under_way: dict[Any, FileTask] = {}
+    tasks = iter(todo)
+    try:
+        while True:
+            for task in islice(tasks, _AT_ONCE - len(under_way)):
+                under_way[one_file.remote(task, sent_job, again=again)] = task
+            if not under_way:
+                return
+            [ended], _ = ray.wait(list(under_way), num_returns=1)
+            yield _outcome(ray, ended, under_way.pop(ended))
+    finally:
+        for reference in under_way:
+            ray.cancel(reference)
+
+
+def _outcome(ray: Any, reference: Any, task: FileTask) -> FileOutcome:
+    try:
+        outcome: FileOutcome = ray.get(reference)
+        return outcome
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:  # the worker died, again and again, or its node did
+        problem = in_one_line(str(error), 300)
+        return FileOutcome(task, "failed", error=f"{shown_place(task.source)}: no worker of Ray survived it: {problem}")
+
+
+def _from_anywhere(place: str | os.PathLike[str]) -> str:
+    """The place as workers can find it, whose current folder is another one."""
+    name = os.fspath(place)
+    return name if is_remote(name) else os.path.abspath(name)
 
 
 def share_of_cores(actors: int, n_cores: Sequence[int]) -> float:
