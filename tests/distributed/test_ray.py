@@ -98,7 +98,7 @@ def test_what_is_wrong_with_the_columns_is_told_before_anything_runs(cluster):
     spec = ScorerSpec("mini")
     with pytest.raises(TrialsError, match=r"^the dataset: no column 'text'; there are 'id', 'question', 'answer'$"):
         score(dataset, spec, answer_column="text")
-    with pytest.raises(TrialsError, match=r"^the dataset: column 'id': expected texts, not int64$"):
+    with pytest.raises(TrialsError, match=r"^the dataset, column 'id': expected texts, not int64$"):
         score(dataset, spec, question_column="id")
     with pytest.raises(PfgenError, match=r"^columns: no score 'mean'; there are fluency, "):
         score(dataset, spec, columns=["mean"])
