@@ -56,6 +56,13 @@ def test_a_suite_in_memory_and_a_cut_one_are_sent_too(mini):
         assert [question.question_id for question in received.suite] == [q.question_id for q in suite]
 
 
+def test_a_spec_that_is_sent_with_every_task_reads_its_suite_only_for_the_first(make_suite):
+    spec = ScorerSpec(make_suite({"answers": {"P": ["an answer of a suite that is sent again and again"]}}))
+    assert sent(spec).suite is not sent(spec).suite
+    scorer = sent(spec).scorer
+    assert sent(spec).suite is scorer.suite
+
+
 def test_a_node_without_the_suite_says_so_when_the_scorer_is_needed(make_suite, tmp_path):
     folder = make_suite({"answers": {"P": ["an answer that no other suite has"]}})
     content = pickle.dumps(ScorerSpec(folder))

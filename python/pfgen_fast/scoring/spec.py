@@ -90,7 +90,8 @@ class ScorerSpec:
         Raises:
             SuiteError: The suite cannot be read here, or is another one.
         """
-        suite: Suite = pickle.loads(self._sent_suite)
+        made = _scorers.get(self)  # engines send a spec with every task, and a suite from memory may be large
+        suite: Suite = pickle.loads(self._sent_suite) if made is None else made.suite
         return suite
 
     @cached_property

@@ -1,0 +1,418 @@
+"""Scores with Ray: of a dataset of Ray Data, and of many files with one task for each.
+
+Every worker process makes the scorer once, from a spec of some hundred bytes. By default Ray scores in tasks: it joins
+them with those that read, so that no block is copied in between, and a task holds its core only while it works, so that
+scoring cannot starve reading. Actors hold theirs to the end; they are for whoever wants a fixed number of scorers.
+
+Example:
+    >>> import ray, pfgen_fast                                                      # doctest: +SKIP
+    >>> from pfgen_fast.distributed.ray import score                                # doctest: +SKIP
+    >>> spec = pfgen_fast.ScorerSpec("mini")                                        # doctest: +SKIP
+    >>> answers = ray.data.read_parquet("answers/")                                 # doctest: +SKIP
+    >>> good = score(answers, spec, columns=["average"], where="average >= 0.6")    # doctest: +SKIP
+    >>> good.write_parquet("good/")                                                 # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError, TrialsError
+from ..files.foreign_text import in_one_line
+from ..files.optional import optional
+from ..scoring.spec import ScorerSpec
+from ..tables.arrow_columns import check_schema, pyarrow
+from ..tables.batches import score_batches, score_schema
+from ..tables.file_jobs import FileJob, FileTask
+from ..tables.folder_records import prepare_folder, read_folder
+from ..tables.folders import FileOutcome, plan_files, score_one_file
+from ..tables.places import is_remote, shown_place
+from ..tables.scored_columns import Nulls, ScoredColumns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from ray.data import Dataset
+
+_RETRIES = 3
+_AT_ONCE = 1000
+"""How many files Ray knows of at a time: enough for any cluster, and few enough for any number of files."""
+
+
+def score(
+    dataset: Dataset,
+    spec: ScorerSpec,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+    actors: int | None = None,
+    num_cpus: float | None = None,
+    batch_size: int | None = None,
+) -> Dataset:
+    """Appends columns of scores to a dataset, lazily.
+
+    The rows are those of a single process, bit for bit, in whatever order Ray leaves them. A worker that dies is
+    replaced and its blocks are scored again, so every row is there once. To write files so that a rerun does not write
+    rows twice, see `score_files`.
+
+    An error that a worker meets arrives as a `RayTaskError` that is the error of this package too, so that
+    `except PfgenError` catches it; its last line is the sentence. Ray does not try again. A dataset without any rows
+    has no columns of scores, because Ray Data calls nothing for it.
+
+    Args:
+        dataset: The questions and answers.
+        spec: How to make the scorer. Every node needs the folder of its suite at the same path. Where it leaves the
+            number of threads open, a scorer has as many as it has whole cores of Ray.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append, such as `["average"]`; by default all of a `ScoreTable` but `question_id`.
+        nulls: How to treat a missing answer: `"error"` raises an error, `"null"` gives it null scores.
+        where: Which rows stay, such as `"average >= 0.6"`; see `RowFilter`.
+        actors: How many actors score; by default Ray starts tasks as it finds room.
+        num_cpus: The cores of each task (by default one, as of any task of Ray) or actor (by default one if that leaves
+            a whole core to reading somewhere, or else a share that does on each node: 1/2 of each core of a node with
+            two, 7/8 with eight, nothing with one).
+        batch_size: How many rows are scored at a time; by default those of a block.
+
+    Raises:
+        TrialsError: A column is missing, holds no texts or has the name of a score, if Ray knows the columns without
+            reading; otherwise the dataset raises it when it is read.
+        PfgenError: There is no such score in `columns` or `where`, or Ray is not installed.
+        ValueError: A number or `nulls` is invalid.
+
+    Warns:
+        UserWarning: `actors` and `num_cpus` leave no room to reading, or no node has so many cores.
+    """
+    ray = _ray()
+    _check_numbers(actors, num_cpus, batch_size)
+    scoring = _Scoring(
+        _checked_spec(spec),
+        question_column,
+        answer_column,
+        None if columns is None else _listed(columns),
+        nulls,
+        where,
+    )
+    _check_columns(dataset, scoring)
+    n_cores = _cores_of_nodes(ray)
+    if actors is not None and num_cpus is None:
+        num_cpus = share_of_cores(actors, n_cores)
+    _warn_of_waiting(actors, num_cpus, n_cores)
+    scoring = scoring.with_cores(num_cpus)
+    means: dict[str, Any] = {} if num_cpus is None else {"num_cpus": num_cpus}
+    if actors is None:
+        means |= {"fn": _scored, "fn_kwargs": {"scoring": scoring}}
+    else:
+        pool = ray.data.ActorPoolStrategy(size=actors)
+        means |= {"fn": _ScoringActor, "fn_constructor_kwargs": {"scoring": scoring}, "compute": pool}
+    return dataset.map_batches(batch_format="pyarrow", batch_size=batch_size, zero_copy_batch=True, **means)
+
+
+def score_files(
+    sources: Iterable[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    spec: ScorerSpec,
+    *,
+    question_column: str = "question",
+    answer_column: str = "answer",
+    columns: Sequence[str] | None = None,
+    nulls: Nulls = "error",
+    where: str | None = None,
+    encoding: str | None = None,
+    again: bool = False,
+    num_cpus: float = 1,
+    on_outcome: Callable[[FileOutcome], None] | None = None,
+    on_note: Callable[[str], None] | None = None,
+) -> list[FileOutcome]:
+    """Scores tables into a folder with one task of Ray for each; outputs that are finished already stay as they are.
+
+    This is `pfgen_fast.tables.folders.score_files` on a cluster: each output is whole or not there, so whatever dies
+    costs the files that it was at, and the same call goes on where it was, without a row twice. Ray begins the file of
+    a dead worker again, three times; then the file has failed, and the others go on.
+
+    Args:
+        sources: Files, folders and globs, at places that every node can read; see `plan_files`.
+        target: The output folder, at a place where every node can write.
+        spec: How to make the scorer; see `score`.
+        question_column: The column with the id or exact text of each question.
+        answer_column: The column with the answers.
+        columns: The scores to append; by default all.
+        nulls: How to treat a missing answer.
+        where: Which rows are written.
+        encoding: The encoding of the CSV and TSV files among the tables.
+        again: Whether everything is scored again, whatever made the outputs that are there.
+        num_cpus: The cores of each task.
+        on_outcome: Called after each file, in the order in which they end.
+        on_note: Called with sentences about what else is in the output folder.
+
+    Returns:
+        What became of each file, in the order of `plan_files`.
+
+    Raises:
+        TrialsError: A source is not there, cannot be listed, or holds no table.
+        PfgenError: Nothing was begun: Ray is not installed, outputs would get into each other's way or among other
+            tables, the folder cannot be written, or there is no such score.
+        ValueError: `num_cpus` or `nulls` is invalid.
+
+    Warns:
+        UserWarning: No node has so many cores.
+    """
+    ray = _ray()
+    _check_numbers(None, num_cpus, None)
+    chosen = None if columns is None else _listed(columns)
+    threaded = _with_threads(_checked_spec(spec), num_cpus)
+    job = FileJob(threaded, question_column, answer_column, chosen, nulls, where, encoding)
+    tasks = plan_files(map(_from_anywhere, sources), _from_anywhere(target))
+    state = read_folder(tasks, job, again=again)
+    if on_note is not None:
+        for note in state.notes:
+            on_note(note)
+    if not ray.is_initialized():
+        ray.init()
+    _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
+
+    outcomes: dict[str, FileOutcome] = {}
+
+    def ended(outcome: FileOutcome) -> None:
+        outcomes[outcome.task.name] = outcome
+        if on_outcome is not None:
+            on_outcome(outcome)
+
+    todo = []
+    for task in tasks:
+        record = state.finished.get(task.name)
+        if record is None:
+            todo.append(task)
+        else:
+            ended(FileOutcome(task, "current", record.n_rows, record.n_written))
+    if todo:
+        prepare_folder(todo[0].folder)
+        options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+        for outcome in _outcomes(ray, todo, job, again, options):
+            ended(outcome)
+    return [outcomes[task.name] for task in tasks]
+
+
+def _outcomes(
+    ray: Any, todo: Sequence[FileTask], job: FileJob, again: bool, options: dict[str, Any]
+) -> Iterator[FileOutcome]:
+    """The outcomes of files as they end; when it is closed, tasks that are still under way are given up."""
+    one_file = ray.remote(**options)(score_one_file)
+    sent_job = ray.put(job)
+    under_way: dict[Any, FileTask] = {}
+    tasks = iter(todo)
+    try:
+        while True:
+            for task in islice(tasks, _AT_ONCE - len(under_way)):
+                under_way[one_file.remote(task, sent_job, again=again)] = task
+            if not under_way:
+                return
+            [ended], _ = ray.wait(list(under_way), num_returns=1)
+            yield _outcome(ray, ended, under_way.pop(ended))
+    finally:
+        for reference in under_way:
+            ray.cancel(reference)
+
+
+def _outcome(ray: Any, reference: Any, task: FileTask) -> FileOutcome:
+    try:
+        outcome: FileOutcome = ray.get(reference)
+        return outcome
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:  # the worker died, again and again, or its node did
+        problem = in_one_line(str(error), 300)
+        return FileOutcome(task, "failed", error=f"{shown_place(task.source)}: no worker of Ray survived it: {problem}")
+
+
+def _from_anywhere(place: str | os.PathLike[str]) -> str:
+    """The place as workers can find it, whose current folder is another one."""
+    name = os.fspath(place)
+    return name if is_remote(name) else os.path.abspath(name)
+
+
+def share_of_cores(actors: int, n_cores: Sequence[int]) -> float:
+    """How many cores an actor takes, so that reading, which wants a whole core, finds one.
+
+    Args:
+        actors: How many actors there are.
+        n_cores: The cores of each node.
+
+    Example:
+        >>> [share_of_cores(actors, [2]) for actors in (1, 2)], share_of_cores(1, [1]), share_of_cores(11, [3, 8])
+        ([1.0, 0.5], 0.0, 0.6666)
+    """
+    if not n_cores or _leaves_room(actors, 1.0, n_cores):
+        return 1.0  # like a read, which Ray Data then does in the actor itself
+    fewest = min(n_cores)
+    return math.floor((fewest - 1) / fewest * 10_000) / 10_000  # Ray counts in units of a ten-thousandth
+
+
+def _leaves_room(actors: int, share: float, n_cores: Sequence[int]) -> bool:
+    """Whether a node has a whole core left, however Ray distributes the actors."""
+    if share == 0:
+        return True
+    return actors < sum(math.floor((cores - 1) / share + 1e-9) + 1 for cores in n_cores)
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """What is done with every block; sent with each task."""
+
+    spec: ScorerSpec
+    question_column: str
+    answer_column: str
+    columns: tuple[str, ...] | None
+    nulls: Nulls
+    where: str | None
+
+    def with_cores(self, num_cpus: float | None) -> _Scoring:
+        """The same, with threads for these cores, unless the spec says how many."""
+        return _Scoring(_with_threads(self.spec, num_cpus), *self._options)
+
+    @property
+    def _options(self) -> tuple[Any, ...]:
+        return self.question_column, self.answer_column, self.columns, self.nulls, self.where
+
+    def scored(self, block: pa.Table) -> pa.Table:
+        """A block with its scores."""
+        names: dict[str, Any] = {
+            "question_column": self.question_column,
+            "answer_column": self.answer_column,
+            "columns": self.columns,
+        }
+        batches = list(score_batches(block, self.spec, **names, nulls=self.nulls, where=self.where))
+        schema = batches[0].schema if batches else score_schema(block.schema, self.spec, **names)
+        return pyarrow().Table.from_batches(batches, schema)
+
+
+def _scored(block: pa.Table, scoring: _Scoring) -> Iterator[pa.Table]:
+    """Yields a block with its scores: what a generator raises, Ray Data does not wrap into an error of its own."""
+    try:
+        yield scoring.scored(block)
+    except TrialsError as error:
+        raise _ray_error(TrialsError, f"a block of {block.num_rows:,} rows: {error}") from None
+    except PfgenError as error:
+        raise _ray_error(type(error), str(error)) from None
+
+
+class _ScoringActor:
+    def __init__(self, scoring: _Scoring) -> None:
+        self._scoring = scoring
+
+    def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
+        yield from _scored(block, self._scoring)
+
+
+@functools.cache
+def _ray_error_type(kind: Any) -> Any:
+    user_code_exception: type[Exception] = _ray().exceptions.UserCodeException
+
+    class RayError(user_code_exception, kind):  # type: ignore[misc, valid-type]
+        """An error of ours that Ray takes for one of user code, so that it shows no frames of its own.
+
+        Ray Data appends advice on retries to the arguments of every error; the text of this one stays the sentence.
+        """
+
+        def __init__(self, sentence: str) -> None:
+            Exception.__init__(self, sentence)
+            self.sentence = self.problem = sentence
+            self.column = self.row = None  # as of every TrialsError that is not about the arguments of a call
+
+        def __str__(self) -> str:
+            return self.sentence
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _ray_error, (kind, self.sentence)
+
+    RayError.__module__, RayError.__qualname__, RayError.__name__ = kind.__module__, kind.__qualname__, kind.__name__
+    return RayError
+
+
+def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
+    error: PfgenError = _ray_error_type(kind)(sentence)  # type: ignore[arg-type]  # its class is hashable
+    return error
+
+
+def _with_threads(spec: ScorerSpec, num_cpus: float | None) -> ScorerSpec:
+    """The spec with a thread for each whole core, unless it says how many threads there are."""
+    if spec.threads is not None:
+        return spec
+    return ScorerSpec(
+        spec.suite,
+        profile=spec.profile,
+        float_sum=spec.float_sum,
+        index=spec.index,
+        threads=max(1, math.floor(num_cpus or 1)),
+    )
+
+
+def _ray() -> Any:
+    optional("ray.data", extra="ray", needed_for="pfgen_fast.distributed.ray")
+    return optional("ray", extra="ray", needed_for="pfgen_fast.distributed.ray")
+
+
+def _checked_spec(spec: object) -> ScorerSpec:
+    if not isinstance(spec, ScorerSpec):
+        raise PfgenError(f"spec: expected a ScorerSpec, not {type(spec).__name__}")
+    return spec
+
+
+def _check_numbers(actors: int | None, num_cpus: float | None, batch_size: int | None) -> None:
+    for name, number in (("actors", actors), ("batch_size", batch_size)):
+        if number is not None and number < 1:
+            raise ValueError(f"{name}: expected at least 1, not {number}")
+    if num_cpus is not None and (num_cpus < 0 or (num_cpus == 0 and actors is None)):
+        raise ValueError(f"num_cpus: expected a number above 0, not {num_cpus}")
+
+
+def _listed(columns: Sequence[str]) -> tuple[str, ...]:
+    return columns if isinstance(columns, str) else tuple(columns)  # type: ignore[return-value]  # refused with a sentence
+
+
+def _check_columns(dataset: Dataset, scoring: _Scoring) -> None:
+    """Checks the scores that are asked for, and the columns of the dataset as far as Ray knows them."""
+    scored = ScoredColumns(
+        scoring.spec,
+        question_column=scoring.question_column,
+        answer_column=scoring.answer_column,
+        columns=scoring.columns,
+        nulls=scoring.nulls,
+        where=scoring.where,
+    )
+    schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
+    if isinstance(schema, pyarrow().Schema):  # of frames of pandas Ray knows other types
+        check_schema(schema, scored.columns, "the dataset")
+
+
+def _cores_of_nodes(ray: Any) -> list[int]:
+    """The cores of each node of Ray that has any; none if Ray does not run yet."""
+    if not ray.is_initialized():
+        return []
+    cores = (math.floor(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
+    return [of_node for of_node in cores if of_node]
+
+
+def _warn_of_waiting(actors: int | None, num_cpus: float | None, n_cores: Sequence[int]) -> None:
+    """Warns of shares with which nothing would ever end, unless Ray gets more nodes."""
+    if not n_cores or num_cpus is None:
+        return
+    if num_cpus > max(n_cores):
+        sentence = f"num_cpus={num_cpus:g}: no node has so many cores (the largest has {max(n_cores)})"
+    elif actors is not None and not _leaves_room(actors, num_cpus, n_cores):
+        sentence = (
+            f"actors={actors}, num_cpus={num_cpus:g}: the actors may take all cores of Ray ({sum(n_cores)}), so that "
+            "reading waits for ever; take fewer of either, or leave num_cpus out"
+        )
+    else:
+        return
+    warnings.warn(sentence, stacklevel=3)

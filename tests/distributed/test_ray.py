@@ -1,0 +1,410 @@
+"""Ray: the rows of a single process, whatever the blocks, the cores and the deaths are."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
+from pfgen_fast.distributed.ray import score, score_files, share_of_cores
+
+ray = pytest.importorskip("ray")
+pytest.importorskip("ray.data")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+np = pytest.importorskip("numpy")
+
+pytestmark = pytest.mark.engines
+
+QUESTIONS = ["Q07", "Q08"]
+TEXTS = ["Ice is about 9% less dense than water.", "Because.", "", "Water expands when it freezes into crystals."]
+LONG_ENOUGH = 300
+"""Seconds after which something hangs, on a slow machine too."""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        yield
+        ray.shutdown()
+
+
+def answers(n_rows: int, begin: int = 0) -> Any:
+    rows = range(begin, begin + n_rows)
+    return pa.table(
+        {
+            "id": pa.array(rows, pa.int64()),
+            "question": [QUESTIONS[row % 2] for row in rows],
+            "answer": [f"{TEXTS[row % 4]} {TEXTS[row % 3]} {row % 7}" for row in rows],
+        }
+    )
+
+
+def expected(table: Any, **options: Any) -> dict[str, Any]:
+    """The scores of a single process, and the columns that were there."""
+    scores = Scorer("mini", threads=1).score(table.column("question"), table.column("answer"), **options)
+    return {"id": table.column("id").to_numpy(), **{name: scores[name] for name in scores.columns[1:]}}
+
+
+def assert_same_rows(dataset: Any, table: Any, **options: Any) -> None:
+    """Compares all rows, bit for bit, in the order of the column `id`."""
+    found = pa.concat_tables(ray.get(dataset.to_arrow_refs()), promote_options="permissive").sort_by("id")
+    wanted = expected(table.sort_by("id"), **options)
+    assert found.num_rows == table.num_rows
+    assert set(found.column_names) == {*table.column_names, *wanted}
+    for name, values in wanted.items():
+        column = found.column(name)
+        assert column.type == (pa.int64() if name == "id" else pa.float64())
+        assert column.to_numpy().tobytes() == values.tobytes(), name
+
+
+@pytest.mark.parametrize("means", [{}, {"actors": 1}, {"actors": 2}, {"batch_size": 100}])
+def test_scores_are_those_of_a_single_process_whatever_the_blocks(cluster, means):
+    table = answers(3000)
+    blocks = [table.slice(0, 0), table.slice(0, 1), table.slice(1, 2900), table.slice(2901, 0), table.slice(2901)]
+    assert_same_rows(score(ray.data.from_arrow(blocks), ScorerSpec("mini"), **means), table)
+
+
+@pytest.mark.parametrize("means", [{}, {"actors": 1}])
+def test_an_error_ends_with_its_sentence_and_is_an_error_of_ours(cluster, means):
+    table = answers(4).append_column("q", pa.array(["Q07", "Q07", "Q77", "Q07"]))
+    with pytest.raises(PfgenError) as error:
+        score(ray.data.from_arrow(table), ScorerSpec("mini"), question_column="q", **means).materialize()
+    last = str(error.value).splitlines()[-1]
+    assert last == (
+        "pfgen_fast.errors.TrialsError: a block of 4 rows: row 3, column 'q': unknown question 'Q77' in suite mini; "
+        "nearest: 'Q07'"
+    )
+    assert isinstance(error.value, TrialsError)
+    assert error.value.row is None
+
+
+def test_what_is_wrong_with_the_columns_is_told_before_anything_runs(cluster):
+    dataset = ray.data.from_arrow(answers(2))
+    spec = ScorerSpec("mini")
+    with pytest.raises(TrialsError, match=r"^the dataset: no column 'text'; there are 'id', 'question', 'answer'$"):
+        score(dataset, spec, answer_column="text")
+    with pytest.raises(TrialsError, match=r"^the dataset, column 'id': expected texts, not int64$"):
+        score(dataset, spec, question_column="id")
+    with pytest.raises(PfgenError, match=r"^columns: no score 'mean'; there are fluency, "):
+        score(dataset, spec, columns=["mean"])
+    with pytest.raises(PfgenError, match=r"^columns: expected a list of names, not the text 'average'$"):
+        score(dataset, spec, columns="average")
+    with pytest.raises(PfgenError, match=r"^filter 'mean > 1': no score 'mean'"):
+        score(dataset, spec, where="mean > 1")
+    with pytest.raises(PfgenError, match=r"^spec: expected a ScorerSpec, not str$"):
+        score(dataset, "mini")
+
+
+def test_columns_that_ray_does_not_know_yet_are_checked_where_they_are_read(cluster):
+    def without_answers(table: Any) -> Any:
+        return table.drop_columns(["answer"])
+
+    dataset = ray.data.from_arrow(answers(2)).map_batches(without_answers, batch_format="pyarrow")
+    with pytest.raises(TrialsError, match=r"TrialsError: a block of 2 rows: the first batch: no column 'answer'; .*\Z"):
+        score(dataset, ScorerSpec("mini")).materialize()
+
+
+def test_a_node_without_the_suite_says_so(cluster, make_suite):
+    folder = make_suite({}, {})
+    spec = ScorerSpec(folder)
+    table = pa.table({"question": ["Q01"], "answer": ["an answer"]})
+    dataset = score(ray.data.from_arrow(table), spec)
+    shutil.rmtree(folder)
+    with pytest.raises(SuiteError, match=r"SuiteError: .*was sent by its path, which cannot be read here: [^\n]*\Z"):
+        dataset.materialize()
+
+
+def test_missing_answers_have_null_scores_if_they_may(cluster):
+    table = pa.table(
+        {"id": range(4), "question": ["Q07"] * 4, "answer": [None, "Ice floats.", None, "It is less dense."]}
+    )
+    blocks = [table.slice(0, 1), table.slice(1)]  # the first holds nothing else
+    assert_same_rows(score(ray.data.from_arrow(blocks), ScorerSpec("mini"), nulls="null"), table, nulls="null")
+    found = score(ray.data.from_arrow(blocks), ScorerSpec("mini"), nulls="null").take_all()
+    assert [row["average"] is None for row in sorted(found, key=lambda row: row["id"])] == [True, False, True, False]
+    with pytest.raises(TrialsError, match=r"a block of \d rows: row 1, column 'answer': [^\n]*\Z"):
+        score(ray.data.from_arrow(table), ScorerSpec("mini")).materialize()
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str)
+def test_texts_of_other_arrow_types_are_scored_as_they_are(cluster, kind):
+    table = answers(40)
+    for name in ("question", "answer"):
+        at = table.column_names.index(name)
+        column = pa.array(table.column(name).to_pylist(), pa.string())
+        column = column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
+        table = table.set_column(at, name, column)
+    assert_same_rows(score(ray.data.from_arrow([table.slice(0, 13), table.slice(13)]), ScorerSpec("mini")), table)
+
+
+def test_only_rows_that_pass_stay_and_a_block_without_any_has_the_same_schema(cluster):
+    table = answers(200)
+    averages = expected(table)["average"]
+    limit = float(np.sort(averages)[150])
+    scored = score(
+        ray.data.from_arrow(table), ScorerSpec("mini"), columns=["helpfulness"], where=f"average > {limit!r}"
+    )
+    found = pa.concat_tables(ray.get(scored.to_arrow_refs())).sort_by("id")
+    assert found.column_names == ["id", "question", "answer", "helpfulness"]
+    assert found.column("id").to_pylist() == np.flatnonzero(averages > limit).tolist()
+    none = score(ray.data.from_arrow(table), ScorerSpec("mini"), columns=["helpfulness"], where="average > 9")
+    assert none.count() == 0
+
+
+def test_an_empty_dataset_stays_empty(cluster, tmp_path):
+    assert score(ray.data.from_arrow(answers(0)), ScorerSpec("mini")).take_all() == []
+    pq.write_table(answers(0), tmp_path / "none.parquet")
+    assert score(ray.data.read_parquet(str(tmp_path)), ScorerSpec("mini")).count() == 0
+
+
+def test_files_are_read_scored_and_written(cluster, tmp_path):
+    table = answers(1000)
+    for part in range(5):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        pq.write_table(table.slice(200 * part, 200), tmp_path / "in" / f"{part}.parquet", row_group_size=70)
+    score(ray.data.read_parquet(str(tmp_path / "in")), ScorerSpec("mini")).write_parquet(str(tmp_path / "out"))
+    assert_same_rows(ray.data.read_parquet(str(tmp_path / "out")), table)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("means", [{}, {"actors": 1}])
+def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
+    table = answers(20 * 50)
+
+    def slow(block: Any) -> Any:
+        """Notes its process, and gives the other thread time to kill it."""
+        import os
+        import time
+        import uuid
+
+        (tmp_path / f"{time.time_ns()}-{os.getpid()}-{uuid.uuid4()}").touch()
+        time.sleep(0.2)
+        return block
+
+    killed = []
+
+    def kill_one() -> None:
+        deadline = time.monotonic() + LONG_ENOUGH
+        while len(begun := sorted(tmp_path.iterdir())) < 6 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        pid = int(begun[-1].name.split("-")[1])
+        killed.append((Path(f"/proc/{pid}/cmdline").read_text(), len(begun)))
+        os.kill(pid, signal.SIGKILL)
+
+    blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
+    scored = score(blocks.map_batches(slow, batch_format="pyarrow", batch_size=None), ScorerSpec("mini"), **means)
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    found = scored.materialize()
+    killer.join()
+    [(process, n_begun)] = killed
+    assert n_begun < 20, "the worker died before all blocks were begun"
+    assert len(list(tmp_path.iterdir())) > 20, "its block was begun again"
+    assert ("MapWorker" in process) == ("actors" in means)
+    assert_same_rows(found, table)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for part in range(6):
+        path = tmp_path / "in" / f"day={part % 2}" / f"{part}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(answers(100, 100 * part), path)
+    return tmp_path
+
+
+def rows_below(folder: Path) -> Any:
+    return pa.concat_tables([pq.read_table(path, partitioning=None) for path in folder.rglob("[0-9]*.parquet")])
+
+
+def assert_same_files(out: Path, n_rows: int) -> None:
+    found = rows_below(out).sort_by("id")
+    assert found.num_rows == n_rows
+    for name, values in expected(answers(n_rows)).items():
+        assert found.column(name).to_numpy().tobytes() == values.tobytes(), name
+
+
+def test_each_file_is_scored_once_also_when_a_run_is_broken_off_and_begun_again(cluster, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    seen = []
+
+    def broken_off(outcome: Any) -> None:
+        seen.append(outcome.status)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        score_files(["in"], "out", ScorerSpec("mini"), num_cpus=2, on_outcome=broken_off)
+    outcomes = score_files(["in"], "out", ScorerSpec("mini"))
+    assert sorted(outcome.status for outcome in outcomes)[:2] == ["current", "current"]
+    assert [outcome.task.name for outcome in outcomes] == [
+        f"day={part % 2}/{part}.parquet" for part in (0, 2, 4, 1, 3, 5)
+    ]
+    assert_same_files(folder / "out", 600)
+    again = score_files(["in"], "out", ScorerSpec("mini"))
+    assert [(outcome.status, outcome.n_rows) for outcome in again] == [("current", 100)] * 6
+    assert_same_files(folder / "out", 600)
+
+
+def test_a_file_that_cannot_be_scored_does_not_stop_the_others(cluster, folder):
+    bad = folder / "in" / "bad.csv"
+    bad.write_text("question,answer\nQ07,Ice floats.\nQ77,It does.\n")
+    outcomes = score_files(
+        [folder / "in"], folder / "out", ScorerSpec("mini"), where="average >= 0", columns=["average"]
+    )
+    [failed] = [outcome for outcome in outcomes if outcome.status == "failed"]
+    assert failed.error == f"{bad}, line 3, column 'question': unknown question 'Q77' in suite mini; nearest: 'Q07'"
+    assert rows_below(folder / "out").column_names == ["id", "question", "answer", "average"]
+    assert rows_below(folder / "out").num_rows == 600
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below a process, of those that Ray started for it."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
+            found.append((number, parent))
+    below, known = [pid], {pid}
+    for known_pid in below:
+        below += [number for number, parent in found if parent == known_pid and number not in known]
+    return below[1:]
+
+
+def scores_a_file(pid: int) -> bool:
+    return Path(f"/proc/{pid}/cmdline").read_text().startswith("ray::score_one_file")
+
+
+def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:
+    """Kills workers of this process's Ray while they score a file, and notes whether the output was there then."""
+    deadline = time.monotonic() + LONG_ENOUGH
+    while len(killed) < times and time.monotonic() < deadline:
+        for pid in descendants(os.getpid()):
+            with contextlib.suppress(OSError):  # it has ended
+                if scores_a_file(pid):
+                    os.kill(pid, signal.SIGSTOP)  # so that what is seen is so when it dies
+                    if scores_a_file(pid):
+                        killed.append(target.exists())
+                        os.kill(pid, signal.SIGKILL)
+                    os.kill(pid, signal.SIGCONT)
+        time.sleep(0.001)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_file_whose_worker_dies_is_begun_again_and_fails_if_that_goes_on(cluster, tmp_path, times):
+    pq.write_table(answers(150_000), tmp_path / "0.parquet")
+    target = tmp_path / "out" / "0.parquet"
+    killed: list[bool] = []
+    killer = threading.Thread(target=kill_what_scores_a_file, args=(target, times, killed))
+    killer.start()
+    [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+    killer.join()
+    assert killed == [False] * times
+    if times == 4:
+        assert outcome.status == "failed"
+        assert outcome.error.startswith(f"{tmp_path / '0.parquet'}: no worker of Ray survived it: ")
+        assert not target.exists()
+        [outcome] = score_files([tmp_path / "0.parquet"], target.parent, ScorerSpec("mini"))
+    assert (outcome.status, outcome.n_rows) == ("scored", 150_000)
+    assert_same_files(target.parent, 150_000)
+
+
+def test_ray_knows_of_few_files_at_a_time(cluster, folder, monkeypatch):
+    monkeypatch.setattr("pfgen_fast.distributed.ray._AT_ONCE", 2)
+    waited_for = []
+    wait = ray.wait
+    monkeypatch.setattr(ray, "wait", lambda tasks, **options: waited_for.append(len(tasks)) or wait(tasks, **options))
+    score_files([folder / "in"], folder / "out", ScorerSpec("mini"))
+    assert waited_for == [2, 2, 2, 2, 2, 1]
+    assert_same_files(folder / "out", 600)
+
+
+STARVING = """
+import sys, warnings, pyarrow as pa, pyarrow.parquet as pq, ray, ray.data
+from pfgen_fast import ScorerSpec
+from pfgen_fast.distributed.ray import score
+if nodes == 1:
+    ray.init("local", num_cpus=n_cores, include_dashboard=False, log_to_driver=False)
+else:
+    from ray.cluster_utils import Cluster
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": n_cores})
+    for _ in range(nodes - 1):
+        cluster.add_node(num_cpus=n_cores)
+    ray.init(address=cluster.address, log_to_driver=False)
+ray.data.DataContext.get_current().enable_progress_bars = False
+scored = score(ray.data.read_parquet(folder), ScorerSpec("mini"), actors=actors)
+scored.write_parquet(folder + "/out")
+print(ray.data.read_parquet(folder + "/out").count())
+ray.shutdown()
+if nodes > 1:
+    cluster.shutdown()
+"""
+
+
+@pytest.mark.parametrize(("nodes", "n_cores", "actors"), [(1, 1, 1), (1, 2, 2), (2, 1, None), (2, 2, 4)])
+def test_scoring_never_keeps_all_cores_from_reading(tmp_path, nodes, n_cores, actors):
+    for part in range(4):
+        pq.write_table(answers(50, 50 * part), tmp_path / f"{part}.parquet")
+    given = f"nodes, n_cores, actors, folder = {nodes}, {n_cores}, {actors}, {str(tmp_path)!r}"
+    found = subprocess.run(
+        [sys.executable, "-c", given + STARVING], capture_output=True, text=True, timeout=LONG_ENOUGH, check=False
+    )
+    assert found.stdout.split()[-1:] == ["200"], found.stderr[-3000:]
+
+
+@pytest.mark.parametrize(
+    ("actors", "n_cores", "share"),
+    [
+        (1, [1], 0.0),
+        (1, [2], 1.0),
+        (2, [2], 0.5),
+        (7, [8], 1.0),
+        (8, [8], 0.875),
+        (3, [2, 2], 1.0),
+        (4, [2, 2], 0.5),
+        (10, [2, 8], 0.5),
+        (2, [1, 1], 0.0),
+        (3, [3], 0.6666),
+        (5, [], 1.0),
+    ],
+)
+def test_the_shares_of_actors_leave_a_whole_core_to_reading(actors, n_cores, share):
+    assert share_of_cores(actors, n_cores) == share
+
+
+def test_shares_that_starve_reading_are_warned_of(cluster):
+    dataset = ray.data.from_arrow(answers(2))
+    with pytest.warns(UserWarning, match=r"^actors=2, num_cpus=1: the actors may take all cores of Ray \(2\),"):
+        score(dataset, ScorerSpec("mini"), actors=2, num_cpus=1)
+    with pytest.warns(UserWarning, match=r"^num_cpus=3: no node has so many cores \(the largest has 2\)$"):
+        score(dataset, ScorerSpec("mini"), num_cpus=3)
+    score(dataset, ScorerSpec("mini"), actors=2, num_cpus=0.5)
+
+
+def test_impossible_numbers_are_refused(cluster):
+    dataset = ray.data.from_arrow(answers(2))
+    for options in ({"actors": 0}, {"num_cpus": 0}, {"num_cpus": -1, "actors": 1}, {"batch_size": 0}):
+        with pytest.raises(ValueError, match=rf"^{next(iter(options))}: expected "):
+            score(dataset, ScorerSpec("mini"), **options)
+
+
+def test_without_ray_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray.data", None)
+    with pytest.raises(PfgenError, match=r"needs ray.data, .*: pip install 'pfgen-fast\[ray\]'$"):
+        score(None, ScorerSpec("mini"))
