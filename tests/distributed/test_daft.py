@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from makers.engines import engine
 from makers.frames import bits, expected_bits, run_python_blocks, write_rows
 
 # Daft leaves the pipes of its processes to the garbage collector.
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")]
-daft = pytest.importorskip("daft")
+daft = engine("daft")
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines_daft.md"
 EVERY_ROW = {'frame.where(frame["average"] >= 0.6)': "frame"}

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from makers.documented import documented_example
+from makers.engines import engine
 from pfgen_fast import Scorer, TrialsError
 
-dask = pytest.importorskip("dask")
-dd = pytest.importorskip("dask.dataframe")
+dask = engine("dask")
+dd = engine("dask.dataframe")
 pytestmark = [
     pytest.mark.engines,
     pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame:DeprecationWarning"),

@@ -15,15 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from makers.engines import engine
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
 
-ray = pytest.importorskip("ray")
-pytest.importorskip("ray.data")
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
-np = pytest.importorskip("numpy")
+ray = engine("ray")
+engine("ray.data")
 
 pytestmark = pytest.mark.engines
 

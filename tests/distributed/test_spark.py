@@ -15,11 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from makers.documented import documented_example
+from makers.engines import engine
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
 
-pyspark = pytest.importorskip("pyspark")
+pyspark = engine("pyspark")
 pytestmark = [
     pytest.mark.engines,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -380,7 +381,7 @@ def test_the_row_of_a_message_can_be_looked_up_by_its_partition(spark):
 
 def test_a_frame_of_spark_connect_is_scored_like_any_other(spark):
     if "PFGEN_ENGINES_REQUIRED" not in os.environ:
-        pytest.importorskip("grpc_status")
+        engine("grpc_status")
     from pyspark.sql.connect.session import SparkSession
 
     rows = answers_to(50)

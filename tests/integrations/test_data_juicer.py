@@ -13,12 +13,13 @@ import numpy as np
 import pfgen_fast
 import pyarrow.parquet as pq
 import pytest
+from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(data_juicer|datasets|multiprocess|dill)\\b")]
-NestedDataset = pytest.importorskip("data_juicer.core.data").NestedDataset
-dill = pytest.importorskip("dill")
+NestedDataset = engine("data_juicer.core.data").NestedDataset
+dill = engine("dill")
 PfgenScoreFilter = import_module("pfgen_fast.integrations.data_juicer").PfgenScoreFilter
 
 STATS = "__dj__stats__"

@@ -10,14 +10,15 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = pytest.mark.engines
-executor = pytest.importorskip("datatrove.executor")
-readers = pytest.importorskip("datatrove.pipeline.readers")
-writers = pytest.importorskip("datatrove.pipeline.writers")
-Document = pytest.importorskip("datatrove.data").Document
+executor = engine("datatrove.executor")
+readers = engine("datatrove.pipeline.readers")
+writers = engine("datatrove.pipeline.writers")
+Document = engine("datatrove.data").Document
 PfgenScoreFilter = import_module("pfgen_fast.integrations.datatrove").PfgenScoreFilter
 
 ANSWER = "Ice floats because it is less dense than water."

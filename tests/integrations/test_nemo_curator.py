@@ -11,16 +11,17 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pfgen_fast
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
-DocumentBatch = pytest.importorskip("nemo_curator.tasks").DocumentBatch
-pa = pytest.importorskip("pyarrow")
-pd = pytest.importorskip("pandas")
-pq = pytest.importorskip("pyarrow.parquet")
+DocumentBatch = engine("nemo_curator.tasks").DocumentBatch
 PfgenScoreFilter = import_module("pfgen_fast.integrations.nemo_curator").PfgenScoreFilter
 
 ANSWER = "Ice floats because it is less dense than water."

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from makers.engines import engine
 from pfgen_fast import PfgenError, ScorerSpec
 from pfgen_fast.tables.folders import FileOutcome, score_files
 
-pytest.importorskip("s3fs")
-moto_server = pytest.importorskip("moto.server")
+engine("s3fs")
+moto_server = engine("moto.server")
 
 pytestmark = pytest.mark.engines
 
