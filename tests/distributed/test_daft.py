@@ -1,4 +1,4 @@
-"""Daft, as docs/engines_daft.md uses it: the scores of one process, also from processes of Daft's own."""
+"""Daft, as docs/engines/daft.md uses it: the scores of one process, also from processes of Daft's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from makers.frames import bits, expected_bits, run_python_blocks, write_rows
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")]
 daft = engine("daft")
 
-PAGE = Path(__file__).parents[2] / "docs" / "engines_daft.md"
+PAGE = Path(__file__).parents[2] / "docs" / "engines" / "daft.md"
 EVERY_ROW = {'frame.where(frame["average"] >= 0.6)': "frame"}
 FAULTY = {'frame["answer"]))': "daft.lit(None)))"}
 

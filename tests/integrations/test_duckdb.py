@@ -16,7 +16,7 @@ from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blo
 from pfgen_fast import PfgenError, Scorer
 from pfgen_fast.integrations.duckdb import register
 
-PAGE = Path(__file__).parents[2] / "docs" / "engines_duckdb.md"
+PAGE = Path(__file__).parents[2] / "docs" / "engines" / "duckdb.md"
 N_ROWS = 9000  # DuckDB hands over 2,048 rows at a time
 ROWS = rows(N_ROWS, nulls=True)
 EXPECTED = expected_bits(ROWS["question"], ROWS["answer"])

@@ -19,7 +19,7 @@ from pfgen_fast import PfgenError, Scorer, TrialsError
 from pfgen_fast.integrations.polars import score
 from pfgen_fast.tables.scored_columns import ScoredColumns
 
-PAGE = Path(__file__).parents[2] / "docs" / "engines_polars.md"
+PAGE = Path(__file__).parents[2] / "docs" / "engines" / "polars.md"
 FRAME = pl.DataFrame(rows(200))
 AVERAGE = score("question", "answer", SPEC)
 FAULTS = (TrialsError, pl.exceptions.ComputeError)  # old versions of polars put the sentence into an error of theirs

@@ -12,7 +12,7 @@ def documented_example(part: str) -> str:
     """The only block of Python in docs/ that has this part, whichever file it is in."""
     blocks = [
         block
-        for path in sorted(DOCS.glob("*.md"))
+        for path in sorted(DOCS.rglob("*.md"))
         for block in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         if part in block
     ]

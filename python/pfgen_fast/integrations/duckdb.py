@@ -29,7 +29,7 @@ def register(
     """Gives a connection the function `name(question, answer)`, which scores answers in SQL.
 
     DuckDB calls it with up to 2,048 rows at a time, from several threads; all share one scorer. For large tables
-    `score_batches` is faster, see docs/engines_duckdb.md.
+    `score_batches` is faster, see docs/engines/duckdb.md.
 
     Args:
         connection: The connection; its cursors have the function, too.
