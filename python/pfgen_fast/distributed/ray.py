@@ -345,15 +345,7 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
 
 def _with_threads(spec: ScorerSpec, num_cpus: float | None) -> ScorerSpec:
     """The spec with a thread for each whole core, unless it says how many threads there are."""
-    if spec.threads is not None:
-        return spec
-    return ScorerSpec(
-        spec.suite,
-        profile=spec.profile,
-        float_sum=spec.float_sum,
-        index=spec.index,
-        threads=max(1, math.floor(num_cpus or 1)),
-    )
+    return spec.with_threads(max(1, math.floor(num_cpus or 1)))
 
 
 def _ray() -> Any:

@@ -83,7 +83,7 @@ def score(
     schema = types.StructType(
         [*frame.schema.fields, *(types.StructField(name, types.DoubleType(), nullable=True) for name in scores)]
     )
-    names, sent = frame.columns, _for_one_core(spec)
+    names, sent = frame.columns, spec.with_threads(1)
 
     def scored_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _scored_partition(batches, names, sent, options)
@@ -111,12 +111,6 @@ def _checked_scores(frame: DataFrame, scored: ScoredColumns, types: Any) -> tupl
                     "the name of a score; rename or drop it"
                 )
     return scored.columns.scores
-
-
-def _for_one_core(spec: ScorerSpec) -> ScorerSpec:
-    if spec.threads is not None:
-        return spec
-    return ScorerSpec(spec.suite, profile=spec.profile, float_sum=spec.float_sum, index=spec.index, threads=1)
 
 
 def _with_plain_names(frame: DataFrame) -> DataFrame:

@@ -127,6 +127,23 @@ class ScorerSpec:
                 )
             return _scorers[self]
 
+    def with_threads(self, threads: int) -> ScorerSpec:
+        """The same with a number of threads, unless it has one: for engines that have processes or threads themselves.
+
+        Example:
+            >>> ScorerSpec("mini").with_threads(1).threads, ScorerSpec("mini", threads=4).with_threads(1).threads
+            (1, 4)
+        """
+        if self.threads is not None:
+            return self
+        return ScorerSpec(
+            self.suite,
+            profile=self.profile,
+            float_sum=self.float_sum,
+            index=self.index,
+            threads=checked_threads(threads),
+        )
+
     @property
     def _key(self) -> tuple[object, ...]:
         return self.suite_hash, self.profile, self.float_sum, self.index, self.threads
