@@ -18,7 +18,7 @@ from pfgen_fast.judging import Server
 from pfgen_fast.refset.config import read_config
 from pfgen_fast.refset.pipeline import build
 from pfgen_fast.report.findings import write_finding
-from pfgen_fast.tables import folder_records, folders
+from pfgen_fast.tables.folders import records, scoring
 
 
 def build_suite(folder: Path) -> None:
@@ -52,6 +52,6 @@ def score_by_command(folder: Path) -> None:
 
 def score_a_folder(folder: Path) -> None:
     """Scores the tables in the folder into another folder; records name them relative to the folder, which is moved."""
-    folders.recorded_name = folder_records.recorded_name = lambda source: os.path.relpath(source, folder)
-    outcomes = folders.score_files([folder / "in"], folder / "out", ScorerSpec("mini", threads=1))
+    scoring.recorded_name = records.recorded_name = lambda source: os.path.relpath(source, folder)
+    outcomes = scoring.score_files([folder / "in"], folder / "out", ScorerSpec("mini", threads=1))
     assert all(outcome.error is None for outcome in outcomes), outcomes

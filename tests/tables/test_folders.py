@@ -19,11 +19,11 @@ from makers.builds import files_below
 from makers.killed_work import score_a_folder
 from makers.kills import killed_everywhere
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
-from pfgen_fast.tables.file_jobs import FileJob
-from pfgen_fast.tables.folder_plans import plan_files
-from pfgen_fast.tables.folder_records import Record
-from pfgen_fast.tables.folders import FileOutcome, FilesProgress, score_files, score_one_file
-from pfgen_fast.tables.places import FileInfo
+from pfgen_fast.tables.folders.jobs import FileJob
+from pfgen_fast.tables.folders.plans import plan_files
+from pfgen_fast.tables.folders.records import Record
+from pfgen_fast.tables.folders.scoring import FileOutcome, FilesProgress, score_files, score_one_file
+from pfgen_fast.tables.places.storage import FileInfo
 
 ANSWERS = ("Ice floats.", "", "Water expands when it freezes.", "氷")
 
@@ -426,7 +426,7 @@ def check_kills(whole: dict[str, bytes], attempts: list, n_least: int) -> None:
 SCORE = """
 import sys, time
 from pfgen_fast import ScorerSpec
-from pfgen_fast.tables.folders import score_files
+from pfgen_fast.tables.folders.scoring import score_files
 def on_outcome(outcome):
     print(outcome.status, flush=True)
     time.sleep(float(sys.argv[3]))
@@ -477,7 +477,7 @@ def test_two_processes_at_one_folder_give_every_row_once(tmp_path, spec):
 
 
 def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatch):
-    from pfgen_fast.tables import folders
+    from pfgen_fast.tables.folders import scoring as folders
 
     write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")

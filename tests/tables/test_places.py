@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
-from pfgen_fast.tables import fetching as fetching_module
-from pfgen_fast.tables.fetching import Fetching
-from pfgen_fast.tables.folder_plans import plan_files
-from pfgen_fast.tables.folders import score_files
-from pfgen_fast.tables.places import check_name, place_of, shown_place, storage_of, without_passwords
+from pfgen_fast.tables.folders.plans import plan_files
+from pfgen_fast.tables.folders.scoring import score_files
+from pfgen_fast.tables.places import fetching as fetching_module
+from pfgen_fast.tables.places.fetching import Fetching
+from pfgen_fast.tables.places.storage import check_name, place_of, shown_place, storage_of, without_passwords
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from makers.engines import engine
 from pfgen_fast import PfgenError, ScorerSpec
-from pfgen_fast.tables.folders import FileOutcome, score_files
+from pfgen_fast.tables.folders.scoring import FileOutcome, score_files
 
 engine("s3fs")
 moto_server = engine("moto.server")
@@ -118,7 +118,7 @@ def test_globs_of_keys_match(s3, spec, tmp_path):
 SCORE = """
 import sys, time
 from pfgen_fast import ScorerSpec
-from pfgen_fast.tables.folders import score_files
+from pfgen_fast.tables.folders.scoring import score_files
 score_files(["s3://box/in"], "s3://box/out", ScorerSpec("mini"), on_outcome=lambda one: print(one.status, flush=True))
 """
 

@@ -15,7 +15,7 @@ from .origin import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum, Profile
-    from ..tables.file_jobs import FileJob
+    from ..tables.folders.jobs import FileJob
 
 _STDIN = "-"
 _ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".json") for packed in ("", ".gz", ".xz", ".zst"))
@@ -30,7 +30,7 @@ def table_place(given: str) -> str:
     """The place that an argument names: `file://` is a path."""
     if not _is_url(given):
         return given
-    from ..tables.places import place_of
+    from ..tables.places.storage import place_of
 
     return place_of(given)
 
@@ -38,7 +38,7 @@ def table_place(given: str) -> str:
 def _is_url(given: str) -> bool:
     if "://" not in given:
         return False
-    from ..tables.places import is_remote
+    from ..tables.places.storage import is_remote
 
     return is_remote(given)
 
@@ -68,7 +68,7 @@ class TableJob:
 
     def ask_if_there(self) -> None:
         """Ends the command with what to type if there are tables, where no runs were found."""
-        from ..tables.folder_plans import first_table
+        from ..tables.folders.plans import first_table
 
         with contextlib.suppress(PfgenError):
             table = first_table(self.paths)
@@ -83,7 +83,7 @@ class TableJob:
         if not (self.question_column and self.answer_column and (self.output or self.in_place)):
             self.ask()
         from ..scoring.spec import ScorerSpec
-        from ..tables.file_jobs import FileJob
+        from ..tables.folders.jobs import FileJob
 
         target = str(self.output) if is_many else self._target()
         job = FileJob(
@@ -106,7 +106,7 @@ class TableJob:
         """Ends the command with the columns that there are, and the whole command to type."""
         if list(self.paths) == [_STDIN]:
             fail("a table on stdin needs --question-column, --answer-column and --output ('-' for stdout)")
-        from ..tables.folder_plans import first_table
+        from ..tables.folders.plans import first_table
         from .table_columns import beside, what_to_type
 
         given = {"--columns": self.columns, "--filter": self.where, "--encoding": self.encoding}
@@ -128,7 +128,7 @@ class TableJob:
 
     def _is_many(self) -> bool:
         """Whether outputs go into a folder, each under the name of its input."""
-        from ..tables.places import has_magic, storage_of
+        from ..tables.places.storage import has_magic, storage_of
 
         def is_folder(place: str) -> bool:
             return place.endswith("/") or storage_of(place).is_folder(place)
@@ -148,7 +148,7 @@ class TableJob:
             fail("several tables are scored into a folder, not to stdout: give --output FOLDER")
         if self.output is not None and not self.output.endswith("/"):
             from ..tables.formats import is_table as is_table_name
-            from ..tables.places import base_name, shown_place, storage_of
+            from ..tables.places.storage import base_name, shown_place, storage_of
 
             storage, name = storage_of(self.output), shown_place(self.output)
             if storage.info(self.output) is not None and not storage.is_folder(self.output):
@@ -158,10 +158,10 @@ class TableJob:
 
     def _score_one(self, target: str, job: FileJob, *, quiet: bool, as_json: bool) -> None:
         """Scores one table into another."""
-        from ..tables.fetching import Fetched, Fetching
-        from ..tables.file_jobs import FileTask
-        from ..tables.folders import FileOutcome
-        from ..tables.places import FileInfo, is_remote, shown_place
+        from ..tables.folders.jobs import FileTask
+        from ..tables.folders.scoring import FileOutcome
+        from ..tables.places.fetching import Fetched, Fetching
+        from ..tables.places.storage import FileInfo, is_remote, shown_place
         from .table_files import outcome_as_json, rows_told
 
         source, name = self.paths[0], shown_place(self.paths[0])
@@ -188,7 +188,7 @@ class TableJob:
 
     def _target(self) -> str:
         """The file to write; the input only if that was asked for, by whatever name it is given."""
-        from ..tables.places import is_remote, shown_place, storage_of
+        from ..tables.places.storage import is_remote, shown_place, storage_of
 
         source, output = self.paths[0], self.output
         is_input = output is not None and source != _STDIN and _is_same(source, output)
@@ -207,7 +207,7 @@ class TableJob:
 
 def _is_same(source: str, output: str) -> bool:
     """Whether two places are one file; a hard link is the same file, too."""
-    from ..tables.places import is_remote, storage_of
+    from ..tables.places.storage import is_remote, storage_of
 
     if is_remote(source) or is_remote(output):
         return storage_of(source).key(source) == storage_of(output).key(output)

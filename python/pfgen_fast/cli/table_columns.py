@@ -39,9 +39,9 @@ def what_to_type(
         options: Other options.
         destination: The options that say where the scores go.
     """
-    from ..tables.fetching import Fetching
     from ..tables.formats import column_names
-    from ..tables.places import is_remote, shown_place
+    from ..tables.places.fetching import Fetching
+    from ..tables.places.storage import is_remote, shown_place
 
     if is_remote(table):
         with Fetching([table]) as fetching:
@@ -57,7 +57,7 @@ def what_to_type(
 
 def beside(source: str) -> str:
     """A name for a scored table or folder, beside the given one: `answers.scored.csv`, `answers.scored/`."""
-    from ..tables.places import base_name, is_remote
+    from ..tables.places.storage import base_name, is_remote
 
     if os.path.isdir(source):
         return f"{os.path.normpath(source)}.scored/"

@@ -10,16 +10,16 @@ from .app import Exit, counted, counting, note, print_json, print_line, shown, w
 from .origin import print_origin
 
 if TYPE_CHECKING:
-    from ..tables.file_jobs import FileJob
-    from ..tables.folders import FileOutcome, FilesProgress
+    from ..tables.folders.jobs import FileJob
+    from ..tables.folders.scoring import FileOutcome, FilesProgress
 
 
 def score_tables(
     paths: Sequence[str], folder: str, job: FileJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
     """Scores tables into a folder and prints what became of them; ends the command if some failed."""
-    from ..tables.folders import score_files
-    from ..tables.places import shown_place
+    from ..tables.folders.scoring import score_files
+    from ..tables.places.storage import shown_place
 
     def tell(outcome: FileOutcome) -> None:
         target = shown(shown_place(outcome.task.target))
@@ -71,7 +71,7 @@ def rows_told(n_rows: int, n_written: int, job: FileJob) -> str:
 
 def outcome_as_json(outcome: FileOutcome, job: FileJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
-    from ..tables.places import shown_place
+    from ..tables.places.storage import shown_place
 
     is_counted = outcome.status in ("scored", "current")
     return {

@@ -30,10 +30,10 @@ from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import score_batches, score_schema
-from ..tables.file_jobs import FileJob, FileTask
-from ..tables.folder_records import prepare_folder, read_folder
-from ..tables.folders import FileOutcome, plan_files, score_one_file
-from ..tables.places import is_remote, shown_place
+from ..tables.folders.jobs import FileJob, FileTask
+from ..tables.folders.records import prepare_folder, read_folder
+from ..tables.folders.scoring import FileOutcome, plan_files, score_one_file
+from ..tables.places.storage import is_remote, shown_place
 from ..tables.scored_columns import Nulls, ScoredColumns
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def score_files(
 ) -> list[FileOutcome]:
     """Scores tables into a folder with one task of Ray for each; outputs that are finished already stay as they are.
 
-    This is `pfgen_fast.tables.folders.score_files` on a cluster: each output is whole or not there, so whatever dies
+    This is `pfgen_fast.tables.score_files` on a cluster: each output is whole or not there, so whatever dies
     costs the files that it was at, and the same call goes on where it was, without a row twice. Ray begins the file of
     a dead worker again, three times; then the file has failed, and the others go on.
 

@@ -1,10 +1,10 @@
-"""Input and output of tables of any length: a module for each format, and the streaming scorer."""
+"""Input and output of tables of any length: a module for each format, the streaming scorer, and folders of tables."""
 
 from .._on_demand import names_on_demand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .folders import score_files as score_files
+    from .folders.scoring import score_files as score_files
     from .streaming import score_table as score_table
 
-__getattr__ = names_on_demand(__name__, {"score_files": "folders", "score_table": "streaming"})
+__getattr__ = names_on_demand(__name__, {"score_files": "folders.scoring", "score_table": "streaming"})

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import PfgenError, TrialsError
-from ..files.optional import optional
-from .places import FileInfo, is_hidden, is_web, scheme_of, shown_place, without_passwords
+from ...errors import PfgenError, TrialsError
+from ...files.optional import optional
+from .storage import FileInfo, is_hidden, is_web, scheme_of, shown_place, without_passwords
 
 _CHECKSUMS = ("ETag", "etag", "md5Hash", "content_hash", "oid", "blob_id", "sha")
 _TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..errors import PfgenError, TrialsError
-from ..files.reading import read_stored
-from ..files.writing import write_whole
-from .places import FileInfo, has_magic
+from ...errors import PfgenError, TrialsError
+from ...files.reading import read_stored
+from ...files.writing import write_whole
+from .storage import FileInfo, has_magic
 
 
 class LocalStorage:

@@ -9,16 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import in_one_line
-from ..scoring.spec import ScorerSpec
-from .fetching import Fetched, endings, temporary_folder
-from .formats import has_encoding
-from .places import FileInfo, check_target, is_remote, joined, shown_place, storage_of
-from .scored_columns import Nulls, ScoredColumns
+from ...errors import PfgenError, TrialsError
+from ...files.foreign_text import in_one_line
+from ...scoring.spec import ScorerSpec
+from ..formats import has_encoding
+from ..places.fetching import Fetched, endings, temporary_folder
+from ..places.storage import FileInfo, check_target, is_remote, joined, shown_place, storage_of
+from ..scored_columns import Nulls, ScoredColumns
 
 if TYPE_CHECKING:
-    from .streaming import TableCounts
+    from ..streaming import TableCounts
 
 OnWhole = Callable[["TableCounts", int], None]
 """Called with the numbers of rows and of bytes of an output, when it is whole and just before it takes its place."""
@@ -125,7 +125,7 @@ class FileJob:
     def _score(
         self, source: Path, target: str | Path, on_whole: OnWhole | None, on_batch: Callable[[int], None] | None
     ) -> TableCounts:
-        from .streaming import scored_table
+        from ..streaming import scored_table
 
         return scored_table(
             source,

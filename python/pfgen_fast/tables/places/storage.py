@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
+from ...errors import PfgenError
+from ...files.foreign_text import in_one_line
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
@@ -129,10 +129,10 @@ def storage_of(place: str) -> Storage:
         PfgenError: fsspec, or its package for this scheme, is not installed.
     """
     if is_remote(place):
-        from .remote_places import RemoteStorage
+        from .remote import RemoteStorage
 
         return RemoteStorage(place)
-    from .local_places import LocalStorage
+    from .local import LocalStorage
 
     return LocalStorage()
 

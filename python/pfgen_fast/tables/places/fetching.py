@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import PfgenError, TrialsError
-from .places import FileInfo, base_name, is_remote, shown_place, storage_of
+from ...errors import PfgenError, TrialsError
+from .storage import FileInfo, base_name, is_remote, shown_place, storage_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import PfgenError
-from ..scoring.spec import ScorerSpec
-from .fetching import Fetched, Fetching
-from .file_jobs import FileJob, FileTask
-from .folder_plans import plan_files as plan_files
-from .folder_records import (
+from ...errors import PfgenError
+from ...scoring.spec import ScorerSpec
+from ..formats import has_encoding
+from ..places.fetching import Fetched, Fetching
+from ..places.storage import base_name, shown_place, storage_of
+from ..scored_columns import Nulls
+from ..streaming import TableCounts
+from .jobs import FileJob, FileTask
+from .plans import plan_files as plan_files
+from .records import (
     Record,
     foreign,
     prepare_folder,
@@ -22,10 +26,6 @@ from .folder_records import (
     recorded_name,
     source_info,
 )
-from .formats import has_encoding
-from .places import base_name, shown_place, storage_of
-from .scored_columns import Nulls
-from .streaming import TableCounts
 
 Status = Literal["scored", "current", "pending", "failed"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from ..errors import PfgenError, TrialsError
-from .file_jobs import FileTask
-from .formats import format_of, is_table
-from .places import (
+from ...errors import PfgenError, TrialsError
+from ..formats import format_of, is_table
+from ..places.storage import (
     FileInfo,
     base_name,
     check_name,
@@ -20,6 +19,7 @@ from .places import (
     shown_place,
     storage_of,
 )
+from .jobs import FileTask
 
 OnPassedOver = Callable[[str], None]
 """Called with the place of a file that is left out, because it is no table."""

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import PfgenError
-from ..files.foreign_json import checked, count, entries, member, parse_json, text
-from ..files.json_writing import json_bytes
-from .file_jobs import FileJob, FileTask, difference
-from .formats import is_table
-from .places import FileInfo, is_remote, joined, shown_place, storage_of
+from ...errors import PfgenError
+from ...files.foreign_json import checked, count, entries, member, parse_json, text
+from ...files.json_writing import json_bytes
+from ..formats import is_table
+from ..places.storage import FileInfo, is_remote, joined, shown_place, storage_of
+from .jobs import FileJob, FileTask, difference
 
 RECORDS = "_pfgen_fast"
 """The folder of the records in an output folder."""

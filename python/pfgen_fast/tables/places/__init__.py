@@ -1,0 +1,1 @@
+"""Files and folders, here or elsewhere: asked about, fetched whole, put whole."""
