@@ -27,7 +27,7 @@ _READ_BUFFER_BYTES = 1 << 20
 _ROW_GROUP_ROWS = 1 << 16
 _ROW_GROUP_BYTES = 1 << 25
 _BATCH_ROWS = 1 << 16
-_BATCH_BYTES = 1 << 24
+_BATCH_BYTES = 3 << 22
 
 
 @dataclass(frozen=True)
