@@ -80,6 +80,8 @@ class TableJob:
         is_many = self._is_many()
         if is_many:
             self._check_many()
+        if self.in_place and self.where is not None:
+            fail("--in-place would lose the rows that do not pass --filter: give --output instead")
         if not (self.question_column and self.answer_column and (self.output or self.in_place)):
             self.ask()
         from ..scoring.spec import ScorerSpec
