@@ -739,7 +739,7 @@ def test_damage_that_pyarrow_tells_in_several_lines_is_told_in_one(scorer, tmp_p
     path.write_bytes(content)
     with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: .") as error:
         score(path, tmp_path / "out.parquet", scorer)
-    assert "\n" not in str(error.value) and "\\n" not in str(error.value)
+    assert "\n" not in str(error.value).replace("\\n", "\n")
 
 
 def test_small_batches_share_row_groups(scorer, tmp_path):

@@ -151,7 +151,7 @@ class FileJob:
 def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     """What tells one job from another, in words."""
     parts = [
-        f"another {name} ({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
+        f"{'other' if name.endswith('s') else 'another'} {name} ({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
         for name in wanted
         if found.get(name, "") != wanted[name]
     ]
