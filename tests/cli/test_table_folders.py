@@ -90,7 +90,7 @@ def test_a_filter_says_how_many_rows_passed(call, tables):
     ("options", "told"),
     [
         (("--filter", "speed > 1"), "filter 'speed > 1': no score 'speed'"),
-        (("--filter", "average"), "filter 'average': expected a comparison such as 'average >= 0.6'"),
+        (("--filter", "average"), "filter 'average': expected comparisons such as 'average >= 0.6'"),
         (("--columns", "speed"), "columns: no score 'speed'"),
         (("--columns", ""), "columns: no score ''"),
     ],

@@ -126,7 +126,7 @@ def test_outputs_of_another_job_are_replaced_only_on_demand(tmp_path, spec, othe
     make_inputs(tmp_path / "in")
     score_files([tmp_path / "in"], tmp_path / "out", spec)
     before = files_below(tmp_path / "out")
-    with pytest.raises(PfgenError, match="was scored with (an)?other") as refused:
+    with pytest.raises(PfgenError, match=r"was scored with (an)?other") as refused:
         score_files([tmp_path / "in"], tmp_path / "out", spec, **other)
     assert told in str(refused.value)
     assert "--force" in str(refused.value)

@@ -45,8 +45,8 @@ def plan_files(
 
     Raises:
         TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Two inputs would have one output or one input two, an input and the output folder lie in each other, or a name cannot
-            be kept.
+        PfgenError: Two inputs would have one output or one input two, an input and the output folder lie in each other,
+            or a name cannot be kept.
 
     Example:
         >>> import pathlib, tempfile
