@@ -265,4 +265,5 @@ def test_a_table_elsewhere_is_not_replaced(call, memory):
     for options in (("--in-place",), ("-o", "memory:///in/a.csv")):
         code, _, err = call("score", "memory://in/a.csv", *COLUMNS, *options)
         assert (code, err.count("\n")) == (2, 1)
+    assert err == "error: memory:///in/a.csv: is the input itself; give another output\n"
     assert memory.cat("/in/a.csv") == before

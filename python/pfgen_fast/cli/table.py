@@ -196,7 +196,8 @@ class TableJob:
         is_input = output is not None and source != _STDIN and _is_same(source, output)
         if not self.in_place and output is not None:
             if is_input:
-                fail(f"{shown_place(output)}: is the input itself; --in-place replaces it by the scored table")
+                advice = "give another output" if is_remote(output) else "--in-place replaces it by the scored table"
+                fail(f"{shown_place(output)}: is the input itself; {advice}")
             return output
         if source == _STDIN:
             fail("--in-place replaces the input, and stdin cannot be replaced")
