@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,6 +107,12 @@ def test_in_place_names_no_other_output(call, table):
     assert (code, err) == (2, "error: --in-place replaces the input, and stdin cannot be replaced\n")
 
 
+def test_in_place_deletes_no_rows(call, table):
+    code, _, err = call("score", table, *COLUMNS, "--in-place", "--filter", "average > 1")
+    assert (code, table.read_bytes()) == (2, CONTENT.encode())
+    assert err == "error: --in-place would lose the rows that do not pass --filter: give --output instead\n"
+
+
 def test_a_folder_that_is_not_there_is_not_made(call, table, tmp_path):
     code, _, err = call("score", table, *COLUMNS, "-o", "new/out.csv")
     assert (code, err) == (2, "error: new/out.csv: cannot be written: there is no folder new\n")
@@ -118,3 +126,13 @@ def test_the_encoding_of_a_table_is_kept(call, table):
     code, _, _ = call("score", table, *COLUMNS, "-o", "out.csv", "--encoding", "cp932")
     assert code == 0
     assert Path("out.csv").read_bytes().decode("cp932").split("\r\n")[1].startswith("Q07,氷,表,0.0")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+@pytest.mark.parametrize("options", [["-o", "-"], ["-o", "out.csv", "--json"], ["-o", "out.csv"]])
+def test_a_full_disk_under_stdout_is_one_sentence(table, options):
+    command = [sys.executable, "-m", "pfgen_fast", "score", "--suite", "mini", str(table), *options]
+    command += ["--question-column", "question", "--answer-column", "my answer"]
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (run.returncode, run.stderr) == (2, "error: stdout: cannot be written: No space left on device\n")

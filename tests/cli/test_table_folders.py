@@ -60,9 +60,7 @@ def test_one_file_goes_into_a_folder_that_is_there_or_ends_with_a_slash(call, ta
     for output in ("there", "new/"):
         code, out, _ = call("score", "in/sub/b.csv", *COLUMNS, "-o", output)
         assert (code, lines_of(out)[0]) == (0, f"2 rows scored: {output.rstrip('/')}/b.csv")
-    assert call("score", "in/sub/b.csv", *COLUMNS, "-o", "there")[1].startswith(
-        "0 files scored (0 rows scored), 1 up to date"
-    )
+    assert call("score", "in/sub/b.csv", *COLUMNS, "-o", "there")[1].startswith("1 file up to date")
 
 
 def test_globs_and_several_files_are_scored_into_a_folder(call, tables):
@@ -92,7 +90,7 @@ def test_a_filter_says_how_many_rows_passed(call, tables):
     ("options", "told"),
     [
         (("--filter", "speed > 1"), "filter 'speed > 1': no score 'speed'"),
-        (("--filter", "average"), "filter 'average': expected a comparison such as 'average >= 0.6'"),
+        (("--filter", "average"), "filter 'average': expected comparisons such as 'average >= 0.6'"),
         (("--columns", "speed"), "columns: no score 'speed'"),
         (("--columns", ""), "columns: no score ''"),
     ],
@@ -160,7 +158,7 @@ def test_foreign_tables_in_the_output_folder_are_refused(call, tables):
 def test_what_is_no_table_is_passed_over(call, tables):
     Path("in/README.md").write_text("")
     code, _, err = call("score", tables, *COLUMNS, "-o", "out")
-    assert (code, err) == (0, "note: 1 file passed over, by the extension no table: such as in/README.md\n")
+    assert (code, err) == (0, "note: passed over 1 file without the extension of a table, such as in/README.md\n")
 
 
 @pytest.mark.parametrize(
@@ -267,4 +265,5 @@ def test_a_table_elsewhere_is_not_replaced(call, memory):
     for options in (("--in-place",), ("-o", "memory:///in/a.csv")):
         code, _, err = call("score", "memory://in/a.csv", *COLUMNS, *options)
         assert (code, err.count("\n")) == (2, 1)
+    assert err == "error: memory:///in/a.csv: is the input itself; give another output\n"
     assert memory.cat("/in/a.csv") == before

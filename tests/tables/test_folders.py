@@ -118,15 +118,15 @@ def test_what_changed_is_scored_again(tmp_path, spec, change):
     ("other", "told"),
     [
         ({"where": "average > 0"}, "another filter (none, not average > 0)"),
-        ({"columns": ["average"]}, "another columns (fluency, truthfulness, "),
-        ({"nulls": "null"}, "another nulls (error, not null)"),
+        ({"columns": ["average"]}, "other columns (fluency, truthfulness, "),
+        ({"nulls": "null"}, "other nulls (error, not null)"),
     ],
 )
 def test_outputs_of_another_job_are_replaced_only_on_demand(tmp_path, spec, other, told):
     make_inputs(tmp_path / "in")
     score_files([tmp_path / "in"], tmp_path / "out", spec)
     before = files_below(tmp_path / "out")
-    with pytest.raises(PfgenError, match="was scored with another") as refused:
+    with pytest.raises(PfgenError, match=r"was scored with (an)?other") as refused:
         score_files([tmp_path / "in"], tmp_path / "out", spec, **other)
     assert told in str(refused.value)
     assert "--force" in str(refused.value)
@@ -291,7 +291,7 @@ def test_outputs_are_named_by_the_path_below_what_was_given(tmp_path):
     assert names_of(plan_files([tmp_path / "in"], out)) == ["a.jsonl", "day=1/a.jsonl", "day=2/b.jsonl"]
     assert names_of(plan_files([f"{tmp_path}/in/day=*"], out)) == ["a.jsonl", "b.jsonl"]
     assert names_of(plan_files([f"{tmp_path}/in/*/*.jsonl"], out)) == ["a.jsonl", "b.jsonl"]
-    assert names_of(plan_files([tmp_path / "in/day=2/b.jsonl", f"{tmp_path}/in/"], out))[0] == "b.jsonl"
+    assert names_of(plan_files([tmp_path / "in/day=2/b.jsonl", tmp_path / "in/a.jsonl"], out)) == ["b.jsonl", "a.jsonl"]
 
 
 def test_a_table_that_is_given_twice_is_one(tmp_path):
@@ -305,6 +305,33 @@ def test_two_inputs_with_one_output_are_refused(tmp_path):
         PfgenError, match=r"in/a\.jsonl and .*in/day=1/a\.jsonl would have the same output, .*out/a\.jsonl"
     ):
         plan_files([f"{tmp_path}/in/**/*.jsonl"], tmp_path / "out")
+
+
+def test_an_input_with_two_outputs_is_refused(tmp_path):
+    make_inputs(tmp_path / "in")
+    with pytest.raises(PfgenError, match=r"b\.jsonl: would be scored twice, into .*out/b\.jsonl and .*out/day=2/b"):
+        plan_files([tmp_path / "in/day=2/b.jsonl", tmp_path / "in"], tmp_path / "out")
+
+
+def test_rows_do_not_come_a_second_time_under_another_name(tmp_path, spec):
+    make_inputs(tmp_path / "in")
+    score_files([tmp_path / "in"], tmp_path / "out", spec)
+    with pytest.raises(PfgenError, match=r"out/day=2/b\.jsonl: has the scores of .*in/day=2/b\.jsonl, which .*out/b\."):
+        score_files([tmp_path / "in/day=2/b.jsonl"], tmp_path / "out", spec, again=True)
+    assert not (tmp_path / "out" / "b.jsonl").exists()
+
+
+def test_a_record_leads_to_no_server_that_was_not_named(tmp_path, spec, monkeypatch):
+    for name in ("a.jsonl", "b.jsonl"):
+        write(tmp_path / "in", name)
+    score_files([tmp_path / "in"], tmp_path / "out", spec)
+    record = tmp_path / "out" / "_pfgen_fast" / "a.jsonl.json"
+    record.write_text(record.read_text().replace(f"{tmp_path}/in/a.jsonl", "http://127.0.0.1/a.jsonl"))
+    (tmp_path / "in" / "a.jsonl").unlink()
+    asked: list[str] = []
+    monkeypatch.setattr("pfgen_fast.tables.folders.records._is_gone", lambda place: bool(asked.append(place)))
+    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"]
+    assert asked == []
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from pfgen_fast.tables.overlap import reading_ahead, writing_behind
@@ -104,3 +105,23 @@ def test_what_waits_is_not_written_after_an_error_of_the_block():
     with pytest.raises(KeyError), writing_behind(write) as give:
         fail(give)
     assert written in ([], [1])
+
+
+def test_an_interrupt_while_the_last_items_are_written_waits_for_the_writer(monkeypatch):
+    """What the writer writes to is closed after the block, so it must not be at it any more."""
+    begun, finished = threading.Event(), threading.Event()
+
+    def interrupted(thread):
+        monkeypatch.undo()
+        begun.wait(10)
+        raise KeyboardInterrupt
+
+    def write(item):
+        begun.set()
+        time.sleep(0.05)
+        finished.set()
+
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt), writing_behind(write) as give:
+        give(1)
+    assert finished.is_set()

@@ -74,6 +74,10 @@ def test_a_file_url_is_a_path(tmp_path):
     assert place_of(Path("a.csv")) == "a.csv"
 
 
+def test_the_case_of_a_scheme_does_not_matter():
+    assert place_of("S3://Box/In/a.csv") == "s3://Box/In/a.csv"
+
+
 @pytest.mark.parametrize("name", ["../x.csv", "a/../../x.csv", "/etc/x.csv", "a//x.csv", "./x.csv", "a/\0.csv", ""])
 def test_names_that_could_lead_out_of_a_folder_are_refused(name):
     with pytest.raises(PfgenError, match="s3://b/x: no output can have its name"):
@@ -288,3 +292,9 @@ def test_a_missing_file_is_named(memory, tmp_path):
         with Fetching([place]) as fetching, pytest.raises(TrialsError) as refused:
             fetching.get(0)
         assert str(refused.value) == f"{place}: no such file"
+
+
+def test_a_server_that_does_not_answer_may_be_why_a_file_is_missing():
+    place = "http://127.0.0.1:1/a.csv"
+    with Fetching([place]) as fetching, pytest.raises(TrialsError, match=f"^{place}: no such file, or no such server$"):
+        fetching.get(0)

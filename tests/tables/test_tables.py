@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import decimal
+import errno
 import gzip
 import io
 import json
@@ -297,6 +298,10 @@ class Stream:
         self.buffer = io.BytesIO(content)
 
 
+def full() -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_standard_streams_are_json_lines(scorer, tmp_path, monkeypatch):
     lines = write_table(tmp_path / "in.jsonl", ROWS).read_bytes()
     stdout = Stream()
@@ -313,6 +318,15 @@ def test_an_error_in_stdin_names_it(scorer, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdin", Stream(b'{"q": "Q07", "a": ""}\n{"q": "Q07", "a": 3}'))
     with pytest.raises(TrialsError, match=r"^stdin, line 2, column 'a': expected a str, not int"):
         score("-", tmp_path / "out.csv", scorer)
+
+
+def test_stdout_that_cannot_be_written_is_one_sentence(scorer, tmp_path, monkeypatch):
+    stdout = Stream()
+    monkeypatch.setattr(stdout.buffer, "flush", full, raising=False)
+    path = write_table(tmp_path / "in.jsonl", ROWS)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    with pytest.raises(PfgenError, match=r"^stdout: cannot be written: No space left on device$"):
+        score(path, "-", scorer)
 
 
 def test_standard_streams_of_a_process(tmp_path):
@@ -713,9 +727,19 @@ def test_damaged_parquet(scorer, tmp_path):
     content = bytearray(path.read_bytes())
     content[4:200] = bytes(196)
     path.write_bytes(content)
-    with pytest.raises(TrialsError, match=r"in\.parquet: "):
+    with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: Couldn't deserialize"):
         score(path, tmp_path / "out.parquet", scorer)
     assert not (tmp_path / "out.parquet").exists()
+
+
+def test_damage_that_pyarrow_tells_in_several_lines_is_told_in_one(scorer, tmp_path):
+    path = write_table(tmp_path / "in.parquet", ROWS)
+    content = bytearray(path.read_bytes())
+    content[-40:-8] = b"\xff" * 32
+    path.write_bytes(content)
+    with pytest.raises(TrialsError, match=r"in\.parquet: damaged or no Parquet file: .") as error:
+        score(path, tmp_path / "out.parquet", scorer)
+    assert "\n" not in str(error.value).replace("\\n", "\n")
 
 
 def test_small_batches_share_row_groups(scorer, tmp_path):

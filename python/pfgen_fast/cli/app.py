@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import errno
 import os
 import sys
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 T = TypeVar("T")
+_OF_FULL_DISKS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Exit(enum.IntEnum):
@@ -91,12 +93,20 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     warnings.formatwarning = _format_warning
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # at exit, Python would print what goes wrong and end with a code of its own
     except PfgenError as error:
         fail(str(error))
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone, so a message would reach nobody
         raise SystemExit(0) from None
+    except OSError as error:
+        if error.errno not in _OF_FULL_DISKS or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in its buffer
+        fail(f"stdout: cannot be written: {error.strerror}")
 
 
 def _format_warning(

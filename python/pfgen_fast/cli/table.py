@@ -80,6 +80,8 @@ class TableJob:
         is_many = self._is_many()
         if is_many:
             self._check_many()
+        if self.in_place and self.where is not None:
+            fail("--in-place would lose the rows that do not pass --filter: give --output instead")
         if not (self.question_column and self.answer_column and (self.output or self.in_place)):
             self.ask()
         from ..scoring.spec import ScorerSpec
@@ -194,7 +196,8 @@ class TableJob:
         is_input = output is not None and source != _STDIN and _is_same(source, output)
         if not self.in_place and output is not None:
             if is_input:
-                fail(f"{shown_place(output)}: is the input itself; --in-place replaces it by the scored table")
+                advice = "give another output" if is_remote(output) else "--in-place replaces it by the scored table"
+                fail(f"{shown_place(output)}: is the input itself; {advice}")
             return output
         if source == _STDIN:
             fail("--in-place replaces the input, and stdin cannot be replaced")

@@ -53,7 +53,7 @@ def score_tables(
         )
     if passed_over and not quiet:
         example = shown_place(passed_over[0])
-        note(f"{counted(len(passed_over), 'file')} passed over, by the extension no table: such as {example}")
+        note(f"passed over {counted(len(passed_over), 'file')} without the extension of a table, such as {example}")
     if as_json:
         print_json([outcome_as_json(outcome, job) for outcome in outcomes])
     elif not quiet:
@@ -92,12 +92,16 @@ def _summary(outcomes: Sequence[FileOutcome], job: FileJob, folder: str) -> str:
 
     scored = of("scored")
     n_rows, n_written = sum(one.n_rows for one in scored), sum(one.n_written for one in scored)
-    parts = [f"{counted(len(scored), 'file')} scored ({rows_told(n_rows, n_written, job)})"]
-    if pending := of("pending"):
-        parts = [f"{counted(len(pending), 'file')} to be scored"]
-    parts += [
-        f"{len(some):,} {word}" for word, some in (("up to date", of("current")), ("failed", of("failed"))) if some
-    ]
+    words = {
+        f"scored ({rows_told(n_rows, n_written, job)})": scored,
+        "to be scored": of("pending"),
+        "up to date": of("current"),
+        "failed": of("failed"),
+    }
+    parts: list[str] = []
+    for word, some in words.items():
+        if some:
+            parts.append(f"{f'{len(some):,}' if parts else counted(len(some), 'file')} {word}")
     return f"{', '.join(parts)}: {folder}"
 
 

@@ -135,7 +135,11 @@ def _record_batches(given: Any) -> Iterator[pa.RecordBatch]:
 
 def _difference(batch: Any, schema: Any) -> str:
     """What tells the columns of a batch from those expected."""
-    found, expected = ({f"{field.name!r} ({field.type})": None for field in of} for of in (batch.schema, schema))
+
+    def told(field: Any) -> str:
+        return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"
+
+    found, expected = (list(map(told, of)) for of in (batch.schema, schema))
     lacking, new = [one for one in expected if one not in found], [one for one in found if one not in expected]
     parts = [f"{word} {', '.join(names)}" for word, names in (("no", lacking), ("new", new)) if names]
     return "; ".join(parts) or "in another order"

@@ -103,8 +103,13 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 def opened(target: str | Path, on_whole: Callable[[int], None] | None = None) -> Iterator[IO[bytes]]:
     """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
     if str(target) == STANDARD_STREAM:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
     else:
         with writing_whole(Path(target), on_whole=on_whole) as file, compressing(file, Path(target)) as writer:
             yield writer

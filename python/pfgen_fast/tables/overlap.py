@@ -120,6 +120,7 @@ def writing_behind(write: Callable[[T], None]) -> Iterator[Callable[[T], None]]:
     try:
         yield give
         lane.end()
+        thread.join()  # here too, so that an interrupt of this waiting ends the writing before the block is left
     except BaseException:
         lane.close()
         raise

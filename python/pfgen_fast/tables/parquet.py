@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import TrialsError
+from ..files.foreign_text import in_one_line
 from ..files.reading import reading
 from .arrow_columns import MISFITS, check_schema, only_passing, pyarrow, score_arrays, with_scores
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
@@ -28,6 +29,7 @@ _ROW_GROUP_ROWS = 1 << 16
 _ROW_GROUP_BYTES = 1 << 25
 _BATCH_ROWS = 1 << 16
 _BATCH_BYTES = 3 << 22
+_MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
         # The buffer reads pages on demand; otherwise pyarrow would read a whole row group ahead.
         with (
             reading(Path(source)) as file,
+            _telling_damage(source),
             pa.parquet.ParquetFile(file, pre_buffer=False, buffer_size=_READ_BUFFER_BYTES) as table,
         ):
             schema, metadata = table.schema_arrow, table.metadata
@@ -135,7 +138,23 @@ def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBa
             if not n_rows:
                 yield ArrowRows(source, schema.empty_table(), schema, metadata, 0)
     except pa.ArrowException as error:
-        raise TrialsError(f"{source}: damaged or no Parquet file: {error}") from None
+        raise _damaged(source, error) from None
+
+
+@contextlib.contextmanager
+def _telling_damage(source: str) -> Iterator[None]:
+    """Tells the errors of pyarrow for damage from those of the system, which have numbers."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _damaged(source, error) from None
+
+
+def _damaged(source: str, error: Exception) -> TrialsError:
+    told = in_one_line(" ".join(str(error).split()), _MAX_SHOWN)
+    return TrialsError(f"{source}: damaged or no Parquet file: {told}")
 
 
 def _usual_batch_size(metadata: Any) -> int:

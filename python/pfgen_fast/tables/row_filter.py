@@ -25,6 +25,8 @@ _OPERATORS: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]]
     "<": operator.lt,
 }
 _COMPARISON = re.compile(r"\s*(?P<column>.+?)\s*(?P<operator>>=|<=|==|!=|>|<)\s*(?P<number>\S+)\s*", re.DOTALL)
+_OF_NO_COLUMN = re.compile(r"[<>=!&|,]|\b(and|or|not)\b", re.IGNORECASE)
+"""What shows that a text is no misspelt column but more than one comparison, or another kind of condition."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,10 @@ class RowFilter:
 
 def _comparison(part: str, text: str, columns: Sequence[str]) -> Comparison:
     found = _COMPARISON.fullmatch(part)
-    if not found:
-        raise PfgenError(f"filter {_shown(text)}: expected a comparison such as 'average >= 0.6', not {_shown(part)}")
+    if not found or (found["column"] not in columns and _OF_NO_COLUMN.search(found["column"])):
+        raise PfgenError(
+            f"filter {_shown(text)}: expected comparisons such as 'average >= 0.6', joined by 'and', not {_shown(part)}"
+        )
     if found["column"] not in columns:
         raise PfgenError(f"filter {_shown(text)}: no score {_shown(found['column'])}; there are {', '.join(columns)}")
     try:

@@ -88,7 +88,11 @@ class ScoredColumns:
 
 def score_columns_of(spec: ScorerSpec | Scorer) -> tuple[str, ...]:
     """The columns of scores that there are."""
-    return spec.columns if isinstance(spec, ScorerSpec) else spec.score((), ()).columns[1:]
+    if isinstance(spec, ScorerSpec):
+        return spec.columns
+    if isinstance(spec, Scorer):
+        return spec.score((), ()).columns[1:]
+    raise PfgenError(f"spec: expected a ScorerSpec, such as ScorerSpec('mini'), or a Scorer, not {spec!r:.80}")
 
 
 def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
@@ -96,6 +100,7 @@ def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, 
         return tuple(there)
     if isinstance(columns, str):
         raise PfgenError(f"columns: expected a list of names, not the text {columns!r}")
+    columns = tuple(columns)
     for name in columns:
         if name not in there:
             raise PfgenError(f"columns: no score {name!r}; there are {', '.join(there)}")
@@ -103,4 +108,4 @@ def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, 
             raise PfgenError(f"columns: {name!r} appears {columns.count(name)} times")
     if not columns:
         raise PfgenError(f"columns: expected at least one of {', '.join(there)}")
-    return tuple(columns)
+    return columns

@@ -151,11 +151,15 @@ class FileJob:
 def difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
     """What tells one job from another, in words."""
     parts = [
-        f"another {name} ({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
+        f"{_other(name)} {name} ({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
         for name in wanted
         if found.get(name, "") != wanted[name]
     ]
     return " and ".join(parts) or "other settings"
+
+
+def _other(name: str) -> str:
+    return "other" if name.endswith("s") else "another"
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from ..places.storage import (
     storage_of,
 )
 from .jobs import FileTask
+from .records import recorded_name
 
 OnPassedOver = Callable[[str], None]
 """Called with the place of a file that is left out, because it is no table."""
@@ -44,8 +45,8 @@ def plan_files(
 
     Raises:
         TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Two inputs would have one output, an input and the output folder lie in each other, or a name cannot
-            be kept.
+        PfgenError: Two inputs would have one output or one input two, an input and the output folder lie in each other,
+            or a name cannot be kept.
 
     Example:
         >>> import pathlib, tempfile
@@ -63,6 +64,7 @@ def plan_files(
     check_target(folder)
     is_in_folder = _within(folder)
     tasks: dict[str, FileTask] = {}
+    names: dict[str, str] = {}
     for given in sources:
         source = place_of(given)
         is_empty = True
@@ -75,6 +77,12 @@ def plan_files(
                 raise PfgenError(
                     f"{shown_place(place)}: readers of folders pass over names that begin with _ or ., so it can only "
                     "be scored into a file"
+                )
+            earlier = names.setdefault(recorded_name(place), name)
+            if earlier != name:
+                raise PfgenError(
+                    f"{shown_place(place)}: would be scored twice, into {shown_place(joined(folder, earlier))} and "
+                    f"{shown_place(joined(folder, name))}; name it once"
                 )
             other = tasks.setdefault(name, FileTask(place, folder, name, info))
             if other.source != place and _key(other.source) != _key(place):
@@ -108,7 +116,7 @@ def _tables(
     storage = storage_of(source)
     info = storage.info(source)
     if info is not None and not storage.is_folder(source):
-        format_of(base_name(source))  # says what is expected of a file that was named
+        format_of(shown_place(source))  # says what is expected of a file that was named
         yield source, base_name(source), info
     elif storage.is_folder(source):
         yield from _tables_below(source, folder, on_passed_over)

@@ -156,8 +156,8 @@ def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False)
         again: Whether outputs of other jobs are replaced; then no output counts as finished.
 
     Raises:
-        PfgenError: There are tables that this program did not make, or that another job made, which would be read
-            together with the outputs; or a record is damaged.
+        PfgenError: There are tables that this program did not make, or that another job made, or with the same rows
+            under another name, which would be read together with the outputs; or a record is damaged.
     """
     folder = tasks[0].folder
     storage = storage_of(folder)
@@ -171,6 +171,7 @@ def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False)
         for name, content in zip(names, contents, strict=True)
     }
     by_name = {task.name: task for task in tasks}
+    by_source = {recorded_name(task.source): task for task in tasks}
     notes = []
     for name, info in outputs.items():
         record = records.get(name)
@@ -184,10 +185,16 @@ def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False)
                 f"{target}: was scored with {difference(record.job, job.description)}, and would be read together "
                 "with the new scores; remove it, or give another output folder"
             )
+        if record.source in by_source:
+            raise PfgenError(
+                f"{target}: has the scores of {record.source}, which would be read together with those in "
+                f"{shown_place(by_source[record.source].target)}; remove it, or give another output folder"
+            )
         if info.n_bytes != record.n_bytes:
             notes.append(f"{target}: is not as it was written, and its source is not among the inputs")
     gone = [record.source for name, record in records.items() if name in outputs and name not in by_name]
-    gone = [source for source in gone if _is_gone(source)]
+    near = {_host(source) for source in by_source}  # a record may be anybody's: it leads to no other server
+    gone = [source for source in gone if _host(source) in near and _is_gone(source)]
     if gone:
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         notes.append(f"{gone[0]}{more}: scored earlier, and no longer there; the output folder still has the rows")
@@ -215,6 +222,11 @@ def foreign(target: str) -> PfgenError:
         f"{target}: is not from pfgen-fast, and would be read together with the scores; move it, or give another "
         "output folder"
     )
+
+
+def _host(source: str) -> str:
+    """The scheme with the host or bucket; empty for a place of this machine."""
+    return "/".join(source.split("/", 3)[:3]) if is_remote(source) else ""
 
 
 def _is_gone(source: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import PfgenError, TrialsError
-from .storage import FileInfo, base_name, is_remote, shown_place, storage_of
+from .storage import FileInfo, base_name, is_remote, is_web, shown_place, storage_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -72,7 +72,7 @@ class Fetching:
         storage = storage_of(place)
         info = storage.info(place)
         if info is None:
-            raise TrialsError(f"{shown_place(place)}: no such file")
+            raise TrialsError(f"{shown_place(place)}: no such file{', or no such server' if is_web(place) else ''}")
         path = storage.fetch(place, self._local(number), self._is_stopped.is_set)
         if path == self._local(number) and info.n_bytes not in (None, n_bytes := path.stat().st_size):
             raise TrialsError(

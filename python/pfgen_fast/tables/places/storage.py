@@ -94,9 +94,17 @@ def is_web(place: str) -> bool:
 
 
 def place_of(given: str | os.PathLike[str]) -> str:
-    """The place that a user named: a path, also where it was given as `file://`, or a URL."""
+    """The place that a user named: a path, also if given as `file://`, or a URL with its scheme in small letters.
+
+    Example:
+        >>> place_of("file:///in/a.csv"), place_of("S3://Bucket/a.csv")
+        ('/in/a.csv', 's3://Bucket/a.csv')
+    """
     text = os.fspath(given)
-    return text.partition("://")[2] if is_remote(text) and scheme_of(text) in ("file", "local") else text
+    if not is_remote(text):
+        return text
+    path = text.partition("://")[2]
+    return path if scheme_of(text) in ("file", "local") else f"{scheme_of(text)}://{path}"
 
 
 def shown_place(place: str) -> str:
