@@ -150,8 +150,8 @@ def test_foreign_tables_in_the_output_folder_are_refused(call, tables):
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert (code, out, os.listdir("out")) == (2, "", ["old.csv"])
     assert err == (
-        "error: out/old.csv: is not from pfgen-fast, and would be read together with the scores; move it, or give "
-        "another output folder\n"
+        "error: out/old.csv: has no record in _pfgen_fast/, so it is not one of the outputs and would be read together "
+        "with them; move it, or give another output folder\n"
     )
 
 

@@ -56,5 +56,5 @@ def run_python_blocks(page: Path) -> int:
     """Runs the examples of a page in the current folder, each for itself, and returns how many there are."""
     blocks = page.read_text(encoding="utf-8").split("```python\n")[1:]
     for block in blocks:
-        exec(compile(block.partition("```")[0], str(page), "exec"), {"__name__": page.stem})
+        exec(compile(block.partition("```")[0], str(page), "exec"), {"__name__": "example"})
     return len(blocks)

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from makers.documented import documented_example
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError, score_batches, score_schema
 from pfgen_fast.tables import batches as module
 
@@ -244,3 +246,17 @@ def test_a_group_is_bounded_by_its_bytes_too(monkeypatch):
 def test_memory_of_scores_is_shared_not_copied():
     [found] = score_batches(table_of([("Q07", GOOD)] * 10), SPEC, columns=["average"])
     assert np.frombuffer(found.column("average").buffers()[1]).shape == (10,)
+
+
+def test_a_misspelt_column_names_the_one_that_is_meant():
+    batch = pa.record_batch({"question": ["Q07"], "answr": [""]})
+    with pytest.raises(TrialsError, match=r"no column 'answer'; there are .*; did you mean 'answr'\?$"):
+        list(score_batches([batch], SPEC))
+
+
+def test_the_example_of_the_page_about_scale_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [("Q07", GOOD), ("Q07", "Because.")] * 5
+    pq.write_table(table_of(rows), "answers.parquet")
+    exec(documented_example("good.parquet.part"), {})
+    assert pq.read_table("good.parquet")["id"].to_pylist() == [0, 2, 4, 6, 8]

@@ -174,13 +174,13 @@ def test_tables_of_others_in_the_output_folder_are_refused(tmp_path, spec):
     foreign = write(tmp_path / "out", "old/other.parquet")
     (tmp_path / "out" / "notes.txt").write_text("no table")
     before = files_below(tmp_path / "out")
-    with pytest.raises(PfgenError, match=r"old/other\.parquet: is not from pfgen-fast, and would be read together"):
+    with pytest.raises(PfgenError, match=r"old/other\.parquet: has no record in _pfgen_fast/, so it is not one of"):
         score_files([tmp_path / "in"], tmp_path / "out", spec, again=True)
     assert files_below(tmp_path / "out") == before
     foreign.rename(tmp_path / "out" / "a.jsonl")
     task = plan_files([tmp_path / "in"], tmp_path / "out")[0]
     outcome = score_one_file(task, FileJob(spec), again=True)
-    assert (outcome.status, "is not from pfgen-fast" in str(outcome.error)) == ("failed", True)
+    assert (outcome.status, "has no record in _pfgen_fast" in str(outcome.error)) == ("failed", True)
 
 
 def test_what_readers_pass_over_is_not_foreign(tmp_path, spec):
@@ -562,3 +562,24 @@ def test_a_job_is_checked_when_it_is_made(spec, wrong):
 def test_a_record_is_read_as_it_was_written(job, source, size, version, n):
     record = Record(job, source, FileInfo(size, version), n, n // 2, n // 3)
     assert Record.parsed(record.to_bytes(), "x.json") == record
+
+
+def test_a_text_is_one_source_and_not_its_letters(tmp_path, spec):
+    write(tmp_path / "in", "a.jsonl")
+    for source in (str(tmp_path / "in"), tmp_path / "in"):
+        assert [task.name for task in plan_files(source, tmp_path / "out")] == ["a.jsonl"]
+    assert statuses(score_files(str(tmp_path / "in"), tmp_path / "out", spec)) == ["scored"]
+
+
+def test_a_source_that_can_no_longer_be_scored_says_that_its_output_stays(tmp_path, spec):
+    write(tmp_path / "in", "a.jsonl")
+    score_files(tmp_path / "in", tmp_path / "out", spec)
+    before = ids(tmp_path / "out")
+    (tmp_path / "in" / "a.jsonl").write_text('{"question": "Q07", "ans')
+    [outcome] = score_files(tmp_path / "in", tmp_path / "out", spec)
+    assert outcome.status == "failed"
+    assert str(outcome.error).endswith(f"; {tmp_path / 'out' / 'a.jsonl'} still holds the scores from before")
+    assert ids(tmp_path / "out") == before
+    (tmp_path / "out" / "a.jsonl").unlink()
+    [outcome] = score_files(tmp_path / "in", tmp_path / "out", spec)
+    assert "still holds" not in str(outcome.error)

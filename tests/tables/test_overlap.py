@@ -89,6 +89,19 @@ def test_an_error_of_the_writer_arrives_however_late():
             list(map(give, numbers))
 
 
+def test_an_error_of_the_writer_before_the_block_ends_is_not_forgotten():
+    def write(number: int) -> None:
+        raise OSError("disk full")
+
+    def give_and_wait(give):
+        writer = next(thread for thread in threading.enumerate() if thread.name == "pfgen-fast writer")
+        give(1)
+        writer.join(60)
+
+    with pytest.raises(OSError, match="disk full"), writing_behind(write) as give:
+        give_and_wait(give)
+
+
 def test_what_waits_is_not_written_after_an_error_of_the_block():
     written: list[int] = []
     go_on = threading.Event()

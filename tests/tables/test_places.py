@@ -149,7 +149,7 @@ def test_folders_elsewhere_do_not_lie_in_each_other(some, target, told):
 def test_foreign_files_elsewhere_are_refused(some, spec):
     some.pipe("/out/old.jsonl", TABLE)
     before = dict(some.store)
-    with pytest.raises(PfgenError, match=r"^memory://out/old\.jsonl: is not from pfgen-fast"):
+    with pytest.raises(PfgenError, match=r"^memory://out/old\.jsonl: has no record in _pfgen_fast"):
         score_files(["memory://in"], "memory://out", spec)
     assert some.store == before
 

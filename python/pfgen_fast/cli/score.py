@@ -23,7 +23,14 @@ _HEADER = f"{'score':>7} {'±95 %':8} {'fluency':>8} {'truthful':>8} {'helpful':
 
 
 def score(
-    paths: options.Paths,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            help="Runs: their folders, trials files, folders with many runs, globs (including '**'). Tables: files, "
+            "folders, globs, URLs such as s3://bucket/in/, or '-'.",
+            metavar="PATH...",
+        ),
+    ],
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,

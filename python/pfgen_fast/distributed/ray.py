@@ -19,7 +19,7 @@ import functools
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,8 +31,9 @@ from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import score_batches, score_schema
 from ..tables.folders.jobs import FileJob, FileTask
+from ..tables.folders.plans import Sources, listed, plan_files
 from ..tables.folders.records import prepare_folder, read_folder
-from ..tables.folders.scoring import FileOutcome, plan_files, score_one_file
+from ..tables.folders.scoring import FileOutcome, score_one_file
 from ..tables.places.storage import is_remote, shown_place
 from ..tables.scored_columns import Nulls, ScoredColumns
 
@@ -118,7 +119,7 @@ def score(
 
 
 def score_files(
-    sources: Iterable[str | os.PathLike[str]],
+    sources: Sources,
     target: str | os.PathLike[str],
     spec: ScorerSpec,
     *,
@@ -171,7 +172,7 @@ def score_files(
     chosen = None if columns is None else _listed(columns)
     threaded = _with_threads(_checked_spec(spec), num_cpus)
     job = FileJob(threaded, question_column, answer_column, chosen, nulls, where, encoding)
-    tasks = plan_files(map(_from_anywhere, sources), _from_anywhere(target))
+    tasks = plan_files(map(_from_anywhere, listed(sources)), _from_anywhere(target))
     state = read_folder(tasks, job, again=again)
     if on_note is not None:
         for note in state.notes:

@@ -38,7 +38,7 @@ class _Lane(Generic[T]):
     def end(self, error: BaseException | None = None) -> None:
         """Says that no more items come, perhaps because of an error, which the taker gets after the last item."""
         with self._changed:
-            self._is_ended, self._error = True, error
+            self._is_ended, self._error = True, self._error or error
             self._changed.notify_all()
 
     def close(self, error: BaseException | None = None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
@@ -47,7 +48,10 @@ class Columns:
     def _check(self, names: Sequence[str], needed: tuple[str, ...], location: str) -> None:
         for name in needed:
             if name not in names:
-                raise TrialsError(f"{location}: no column {name!r}; there are {', '.join(map(repr, names)) or 'none'}")
+                there = ", ".join(map(repr, names)) or "none"
+                near = get_close_matches(name, list(names), n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise TrialsError(f"{location}: no column {name!r}; there are {there}{hint}")
         for name in self.scores:
             if name in names:
                 raise TrialsError(

@@ -26,8 +26,17 @@ OnPassedOver = Callable[[str], None]
 """Called with the place of a file that is left out, because it is no table."""
 
 
+Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A file, folder or glob, or several of them."""
+
+
+def listed(sources: Sources) -> list[str | os.PathLike[str]]:
+    """The sources one by one; a text is one, and not its letters."""
+    return [sources] if isinstance(sources, str | os.PathLike) else list(sources)
+
+
 def plan_files(
-    sources: Iterable[str | os.PathLike[str]],
+    sources: Sources,
     target: str | os.PathLike[str],
     *,
     on_passed_over: OnPassedOver = lambda place: None,
@@ -39,7 +48,7 @@ def plan_files(
     `.`, or lie in a folder whose name does, and so are those whose extension is no table's.
 
     Args:
-        sources: Files, folders (with all folders in them) and globs (with `**`), here or elsewhere.
+        sources: A file, a folder (with all folders in it) or a glob (with `**`), here or elsewhere, or several of them.
         target: The output folder, which need not exist.
         on_passed_over: Called with each file that is left out; hidden ones are not looked for.
 
@@ -65,7 +74,7 @@ def plan_files(
     is_in_folder = _within(folder)
     tasks: dict[str, FileTask] = {}
     names: dict[str, str] = {}
-    for given in sources:
+    for given in listed(sources):
         source = place_of(given)
         is_empty = True
         for place, name, info in _tables(source, folder, on_passed_over):

@@ -89,13 +89,13 @@ class Record:
         target = shown_place(task.target)
         if self.job != job.description:
             raise PfgenError(
-                f"{target}: was scored with {difference(self.job, job.description)}; --force scores it anew, or give "
-                "another output folder"
+                f"{target}: was scored with {difference(self.job, job.description)}; --force (again=True) scores it "
+                "anew, or give another output folder"
             )
         if source != self.source_info and self.source != recorded_name(task.source):
             raise PfgenError(
-                f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force replaces "
-                "them, or give another output folder"
+                f"{target}: holds the scores of {self.source}, not of {recorded_name(task.source)}; --force "
+                "(again=True) replaces them, or give another output folder"
             )
 
 
@@ -219,8 +219,8 @@ def source_info(task: FileTask) -> FileInfo | None:
 def foreign(target: str) -> PfgenError:
     """The error for a table that nobody here made."""
     return PfgenError(
-        f"{target}: is not from pfgen-fast, and would be read together with the scores; move it, or give another "
-        "output folder"
+        f"{target}: has no record in {RECORDS}/, so it is not one of the outputs and would be read together with them; "
+        "move it, or give another output folder"
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ from ..places.storage import base_name, shown_place, storage_of
 from ..scored_columns import Nulls
 from ..streaming import TableCounts
 from .jobs import FileJob, FileTask
+from .plans import Sources
 from .plans import plan_files as plan_files
 from .records import (
     Record,
@@ -93,7 +95,7 @@ def score_one_file(
 
 
 def score_files(
-    sources: Iterable[str | os.PathLike[str]],
+    sources: Sources,
     target: str | os.PathLike[str],
     spec: ScorerSpec,
     *,
@@ -211,7 +213,16 @@ def _outcome(
     except _IsFinished as meanwhile:
         return _current(task, meanwhile.record)
     except PfgenError as error:
-        return FileOutcome(task, "failed", error=str(error))
+        return FileOutcome(task, "failed", error=f"{error}{_still_there(task, str(error))}")
+
+
+def _still_there(task: FileTask, error: str) -> str:
+    """What to add to an error if an output of an earlier time stays, which a reader of the folder reads."""
+    target = shown_place(task.target)
+    with contextlib.suppress(PfgenError):
+        if target not in error and storage_of(task.target).info(task.target) is not None:
+            return f"; {target} still holds the scores from before"
+    return ""
 
 
 def _current(task: FileTask, record: Record) -> FileOutcome:
