@@ -68,7 +68,7 @@ dataset = ray.data.read_parquet(source)
 if actors == "identity":
     scored = dataset.map_batches(lambda batch: batch, batch_format="pyarrow")
 else:
-    scored = score(dataset, ScorerSpec(suite), actors=int(actors))
+    scored = score(dataset, ScorerSpec(suite), actors=None if actors == "tasks" else int(actors))
 scored.write_parquet(target)
 ray.shutdown()
 """
@@ -185,13 +185,13 @@ def one_process(source: Path, suite: Path, folder: Path, n_rows: int) -> tuple[l
 
 
 def with_ray(source: Path, suite: Path, folder: Path, n_rows: int, actors: str) -> tuple[Row, Row, Cost]:
-    """Ray Data with so many actors, or with a map that does nothing."""
+    """Ray Data with so many actors, with tasks, or with a map that does nothing."""
     target = folder / f"ray-{actors}"
     cost = measured([sys.executable, "-W", "ignore", "-c", _RAY, source, target, suite, actors])
-    what = "identity map" if actors == "identity" else f"{actors} actor{'s' if actors != '1' else ''}"
+    what = {"identity": "identity map", "tasks": "tasks", "1": "1 actor"}.get(actors, f"{actors} actors")
     return (
         Row(f"{n_rows:,} answers in Parquet: Ray Data, {what}", cost.processor, "s of processor time"),
-        Row("  the same", n_rows / cost.clock, f"answers/s, {cost.n_bytes / 1e6:,.0f} MB"),
+        Row("  the same", n_rows / cost.clock, f"answers/s; {cost.n_bytes / 1e6:,.0f} MB"),
         cost,
     )
 
@@ -228,7 +228,7 @@ def scale(checkout: Path, sizes: Sequence[int], *, ray: bool) -> list[Row]:
             found, cost = one_process(source, suite, folder, n_rows)
             rows += found
             clocks.setdefault("one process", {})[n_rows] = cost.clock
-            for actors in ("identity", "1", "2") if ray else ():
+            for actors in ("identity", "tasks", "1", "2") if ray else ():
                 *of_ray, cost = with_ray(source, suite, folder, n_rows, actors)
                 rows += of_ray
                 clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = cost.clock
