@@ -294,6 +294,7 @@ def test_a_missing_file_is_named(memory, tmp_path):
         assert str(refused.value) == f"{place}: no such file"
 
 
+@pytest.mark.engines  # which have what fsspec needs for http
 def test_a_server_that_does_not_answer_may_be_why_a_file_is_missing():
     place = "http://127.0.0.1:1/a.csv"
     with Fetching([place]) as fetching, pytest.raises(TrialsError, match=f"^{place}: no such file, or no such server$"):
