@@ -10,14 +10,17 @@ export PFGEN_BENCH
 # What `make models` gets torch by. Its usual build brings CUDA; one for CPUs alone is smaller, see CONTRIBUTING.md.
 TORCH ?= torch
 CLANGXX ?= clang++
+# What `make bench-compare` builds and compares with: a revision, or a folder with a package pfgen_fast.
+REV ?= HEAD
+BENCH := --benchmark-only --benchmark-quiet --quiet
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz simulate core clang parity models engines pages lint bench sanitize clean
+.PHONY: help demo test fuzz simulate core clang parity models engines pages lint bench bench-compare sanitize clean
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 demo: $(VENV)/installed ## score the packaged example answers, print a table and what the scores notice
 	@echo "scoring the example answers"
@@ -64,6 +67,10 @@ lint: $(VENV)/with-linters ## style, types, and which room may import which
 
 bench: $(VENV)/with-peers ## all figures, beside the oracle and other libraries; needs PFGEN_BENCH
 	$(BIN)/python -m bench
+
+bench-compare: $(VENV)/with-tools ## this tree and another revision (REV=...) in turns: speed, and size of the compiled file
+	$(BIN)/python -m pytest bench/revisions.py --rev=$(REV) $(BENCH) --benchmark-json=build/bench-compare.json
+	@$(BIN)/python -m bench.print_table build/bench-compare.json
 
 sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined and thread sanitizers
 	PATH="$(abspath $(BIN)):$$PATH" && for preset in asan-ubsan tsan; do \

@@ -1,0 +1,106 @@
+"""What the measures work on: the published runs of a pfgen-bench checkout, or else the packaged suite.
+
+Runs are read without the package, so that none of its readers affects the measurements.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import pfgen_fast
+from pfgen_fast import Suite
+from pfgen_fast.generation.engines import open_engine
+from pfgen_fast.generation.generating import Setting, generate
+
+from .parse_runs import parse_trials
+
+VARIABLE = "PFGEN_BENCH"
+ROOT = Path(__file__).resolve().parent.parent
+MINI = Path(pfgen_fast.__file__).parent / "data" / "mini"
+_ORDERS = (3, 5, 8, 10)
+_MOST_RUNS = 24
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Parallel columns of question texts and answers."""
+
+    questions: list[str]
+    answers: list[str]
+
+    def __len__(self) -> int:
+        return len(self.answers)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A suite and runs of it.
+
+    Attributes:
+        about: What they are, for the table.
+        suite: The folder of the suite.
+        runs: The folders of some runs, at most 24.
+        all_runs: The folders of all runs.
+        published: Whether they were published, with a `result.json` each.
+    """
+
+    about: str
+    suite: Path
+    runs: list[Path]
+    all_runs: list[Path]
+    published: bool
+
+    def mix(self) -> Mix:
+        """All answers of the runs, in the order of the files."""
+        trials = [trial for run in self.runs for trial in parse_trials(run)]
+        return Mix([trial["question"] for trial in trials], [trial["answer"] for trial in trials])
+
+
+def checkout_folder() -> Path:
+    """The folder that the environment names, else the one beside the repository; it need not exist."""
+    return Path(os.environ.get(VARIABLE) or ROOT.parent / "shared" / "pfgen-bench")
+
+
+def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
+    """The published runs if there is a checkout; else runs of the n-gram engine on the packaged suite, made anew."""
+    checkout = checkout_folder()
+    if (checkout / "data").is_dir() and (checkout / "result").is_dir():
+        return _published(checkout)
+    runs = [_drawn(order, trials, scratch) for order in _ORDERS]
+    about = (
+        f"no checkout of pfgen-bench at {checkout} ({VARIABLE} names another): measured on the packaged suite mini and "
+        f"{len(runs)} runs of the n-gram engine, so that figures and requirements are not those of the published runs"
+    )
+    return Inputs(about, MINI, runs, runs, published=False)
+
+
+def _published(checkout: Path) -> Inputs:
+    everything = sorted({path.parent for path in checkout.glob("result/**/trials.jsonl*")})
+    listed = checkout / "runs.csv"
+    if listed.is_file():
+        with listed.open(encoding="utf-8", newline="") as file:
+            runs = [checkout / row["run"] for row in csv.DictReader(file)]
+    else:
+        runs = everything
+    runs = evenly(runs, _MOST_RUNS)
+    about = f"published runs of pfgen-bench: {len(everything)} in the checkout, of which {len(runs)} are the mix"
+    return Inputs(about, checkout / "data", runs, everything, published=True)
+
+
+def _drawn(order: int, trials: int, scratch: Path) -> Path:
+    """The folder of a run of the n-gram engine."""
+    suite, model = Suite.load(MINI), f"ngram/order-{order}"
+    engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
+    return generate(suite, engine, Setting(model), trials=trials, output=scratch).folder
+
+
+def evenly(items: Sequence[Item], n: int) -> list[Item]:
+    """At most `n` items, from the middles of `n` equal parts."""
+    n = min(n, len(items))
+    return [items[(2 * i + 1) * len(items) // (2 * n)] for i in range(n)]

@@ -1,0 +1,100 @@
+"""What a measure does with pytest-benchmark: its sides take turns, and rows of the table follow from their times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from .figures import Row
+
+Work = Callable[[], object]
+Clock = Callable[[], float]
+
+
+class Disagreement(Exception):
+    """Two sides to be compared give different results."""
+
+
+def agree(what: str, result: object, expected: object) -> None:
+    """Compares by repr, which distinguishes all different floats and orders of keys.
+
+    Raises:
+        Disagreement: The results differ.
+    """
+    if repr(result) != repr(expected):
+        raise Disagreement(f"{what}: results differ")
+
+
+class Reported:
+    """A clock that goes on by what other processes report of themselves: `@pytest.mark.benchmark(timer=REPORTED)`."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Adds the time of a process."""
+        self._seconds += seconds
+
+    def __call__(self) -> float:
+        """The time so far."""
+        return self._seconds
+
+
+REPORTED = Reported()
+
+
+def seconds(work: Work, clock: Clock = time.perf_counter) -> float:
+    """The seconds that one call takes."""
+    begin = clock()
+    work()
+    return clock() - begin
+
+
+class Measure:
+    """One measure: a benchmark of pytest-benchmark, the other sides of its ratios, and the rows that follow.
+
+    Args:
+        benchmark: What pytest-benchmark gives to the test.
+        clock: The clock of the test, which is that of the other sides, too.
+        quick: Whether to try everything with a single round and little work.
+    """
+
+    def __init__(self, benchmark: BenchmarkFixture, clock: Clock, *, quick: bool) -> None:
+        self._benchmark, self._clock, self.quick = benchmark, clock, quick
+        self.info: dict[str, Any] = benchmark.extra_info
+
+    def amount(self, n: int, least: int = 1) -> int:
+        """So much work, or a hundredth of it in a quick run."""
+        return max(least, n // 100) if self.quick else n
+
+    def all_times(self, rounds: int, work: Work, others: Mapping[str, Work] | None = None) -> list[list[float]]:
+        """The times of each side over several rounds, in each of which every side is called once, the work last.
+
+        Those of the other sides are kept in `extra_info["in_turns_with"]`.
+        """
+        times: dict[str, list[float]] = {name: [] for name in others or {}}
+
+        def take_turns() -> None:
+            for name, other in (others or {}).items():
+                times[name].append(seconds(other, self._clock))
+
+        self._benchmark.pedantic(work, setup=take_turns, rounds=1 if self.quick else rounds)
+        if times:
+            self.info["in_turns_with"] = times
+        stats = self._benchmark.stats
+        return [stats.stats.data if stats else [float("nan")], *times.values()]
+
+    def times(self, rounds: int, work: Work, others: Mapping[str, Work] | None = None) -> list[float]:
+        """The fastest time of each side, the work first: load on the machine favors none."""
+        return [min(of_side) for of_side in self.all_times(rounds, work, others)]
+
+    def seconds(self, rounds: int, work: Work) -> float:
+        """The fastest time of a measure without another side."""
+        return self.times(rounds, work)[0]
+
+    def rows(self, *rows: Row) -> None:
+        """Adds rows to the table."""
+        self.info.setdefault("rows", []).extend(row.as_json() for row in rows)

@@ -1,0 +1,95 @@
+"""`python -m bench.table JSON [--readme]`: the table of what pytest-benchmark has saved.
+
+With --readme, table and pictures are written into this folder: bench/README.md, results.json, pictures/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .figures import Bound, Row
+
+FOLDER = Path(__file__).resolve().parent
+HEAD = ("what", "value", "ratio", "must", "aim", "met")
+BEGIN, END = "<!-- what `make bench` printed last -->", "<!-- end of what it printed -->"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table; returns 2 if it is not one for the README but was asked to be."""
+    parser = argparse.ArgumentParser(prog="python -m bench.table", description=__doc__)
+    parser.add_argument("json", type=Path, help="what `pytest bench --benchmark-json=...` wrote")
+    parser.add_argument("--readme", action="store_true", help="write table and pictures into bench/")
+    options = parser.parse_args(arguments)
+    saved = json.loads(options.json.read_text(encoding="utf-8"))
+    lines = table(saved)
+    print("\n".join(lines))
+    return 0
+
+
+def rows_of(saved: dict[str, Any]) -> list[Row]:
+    """The rows of all measures, in their order."""
+    return [Row.from_json(row) for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
+
+
+def table(saved: dict[str, Any]) -> list[str]:
+    """The machine, what was measured on, the rows, and how many requirements are met."""
+    rows = rows_of(saved)
+    machine = ", ".join(f"{key} {value}" for key, value in saved["machine_info"]["pfgen_fast"].items())
+    about = saved["pfgen_fast"]
+    quick = ["A quick run of little work: no figure here means anything.", ""] if about["quick"] else []
+    return [machine, "", about["about"] or "", "", *quick, *render(rows), "", verdict(rows)]
+
+
+def render(rows: Iterable[Row]) -> list[str]:
+    """The lines of the table, in Markdown that is also readable as plain text."""
+    cells = [HEAD, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rule = " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    return [_line(cells[0], widths), f"| {rule} |", *(_line(row, widths) for row in cells[1:])]
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """The last line: how many requirements are met, and which ones are not."""
+    required = [row for row in rows if row.must]
+    missed = [row.what.strip() for row in required if row.missed]
+    summary = f"{len(required) - len(missed)} of {len(required)} requirements met"
+    return f"{summary}; MISSED: {'; '.join(missed)}" if missed else summary
+
+
+def shown(figure: float) -> str:
+    """A figure to three digits."""
+    digits = 0 if figure >= 99.95 else 1 if figure >= 9.995 else 2 if figure >= 0.095 else 3
+    return f"{figure:,.{digits}f}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    value = row.note if row.value is None else f"{shown(row.value)} {row.unit}".strip()
+    ratio = "" if row.ratio is None else f"{shown(row.ratio)} x {row.to}"
+    return (row.what, value, ratio, _bound(row, row.must), _bound(row, row.aim), _met(row))
+
+
+def _bound(row: Row, bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    return f"{bound.sign} {bound.number:,} {row.unit if bound.of == 'value' else 'x'}".strip()
+
+
+def _met(row: Row) -> str:
+    if row.missed:
+        return "MISSED"
+    met = [name for name, bound in (("must", row.must), ("aim", row.aim)) if row.met(bound)]
+    return " + ".join(met) or ("not yet" if row.aim else "")
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    what, *others = cells
+    return f"| {' | '.join([what.ljust(widths[0]), *map(str.rjust, others, widths[1:])])} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Another revision beside this one: both in turns, in processes of their own, after their results are equal bit by bit.
+
+`make bench-compare REV=...`, or `pytest bench/revisions.py --rev=... --benchmark-only`. REV is a revision of this
+repository, which is built into build/revisions, or a folder that holds a package `pfgen_fast`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import pfgen_fast
+import pytest
+
+from .figures import Bound, Row, ratio
+from .inputs import ROOT, Inputs, Mix, evenly
+from .measuring import REPORTED, Measure, agree
+
+_MOST_ANSWERS = 60_000
+_BUILT = ROOT / "build" / "revisions"
+_FIRST = "cb36605"
+"""The revision that the requirements name."""
+_FASTER = ratio(">=", 1.5), ratio(">=", 2)
+
+
+class Side:
+    """A process with the package of one revision."""
+
+    def __init__(self, package: Path, suite: Path, answers: Path, cache: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(package), "PFGEN_FAST_CACHE": str(cache)}
+        command = [sys.executable, "-m", "bench.side", str(suite), str(answers)]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
+        self.about = self._read()
+        found = Path(self.about["package"]).parent.parent
+        if found.resolve() != package.resolve():
+            raise RuntimeError(f"the process for {package} has imported the package in {found}")
+
+    def measure(self, what: str) -> dict[str, float]:
+        """The seconds of one round, of processor time and by the clock."""
+        assert self._process.stdin is not None
+        print(what, file=self._process.stdin, flush=True)
+        return self._read()
+
+    def end(self) -> None:
+        """Ends the process."""
+        self._process.communicate()
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"a side ended with code {self._process.wait()}; see stderr")
+        said: dict[str, Any] = json.loads(line)
+        return said
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides, and the answers that they score."""
+
+    this: Side
+    other: Side
+    revision: str
+    n_answers: int
+
+    def bounds(self, must: Bound, aim: Bound) -> dict[str, Any]:
+        """The bounds of a row, which hold against one revision only."""
+        return {"must": must, "aim": aim} if self.revision.startswith(_FIRST) else {}
+
+
+@pytest.fixture(scope="module")
+def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sides]:
+    """Both sides, which give the same results.
+
+    Raises:
+        Disagreement: They do not.
+    """
+    revision = pytestconfig.getoption("rev")
+    if not revision:
+        pytest.skip("no revision to compare with: --rev=...")
+    folder, name = package_of(revision)
+    rows = evenly(range(len(mix)), _MOST_ANSWERS)
+    with tempfile.TemporaryDirectory() as scratch:
+        answers = Path(scratch, "answers.json")
+        answers.write_text(json.dumps([[mix.questions[i] for i in rows], [mix.answers[i] for i in rows]]))
+        here = Path(pfgen_fast.__file__).parent.parent
+        this, other = (
+            Side(package, inputs.suite, answers, Path(scratch, cache))
+            for package, cache in ((here, "this"), (folder, "other"))
+        )
+        for what, result in this.about["results"].items():
+            agree(f"{what} of {name} and of this revision", result, other.about["results"][what])
+        yield Sides(this, other, name, len(rows))
+        this.end()
+        other.end()
+
+
+def package_of(revision: str) -> tuple[Path, str]:
+    """The folder that holds the package of a revision, which is built if it is not there; and the revision's name."""
+    if Path(revision).is_dir():
+        return Path(revision).resolve(), Path(revision).name
+    commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}")
+    built = _BUILT / commit
+    if not built.exists():
+        _build(commit, built)
+    return built, commit[:7]
+
+
+def _build(commit: str, target: Path) -> None:
+    """Installs a commit into a folder, with the build tools of this environment and without touching the checkout."""
+    print(f"building {commit[:7]} (compiling takes minutes)", file=sys.stderr, flush=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as name:
+        sources, packed, made = Path(name, "sources"), Path(name, "sources.zip"), Path(name, "made")
+        _git("archive", "--format=zip", f"--output={packed}", commit)
+        shutil.unpack_archive(packed, sources)
+        options = ("--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--target", str(made))
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, str(sources)], check=True, stdout=sys.stderr)
+        made.rename(target)
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+@pytest.mark.benchmark(timer=REPORTED, group="against another revision")
+@pytest.mark.parametrize(
+    ("what", "named", "clock", "rounds"),
+    [
+        ("lists", "lists of str, 1 thread", "processor", 25),
+        ("Arrow", "Arrow columns, 1 thread", "processor", 25),
+        ("lists by two", "lists of str, 2 threads", "clock", 25),
+        ("reward", "reward, one by one in order, 1 thread", "processor", 15),
+        ("compile", "compile the suite in memory, 1 thread", "processor", 7),
+    ],
+    ids=["lists", "arrow", "two_threads", "reward", "compile"],
+)
+def test_beside(measure: Measure, sides: Sides, what: str, named: str, clock: str, rounds: int) -> None:
+    """A round of each side in turns; processor time on one thread, which other load hardly changes."""
+
+    def round_of(side: Side) -> None:
+        REPORTED.add(side.measure(what)[clock])
+
+    for side in (sides.this, sides.other):
+        round_of(side)  # to warm up
+    times = measure.all_times(rounds, lambda: round_of(sides.this), {sides.revision: lambda: round_of(sides.other)})
+    scale, unit = (1, "s") if what == "compile" else (1e6 / sides.n_answers, "us an answer")
+    bounds = sides.bounds(*_FASTER) if what in ("lists", "Arrow") else {}
+    named += ", by the clock" if clock == "clock" else ", processor time"
+    measure.rows(*_rows(named, times, scale, unit, sides, bounds))
+    if what == "compile":
+        n_bytes, of_other = sides.this.about["n_bytes"], sides.other.about["n_bytes"]
+        smaller = f"smaller than of {sides.revision} ({of_other / 1e6:,.0f} MB)"
+        measure.rows(Row("compiled file", n_bytes / 1e6, "MB", of_other / n_bytes, smaller))
+
+
+def _rows(
+    what: str, times: list[list[float]], scale: float, unit: str, sides: Sides, bounds: Mapping[str, Any]
+) -> list[Row]:
+    of_this, of_other = times
+    ratios = [other / this for this, other in zip(of_this, of_other, strict=True)]
+    low, _, high = quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
+    best, middle = [min(of_this), min(of_other)], [median(of_this), median(of_other)]
+    faster = f"faster than {sides.revision}"
+    spread = f"{faster}; half of the rounds {low:.2f} to {high:.2f}"
+    return [
+        Row(f"{what}: best of {len(ratios)}", best[0] * scale, unit, best[1] / best[0], faster, **bounds),
+        Row("  median", middle[0] * scale, unit, median(ratios), spread),
+        Row(f"  {sides.revision}: best", best[1] * scale, unit),
+        Row(f"  {sides.revision}: median", middle[1] * scale, unit),
+    ]

@@ -1,0 +1,74 @@
+"""One side of a comparison of revisions: a process that measures the package of its revision whenever it is told to.
+
+It reads the names of measures, one a line, and answers each with a line of JSON. It uses only what all revisions have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pfgen_fast import Scorer, Suite
+
+CACHE = "PFGEN_FAST_CACHE"
+
+
+def main(suite_folder: str, answers: str) -> None:
+    """Answers until stdin ends; the first line says which package it is, what it computes, and how large its index."""
+    suite = Suite.load(suite_folder)
+    questions, texts = json.loads(Path(answers).read_text(encoding="utf-8"))
+    arrow = pa.array(questions, pa.string()), pa.array(texts, pa.string())
+    one, two = Scorer(suite, threads=1), Scorer(suite, threads=2)
+    n_bytes = sum(path.stat().st_size for path in Path(os.environ[CACHE]).rglob("*") if path.is_file())
+    works: dict[str, Callable[[], Any]] = {
+        "lists": lambda: one.score(questions, texts),
+        "Arrow": lambda: one.score(*arrow),
+        "lists by two": lambda: two.score(questions, texts),
+        "reward": lambda: [one.reward(question, [text]) for question, text in zip(questions, texts, strict=True)],
+    }
+    results = {name: _digest(work()) for name, work in works.items()}
+    _say({"package": sys.modules["pfgen_fast"].__file__, "results": results, "n_bytes": n_bytes})
+    os.environ[CACHE] = ""  # from here on, suites are compiled in memory
+    for line in sys.stdin:
+        name = line.strip()
+        _say(_timed(works.get(name) or partial(Scorer, _read(suite_folder), threads=1)))
+
+
+def _timed(work: Callable[[], Any]) -> dict[str, float]:
+    begin, begin_cpu = time.perf_counter(), time.process_time()
+    work()
+    return {"processor": time.process_time() - begin_cpu, "clock": time.perf_counter() - begin}
+
+
+def _read(folder: str) -> Suite:
+    suite = Suite.load(folder)
+    for question in suite:
+        len(question.answers)  # a suite may read its files lazily, and reading is not part of compiling
+    return suite
+
+
+def _digest(result: Any) -> str:
+    """All bits of a table of scores, or of a list of rewards."""
+    digest = hashlib.sha256()
+    if isinstance(result, list):
+        digest.update(b"".join(reward.tobytes() for reward in result))
+    else:
+        for column in result.columns:
+            digest.update(column.encode() + result[column].tobytes())
+    return digest.hexdigest()
+
+
+def _say(what: dict[str, Any]) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
