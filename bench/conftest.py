@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from pfgen_fast import Suite
+from pfgen_fast import Scorer, Suite
 from pfgen_fast.native.threads import default_threads
+from pfgen_fast.oracle import Oracle
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from .inputs import Inputs, Mix, find_inputs
-from .measuring import Measure
+from .inputs import Inputs, Mix, evenly, find_inputs
+from .measuring import Measure, agree
+from .processes import CACHE
 
 _CPUS = Path("/proc/cpuinfo")
+_FIRST = ("scoring", "sampling", "sets", "compile", "runs", "building", "discernment", "checklists", "scale", "peers")
+"""The order of the table."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this bench."""
     group = parser.getgroup("pfgen-fast")
     group.addoption("--quick", action="store_true", help="one round and little work, to try whether all runs")
+    group.addoption(
+        "--whole-scale", action="store_true", help="tables of 10 million answers, and Ray, in bench_scale.py"
+    )
     group.addoption("--rev", default="", help="the revision with which bench/revisions.py compares")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the files into the order of the table."""
+    names = [f"bench_{name}" for name in _FIRST]
+    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
 
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
@@ -63,6 +78,14 @@ def measure(benchmark: BenchmarkFixture, request: pytest.FixtureRequest) -> Meas
     return Measure(benchmark, clock, quick=request.config.getoption("quick"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Suites are compiled anew, for this process and its children."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CACHE, str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for whatever is made."""
@@ -87,3 +110,57 @@ def suite(inputs: Inputs) -> Suite:
 def mix(inputs: Inputs) -> Mix:
     """All answers of the runs."""
     return inputs.mix()
+
+
+@pytest.fixture(scope="session")
+def mix_file(mix: Mix, scratch: Path) -> Path:
+    """The same for other processes."""
+    mix.write(scratch / "mix.json")
+    return scratch / "mix.json"
+
+
+@pytest.fixture(scope="session")
+def arrow(mix: Mix) -> tuple[Any, Any]:
+    """The mix as Arrow columns."""
+    return pa.array(mix.questions, pa.string()), pa.array(mix.answers, pa.string())
+
+
+@pytest.fixture(scope="session")
+def sample(pytestconfig: pytest.Config, mix: Mix, suite: Suite) -> Mix:
+    """Evenly spaced answers of the mix, to evenly spaced questions of the suite."""
+    chosen = {question.question for question in evenly(suite.questions, 6)}
+    rows = [row for row, question in enumerate(mix.questions) if question in chosen]
+    return mix.part(evenly(rows, 12 if pytestconfig.getoption("quick") else 600))
+
+
+@pytest.fixture(scope="session")
+def oracle(suite: Suite) -> Oracle:
+    """The rules in plain Python."""
+    return Oracle(suite)
+
+
+@pytest.fixture(scope="session")
+def scorers(suite: Suite, oracle: Oracle, mix: Mix, sample: Mix, arrow: tuple[Any, Any]) -> dict[int, Scorer]:
+    """Scorers by number of threads, which give what the oracle gives on the sample, and the same on the whole mix.
+
+    Raises:
+        Disagreement: They do not.
+    """
+    made = {
+        threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, default_threads(), 2 * default_threads()})
+    }
+    tables = {
+        f"{what}, threads: {threads}": scorer.score(*columns)
+        for threads, scorer in made.items()
+        for what, columns in (("lists", (mix.questions, mix.answers)), ("Arrow columns", arrow))
+    }
+    expected = next(iter(tables.values()))
+    for what, table in tables.items():
+        for column in expected.columns:
+            agree(f"{what}: {column}", table[column].tobytes(), expected[column].tobytes())
+    agree("rewards", made[1].reward(mix.questions, mix.answers).tobytes(), expected.average.tobytes())
+    of_sample = made[1].score(sample.questions, sample.answers)
+    for row, asked in enumerate(zip(sample.questions, sample.answers, strict=True)):
+        agree("score_one", made[1].score_one(*asked), oracle.score_one(*asked))
+        agree("score", of_sample.details(row), oracle.score_one(*asked))
+    return made

@@ -70,5 +70,6 @@ class Row:
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Row:
         """The row that was written."""
-        fields: dict[str, Any] = {name: row[name] for name in ("what", "value", "unit", "ratio", "to", "note")}
-        return cls(**fields, **{name: row[name] and Bound(**row[name]) for name in ("must", "aim")})
+        bounds = {name: row[name] and Bound(**row[name]) for name in ("must", "aim")}
+        others: dict[str, Any] = {name: row[name] for name in ("what", "value", "unit", "ratio", "to", "note")}
+        return cls(**others, must=bounds["must"], aim=bounds["aim"])

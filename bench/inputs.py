@@ -6,6 +6,7 @@ Runs are read without the package, so that none of its readers affects the measu
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +37,26 @@ class Mix:
 
     def __len__(self) -> int:
         return len(self.answers)
+
+    def by_question(self) -> dict[str, list[str]]:
+        """The answers to each question."""
+        answers: dict[str, list[str]] = {}
+        for question, answer in zip(self.questions, self.answers, strict=True):
+            answers.setdefault(question, []).append(answer)
+        return answers
+
+    def part(self, rows: Sequence[int]) -> Mix:
+        """Some rows."""
+        return Mix([self.questions[row] for row in rows], [self.answers[row] for row in rows])
+
+    def write(self, path: Path) -> None:
+        """Writes the columns as JSON, for another process."""
+        path.write_text(json.dumps([self.questions, self.answers]), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Mix:
+        """The columns of a file."""
+        return cls(*json.loads(path.read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,11 @@ def parse_all(runs: list[Path], threads: int) -> int:
         return sum(map(len, pool.map(parse_trials, runs)))
 
 
+def count_trials(run: Path) -> int:
+    """Decompresses and parses a run; returns the number of trials, which is little to send from process to process."""
+    return len(parse_trials(run))
+
+
 def parse_trials(run: Path) -> list[Any]:
     """The trials of a run."""
     return [orjson.loads(line) for line in _read_trials(run).split(b"\n") if line and not line.isspace()]

@@ -75,7 +75,7 @@ class Sides:
 
     def bounds(self, must: Bound, aim: Bound) -> dict[str, Any]:
         """The bounds of a row, which hold against one revision only."""
-        return {"must": must, "aim": aim} if self.revision.startswith(_FIRST) else {}
+        return {"must": must, "aim": aim} if _FIRST in self.revision else {}
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sid
     rows = evenly(range(len(mix)), _MOST_ANSWERS)
     with tempfile.TemporaryDirectory() as scratch:
         answers = Path(scratch, "answers.json")
-        answers.write_text(json.dumps([[mix.questions[i] for i in rows], [mix.answers[i] for i in rows]]))
+        mix.part(rows).write(answers)
         here = Path(pfgen_fast.__file__).parent.parent
         this, other = (
             Side(package, inputs.suite, answers, Path(scratch, cache))
@@ -108,7 +108,7 @@ def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sid
 def package_of(revision: str) -> tuple[Path, str]:
     """The folder that holds the package of a revision, which is built if it is not there; and the revision's name."""
     if Path(revision).is_dir():
-        return Path(revision).resolve(), Path(revision).name
+        return Path(revision).resolve(), revision
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}")
     built = _BUILT / commit
     if not built.exists():

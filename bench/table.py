@@ -1,82 +1,64 @@
-"""The table of figures: a row for each, with its requirement, its target, and whether they are met."""
+"""`python -m bench.table JSON [--readme]`: the table of what pytest-benchmark has saved.
+
+With --readme, table and pictures are written into this folder: bench/README.md, results.json, pictures/.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
+from .figures import Bound, Row
+
+FOLDER = Path(__file__).resolve().parent
 HEAD = ("what", "value", "ratio", "must", "aim", "met")
+BEGIN, END = "<!-- what `make bench` printed last -->", "<!-- end of what it printed -->"
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A bound of the value or the ratio of a row."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the table; returns 2 if it is not one for the README but was asked to be."""
+    parser = argparse.ArgumentParser(prog="python -m bench.table", description=__doc__)
+    parser.add_argument("json", type=Path, help="what `pytest bench --benchmark-json=...` wrote")
+    parser.add_argument("--readme", action="store_true", help="write table and pictures into bench/")
+    options = parser.parse_args(arguments)
+    saved = json.loads(options.json.read_text(encoding="utf-8"))
+    lines = table(saved)
+    print("\n".join(lines))
+    return 0
 
-    of: Literal["value", "ratio"]
-    sign: Literal[">=", "<="]
-    number: float
 
-    def holds(self, figure: float) -> bool:
-        """Whether a figure satisfies the bound."""
-        return figure >= self.number if self.sign == ">=" else figure <= self.number
+def rows_of(saved: dict[str, Any]) -> list[Row]:
+    """The rows of all measures, in their order."""
+    return [Row.from_json(row) for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
 
 
-@dataclass(frozen=True)
-class Row:
-    """One figure.
+def table(saved: dict[str, Any]) -> list[str]:
+    """The machine, what was measured on, the rows, and how many requirements are met."""
+    rows = rows_of(saved)
+    machine = ", ".join(f"{key} {value}" for key, value in saved["machine_info"]["pfgen_fast"].items())
+    about = saved["pfgen_fast"]
+    quick = ["A quick run of little work: no figure here means anything.", ""] if about["quick"] else []
+    return [machine, "", about["about"] or "", "", *quick, *render(rows), "", verdict(rows)]
 
-    Attributes:
-        what: What was measured.
-        value: The figure; None where it could not be measured.
-        unit: The unit of the value.
-        ratio: The value relative to that of another side, which ran in turns with it.
-        to: The other side.
-        must: The requirement.
-        aim: The target.
-        note: The reason for a missing value.
-    """
 
-    what: str
-    value: float | None
-    unit: str = ""
-    ratio: float | None = None
-    to: str = ""
-    must: Bound | None = None
-    aim: Bound | None = None
-    note: str = ""
+def render(rows: Iterable[Row]) -> list[str]:
+    """The lines of the table, in Markdown that is also readable as plain text."""
+    cells = [HEAD, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rule = " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
+    return [_line(cells[0], widths), f"| {rule} |", *(_line(row, widths) for row in cells[1:])]
 
-    def met(self, bound: Bound | None) -> bool | None:
-        """Whether a bound of this row holds; None if there is no bound or no figure."""
-        figure = self.value if bound is None or bound.of == "value" else self.ratio
-        return None if bound is None or figure is None else bound.holds(figure)
 
-    @property
-    def missed(self) -> bool:
-        """Whether the requirement is missed; a figure that could not be measured misses it."""
-        return self.must is not None and not self.met(self.must)
-
-    def cells(self) -> tuple[str, ...]:
-        """The cells of the printed row."""
-        value = self.note if self.value is None else f"{shown(self.value)} {self.unit}".strip()
-        ratio = "" if self.ratio is None else f"{shown(self.ratio)} x {self.to}"
-        return (self.what, value, ratio, self._bound(self.must), self._bound(self.aim), self._verdict())
-
-    def as_json(self) -> dict[str, Any]:
-        """The row for results.json."""
-        return {**asdict(self), "must_met": self.met(self.must), "aim_met": self.met(self.aim)}
-
-    def _bound(self, bound: Bound | None) -> str:
-        if bound is None:
-            return ""
-        unit = self.unit if bound.of == "value" else "x"
-        return f"{bound.sign} {bound.number:,} {unit}".strip()
-
-    def _verdict(self) -> str:
-        if self.missed:
-            return "MISSED"
-        met = [name for name, bound in (("must", self.must), ("aim", self.aim)) if self.met(bound)]
-        return " + ".join(met) or ("not yet" if self.aim else "")
+def verdict(rows: Sequence[Row]) -> str:
+    """The last line: how many requirements are met, and which ones are not."""
+    required = [row for row in rows if row.must]
+    missed = [row.what.strip() for row in required if row.missed]
+    summary = f"{len(required) - len(missed)} of {len(required)} requirements met"
+    return f"{summary}; MISSED: {'; '.join(missed)}" if missed else summary
 
 
 def shown(figure: float) -> str:
@@ -85,19 +67,23 @@ def shown(figure: float) -> str:
     return f"{figure:,.{digits}f}"
 
 
-def render(rows: Iterable[Row]) -> list[str]:
-    """The lines of the table, in Markdown that is also readable as plain text."""
-    cells = [HEAD, *(row.cells() for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [_line(cells[0], widths), _rule(widths), *(_line(row, widths) for row in cells[1:])]
+def _cells(row: Row) -> tuple[str, ...]:
+    value = row.note if row.value is None else f"{shown(row.value)} {row.unit}".strip()
+    ratio = "" if row.ratio is None else f"{shown(row.ratio)} x {row.to}"
+    return (row.what, value, ratio, _bound(row, row.must), _bound(row, row.aim), _met(row))
 
 
-def verdict(rows: Sequence[Row]) -> str:
-    """The last line: how many requirements are met, and which ones are not."""
-    required = [row for row in rows if row.must]
-    missed = [row.what for row in required if row.missed]
-    summary = f"{len(required) - len(missed)} of {len(required)} requirements met"
-    return f"{summary}; MISSED: {'; '.join(missed)}" if missed else summary
+def _bound(row: Row, bound: Bound | None) -> str:
+    if bound is None:
+        return ""
+    return f"{bound.sign} {bound.number:,} {row.unit if bound.of == 'value' else 'x'}".strip()
+
+
+def _met(row: Row) -> str:
+    if row.missed:
+        return "MISSED"
+    met = [name for name, bound in (("must", row.must), ("aim", row.aim)) if row.met(bound)]
+    return " + ".join(met) or ("not yet" if row.aim else "")
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -105,5 +91,5 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return f"| {' | '.join([what.ljust(widths[0]), *map(str.rjust, others, widths[1:])])} |"
 
 
-def _rule(widths: Sequence[int]) -> str:
-    return f"| {' | '.join(['-' * widths[0], *('-' * (width - 1) + ':' for width in widths[1:])])} |"
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The first stages of building a suite from a million raw answers to one question: time and memory of a new process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pfgen_fast import Suite
+from pfgen_fast.ngram import NgramSampler
+from pfgen_fast.refset.stages import NAMES
+
+from .figures import Row, value
+from .measuring import REPORTED, Measure, agree
+from .processes import in_a_new_process
+
+_N_ANSWERS, _N_COMPARED, _THREADS = 1_000_000, 50_000, 2
+_STAGES = NAMES[: NAMES.index("select")]
+_CHUNK = 100_000
+# At order 4 the sampler generates 5-grams that are in no reference answer, and some of them stay rare.
+_ORDER = 4
+
+
+@pytest.mark.benchmark(group="building", timer=REPORTED)
+def test_building(measure: Measure, suite: Suite, scratch: Path) -> None:
+    """The stages from raw answers to the length filter; two threads write the same files as one."""
+    files = [_files_left(suite, measure.amount(_N_COMPARED), scratch / f"by_{n}", n) for n in (1, _THREADS)]
+    agree("files of the stages", files[1], files[0])
+    n_answers = measure.amount(_N_ANSWERS)
+    config = _write(suite, n_answers, scratch / "many")
+    found = in_a_new_process("build_stages", config, _THREADS, *_STAGES)
+    total = sum(found["seconds"].values())
+    measure.seconds(1, lambda: REPORTED.add(total))
+    name = f"building, {n_answers:,} answers, {_THREADS} threads"
+    measure.rows(
+        *(Row(f"{name}: {stage}", taken, "s") for stage, taken in found["seconds"].items()),
+        Row(f"{name}: raw to length", total, "s", must=value("<=", 60)),
+        Row("  processor time of that process, which load leaves alone", found["cpu"], "s"),
+        Row("  peak memory of that process", found["n_bytes"] / 1e9, "GB", must=value("<=", 4)),
+    )
+
+
+def _files_left(suite: Suite, n_answers: int, folder: Path, threads: int) -> dict[str, bytes]:
+    """What the stages leave in the working folder, beside the config."""
+    config = _write(suite, n_answers, folder)
+    in_a_new_process("build_stages", config, threads, *_STAGES)
+    given = {config, folder / "raw.jsonl"}
+    left = [path for path in sorted(folder.rglob("*")) if path.is_file() and path not in given]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in left}
+
+
+def _write(suite: Suite, n_answers: int, folder: Path) -> Path:
+    """Writes raw answers drawn from the reference answers, some of which the rules remove, and a config."""
+    folder.mkdir()
+    asked, sampler = suite.questions[0], NgramSampler(suite, order=_ORDER)
+    with (folder / "raw.jsonl").open("w", encoding="utf-8") as file:
+        for start in range(0, n_answers, _CHUNK):
+            for answer in sampler.sample(asked.question_id, range(start, min(start + _CHUNK, n_answers))):
+                file.write(json.dumps({"question": asked.question, "answer": answer}, ensure_ascii=False) + "\n")
+    config = folder / "config.toml"
+    config.write_text(
+        f'suite = "made"\nsets = {{ N = "raw.jsonl" }}\nnormalise = {{ lists = ["formal-ja"] }}\n'
+        f'[[question]]\nid = "{asked.question_id}"\nquestion = {json.dumps(asked.question, ensure_ascii=False)}\n'
+        'wrong = ["[一二三四五六七八九十]十回"]\nrequired = ["。"]\n',
+        encoding="utf-8",
+    )
+    return config

@@ -1,0 +1,143 @@
+"""Checklists: as many judgements and models as were published, scored; and weights fitted to people's marks.
+
+All on one thread, as processor time. The scores need the published judgements, `../hellobench` beside the checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pfgen_fast.checklists import open_runs, score_runs
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.judgement_files import write_judgements
+from pfgen_fast.checklists.runs import Run
+from pfgen_fast.checklists.scoring.intervals import with_intervals
+from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
+from pfgen_fast.checklists.weights.fitting import fit_suite
+from pfgen_fast.checklists.weights.marks import Mark, Marks
+from pfgen_fast.judging.template import Template
+from pfgen_fast.statistics.bounded_regression import bounded_fits
+from pfgen_fast.statistics.resampling import bootstrap_counts
+
+from .figures import Row, value
+from .inputs import checkout_folder
+from .measuring import Disagreement, Measure
+
+pytestmark = pytest.mark.benchmark(group="checklists", timer=time.process_time)
+_ROUNDS, _N_MODELS, _N_SCORE_DRAWS = 3, 26, 10_000
+_N_QUESTIONS = {5: 8, 6: 19, 7: 11}
+"""How many of the 38 published categories have so many questions."""
+_N_ANSWERS, _N_ANNOTATORS = 68, 5
+"""The mean of a category: 2,588 answers of four models, marked by five people."""
+_N_FIT_DRAWS, _N_COMPARED, _BOUND = 1000, 20, 0.5
+
+
+def test_scoring(measure: Measure, tmp_path: Path) -> None:
+    """From Parquet and from compressed lines, in turns, and the intervals; the scores are the published ones."""
+    folder = checkout_folder().parent / "hellobench"
+    if not (folder / "judgements").is_dir():
+        pytest.skip(f"no published judgements in {folder}")
+    suite = import_suite(folder)
+    published = open_runs(sorted((folder / "judgements").iterdir()))
+    _compare_scores(suite, published, folder / "expected.json")
+    tables, lines = _copies(suite, published, tmp_path)
+    scores = score_runs(suite, tables, draws=0)
+    n = sum(len(model.answers) for model in scores.models)
+    from_tables, from_lines, drawing = measure.times(
+        _ROUNDS,
+        partial(score_runs, suite, tables, draws=0),
+        {
+            "JSONL.xz": partial(score_runs, suite, lines, draws=0),
+            "draws": partial(with_intervals, scores, _N_SCORE_DRAWS),
+        },
+    )
+    what = f"checklists: {n:,} judgements of {len(tables)} models scored from"
+    draws = f"checklists: {_N_SCORE_DRAWS:,} bootstrap draws of {len(tables)} models, all pairs compared"
+    measure.rows(
+        Row(f"{what} Parquet", from_tables, "s", must=value("<=", 0.5)),
+        Row(f"{what} JSONL.xz", from_lines, "s", must=value("<=", 3)),
+        Row(draws, drawing, "s", must=value("<=", 2)),
+    )
+
+
+def _copies(suite: ChecklistSuite, published: list[Run], scratch: Path) -> tuple[list[Run], list[Run]]:
+    """The judgements of as many models as were published, as Parquet and as compressed lines."""
+    judgements = {run.key: run.judgements(suite) for run in published}
+    by_size = sorted(judgements, key=lambda key: len(judgements[key]))
+    for key in (*by_size[-3:], *by_size[:3]):  # three that wrote answers of wanted lengths, and three that did not
+        judgements[f"{key}_again"] = judgements[key]
+    if len(judgements) != _N_MODELS:
+        raise Disagreement(f"{len(judgements)} models; expected {_N_MODELS}")
+    found = []
+    for ending in ("parquet", "jsonl.xz"):
+        paths = [scratch / f"{key}.{ending}" for key in sorted(judgements)]
+        for path, key in zip(paths, sorted(judgements), strict=True):
+            write_judgements(path, [replace(one, judge="gpt-4o") for one in judgements[key]])
+        found.append(open_runs(paths))
+    return found[0], found[1]
+
+
+def _compare_scores(suite: ChecklistSuite, runs: list[Run], path: Path) -> None:
+    expected = json.loads(path.read_text(encoding="utf-8"))
+    for model in score_runs(suite, runs, draws=0).models:
+        theirs = expected[model.model]["average"]["rescaled"]
+        if model.average.rescaled is None or abs(model.average.rescaled - theirs) > 1e-9:
+            raise Disagreement(f"{model.model}: average {model.average.rescaled}, but {theirs} without this package")
+
+
+def test_fitting_weights(measure: Measure) -> None:
+    """All categories, without and with their bootstrap, after some draws are compared with SciPy."""
+    suite = _suite()
+    marks = _marks(suite)
+    _compare_fits(suite, marks)
+    fit = partial(fit_suite, suite, marks)
+    drawn, alone = measure.times(_ROUNDS, partial(fit, draws=_N_FIT_DRAWS), {"no refits": fit})
+    of_marks = f"{len(suite.checklists)} categories, {len(marks.listed):,} marks"
+    refits = f"weights and {_N_FIT_DRAWS:,} refits, {of_marks}"
+    measure.rows(Row(f"exact weights, {of_marks}", alone, "s"), Row(refits, drawn, "s", must=value("<=", 10)))
+
+
+def _suite() -> ChecklistSuite:
+    sizes = [n for n, times in _N_QUESTIONS.items() for _ in range(times)]
+    names = [f"category {number}" for number in range(len(sizes))]
+    checklists = {
+        ("area", name): Checklist("area", name, tuple(f"question {i}?" for i in range(n)), (100 / n,) * n)
+        for name, n in zip(names, sizes, strict=True)
+    }
+    tasks = tuple(Task(name, "area", name, "Write.") for name in names)
+    return ChecklistSuite("bench", "en", ("area",), tasks, checklists, Prompts(Template("{response}", ("response",))))
+
+
+def _marks(suite: ChecklistSuite) -> Marks:
+    generator = np.random.default_rng(0)
+    found = []
+    for area, category in suite.checklists:
+        n_questions = len(suite.checklists[area, category].questions)
+        rule = generator.uniform(-0.5, 3, n_questions)
+        shape = (_N_ANSWERS, _N_ANNOTATORS, n_questions)
+        verdicts = generator.choice(suite.levels, size=shape, p=(0.03, 0.06, 0.13, 0.35, 0.43))
+        exact = verdicts @ (10 * rule / rule.clip(0.5).sum()) + generator.normal(0, 0.5, shape[:2])
+        for answer, (rows, overall) in enumerate(zip(verdicts, exact.round().clip(0, 10), strict=True)):
+            for annotator, (row, mark) in enumerate(zip(rows.tolist(), overall.tolist(), strict=True)):
+                found.append(Mark(category, None, str(answer), str(annotator), area, category, tuple(row), mark))
+    return Marks(tuple(found), "unit")
+
+
+def _compare_fits(suite: ChecklistSuite, marks: Marks) -> None:
+    from scipy.optimize import nnls
+
+    for key in suite.checklists:
+        of_category = [mark for mark in marks.listed if (mark.area, mark.category) == key]
+        x, y = np.array([mark.verdicts for mark in of_category]), np.array([mark.overall for mark in of_category])
+        counts = bootstrap_counts(len(x), _N_COMPARED, groups=[mark.answer for mark in of_category])
+        for found, times in zip(bounded_fits(x, y, counts, bound=_BOUND), counts, strict=True):
+            rows = np.repeat(x, times, axis=0)
+            expected = _BOUND + nnls(rows, np.repeat(y, times) - _BOUND * rows.sum(axis=1))[0]
+            if not np.allclose(found, expected, rtol=0, atol=1e-9):
+                raise Disagreement(f"weights of {key[1]}: SciPy finds {expected}, not {found}")

@@ -1,0 +1,151 @@
+"""Alternative libraries (peers) on one question, on one thread; each must first give the oracle's results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from pfgen_fast import Question, Scorer, Suite
+from pfgen_fast.oracle import Oracle
+
+from .figures import Row
+from .inputs import Mix
+from .measuring import Disagreement, Measure, Work, agree
+from .peers.automaton import AutomatonScorer, ReferenceSet
+from .suites import QUESTION_ID, suite_of_one_question
+
+pytestmark = pytest.mark.benchmark(group="peers")
+_AUTOMATA = ("daachorse", "pyahocorasick")
+_COUNTER, _ROUNDS = "scikit-learn", 7
+_ENOUGH = 149  # the number of code points of an answer that every side reads
+
+
+def _peer(name: str) -> ModuleType | None:
+    """The module of a peer; None if its library is not installed."""
+    try:
+        return import_module(f".peers.{name.replace('-', '_')}", __package__)
+    except ImportError:
+        return None
+
+
+@pytest.fixture(scope="module")
+def question(sample: Mix, suite: Suite) -> Question:
+    """The first of the questions of the sample with the most sets."""
+    return max((suite[text] for text in sample.by_question()), key=lambda question: len(question.answers))
+
+
+@pytest.fixture(scope="module")
+def answers(sample: Mix, question: Question) -> list[str]:
+    """The answers to it."""
+    return sample.by_question()[question.question]
+
+
+def _builders(references: tuple[str, ...]) -> dict[str, Work]:
+    """What builds a set, by peer."""
+    builders: dict[str, Work] = {"oracle": partial(_oracle_of_a_set, references)}
+    for name in _AUTOMATA:
+        if peer := _peer(name):
+            builders[name] = partial(ReferenceSet, references, peer.build)
+    if counter := _peer(_COUNTER):
+        builders[_COUNTER] = partial(counter.Counts, references)
+    return builders
+
+
+def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) -> None:
+    """Set by set with all sides in turns, after all find the same document frequencies; the mean of all sets."""
+    for set_name, table in oracle.tables(question).items():
+        for name, build in _builders(question.answers[set_name]).items():
+            if name != "oracle":
+                built: Any = build()
+                found, expected = built.document_frequencies(), table.document_frequency
+                agree(
+                    f"document frequencies of {name}, set {set_name}", sorted(found.items()), sorted(expected.items())
+                )
+    sets = list(question.answers.values())
+    rounds = [iter(sets) for _ in range(len(_AUTOMATA) + 3)]
+    others = {name: partial(_build_next, name, rounds[i]) for i, name in enumerate(_builders(sets[0]), start=1)}
+    ours, *theirs = measure.all_times(len(sets), lambda: _core_of_a_set(next(rounds[0])), others)
+    mean = {name: sum(times) / len(times) for name, times in zip(["", *others], [ours, *theirs], strict=True)}
+    what = f"build a set of {len(sets[-1]):,} references"
+    rows = [
+        _beside(name, name, mean[name] * 1e3 if name in mean else None, "ms", mean.get(name, 0) / mean[""])
+        for name in ("oracle", *_AUTOMATA, _COUNTER)
+    ]
+    measure.rows(Row(f"{what}: pfgen-fast", mean[""] * 1e3, "ms"), *rows)
+
+
+def _build_next(name: str, sets: Any) -> None:
+    _builders(next(sets))[name]()
+
+
+def test_scoring(
+    measure: Measure, question: Question, answers: list[str], oracle: Oracle, scorers: Mapping[int, Scorer]
+) -> None:
+    """In turns with the automata, whose scores are those of the oracle."""
+    automata = {
+        name: AutomatonScorer(question, {of: ReferenceSet(texts, peer.build) for of, texts in question.answers.items()})
+        for name in _AUTOMATA
+        if (peer := _peer(name))
+    }
+    for answer in answers:
+        expected = oracle.score_one(question.question_id, answer)
+        del expected["fluency_discount"], expected["helpfulness_results"]
+        for name, automaton in automata.items():
+            agree(f"scores of {name}", automaton.score_one(answer), expected)
+    works: dict[str, Work] = {name: partial(_score_each, automaton, answers) for name, automaton in automata.items()}
+    of_core, *of_peers = measure.times(_ROUNDS, partial(scorers[1].score, question.question_id, answers), works)
+    what = f"score {len(answers)} answers to one question ({len(question.answers)} sets)"
+    measure.rows(Row(f"{what}: pfgen-fast", len(answers) / of_core, "answers/s"))
+    times = dict(zip(automata, of_peers, strict=True))
+    for name in _AUTOMATA:
+        taken = times.get(name)
+        measure.rows(_beside(name, name, taken and len(answers) / taken, "answers/s", (taken or 0) / of_core))
+
+
+def test_looking_up(measure: Measure, question: Question, answers: list[str], scratch: Path) -> None:
+    """Queries; a query is one code point of an answer against one set."""
+    texts = [answer[:_ENOUGH] for answer in answers]
+    references = next(iter(question.answers.values()))
+    n_queries, kenlm = sum(map(len, texts)), _peer("kenlm")
+    others: dict[str, Work] = {}
+    if kenlm:
+        model = kenlm.CodePointModel(references, scratch)
+        for text in texts:
+            if not math.isclose(model.score(text), model.score_plainly(text), rel_tol=1e-4, abs_tol=1e-4):
+                raise Disagreement("kenlm: not what the file of the model says")
+        others["kenlm"] = lambda: [model.score(text) for text in texts]
+    core = partial(_core_of_a_set(references).score, QUESTION_ID, texts)
+    of_core, *of_kenlm = measure.times(_ROUNDS, core, others)
+    rate, taken = n_queries / of_core / 1e6, of_kenlm[0] if of_kenlm else None
+    what, unit = "kenlm (5 orders, one log probability)", "M queries/s"
+    measure.rows(
+        Row("look up in one set: pfgen-fast (10 orders, and scores)", rate, "M code points/s"),
+        _beside("kenlm", what, taken and n_queries / taken / 1e6, unit, (taken or 0) / of_core),
+    )
+
+
+def _beside(name: str, what: str, value: float | None, unit: str, ratio: float) -> Row:
+    """The row of a peer, which may not be installed."""
+    if value is None:
+        return Row(f"  peer: {what}", None, note=f"{name} is not installed")
+    return Row(f"  peer: {what}", value, unit, ratio, "slower than pfgen-fast")
+
+
+def _core_of_a_set(references: tuple[str, ...]) -> Scorer:
+    return Scorer(suite_of_one_question({"A": references}), threads=1)
+
+
+def _oracle_of_a_set(references: tuple[str, ...]) -> object:
+    suite = suite_of_one_question({"A": references})
+    return Oracle(suite).tables(suite[QUESTION_ID])
+
+
+def _score_each(automaton: AutomatonScorer, answers: list[str]) -> None:
+    for answer in answers:
+        automaton.score_one(answer)

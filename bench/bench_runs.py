@@ -1,0 +1,141 @@
+"""What a user waits for: scoring whole runs from files to files, the import, and the help."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+from pfgen_fast import Suite
+from pfgen_fast.native.threads import default_threads
+from pfgen_fast.runs.result import read_result
+from pfgen_fast.runs.run_scorer import Outcome, RunScorer
+from pfgen_fast.runs.trials import find_runs
+
+from . import parse_runs
+from .figures import Row, ratio, value
+from .inputs import Inputs, Mix
+from .measuring import REPORTED, Measure, agree
+from .parse_runs import count_trials, parse_all
+
+_COMMAND = str(Path(sys.executable).with_name("pfgen-fast"))
+_IMPORT = "import numpy, time; begin = time.perf_counter(); import pfgen_fast; print(time.perf_counter() - begin)"
+_MANY = 100
+_TO = "decompress + parse"
+
+
+def processor_time() -> float:
+    """The processor time of all children that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def score_command(inputs: Inputs, folders: Sequence[Path], output: Path) -> partial[object]:
+    """Calls the command; with a pipe for stderr, it draws no progress bar."""
+    options = ["--suite", str(inputs.suite), "--force", "--float-sum", "compensated", "--output", str(output)]
+    command = [_COMMAND, "score", *map(str, folders), *options]
+    return partial(subprocess.run, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+
+
+def floor_command(folders: Sequence[Path], threads: int) -> list[str]:
+    """The program that only decompresses and parses."""
+    return [sys.executable, parse_runs.__file__, str(threads), *map(str, folders)]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[ProcessPoolExecutor]:
+    """Processes that are running already."""
+    with ProcessPoolExecutor(default_threads(), multiprocessing.get_context("spawn")) as running:
+        yield running
+
+
+@pytest.mark.benchmark(group="runs")
+def test_some_runs(
+    measure: Measure, inputs: Inputs, suite: Suite, mix: Mix, scratch: Path, pool: ProcessPoolExecutor
+) -> None:
+    """Command and library in turns with decompressing and parsing the same files, on as many threads or processes."""
+    folders, threads = inputs.runs, default_threads()
+    by_command, by_library = scratch / "by_command", scratch / "by_library"
+    scorer = RunScorer(suite=suite, output=by_library, force=True, threads=threads)
+    runs, run_command = find_runs(folders), score_command(inputs, folders, by_command)
+    parse_command = floor_command(folders, threads)
+    agree("number of trials", parse_all(folders, threads), len(mix))
+    agree("number of trials", int(subprocess.check_output(parse_command)), len(mix))
+    agree("number of trials", sum(pool.map(count_trials, folders)), len(mix))
+    run_command()
+    for outcome in scorer.score(runs):
+        _check(outcome, by_command / outcome.path.relative_to(by_library), published=inputs.published)
+    from_start, in_process, floor, of_pool, of_program = measure.times(
+        9,
+        run_command,
+        {
+            "library": lambda: list(scorer.score(runs)),
+            "threads": partial(parse_all, folders, threads),
+            "processes": lambda: list(pool.map(count_trials, folders)),
+            "program": partial(subprocess.run, parse_command, stdout=subprocess.DEVNULL, check=True),
+        },
+    )
+    score = f"pfgen-fast score, {len(runs)} runs, from process start to last byte"
+    in_pool = f"{_TO} in a process pool"
+    over = {"must": ratio("<=", 2), "aim": ratio("<=", 1.6)}
+    measure.rows(
+        Row(f"floor: decompress + parse {len(runs)} runs, {threads} threads", floor, "s"),
+        Row("  the same", len(mix) / floor, "answers/s"),
+        Row("  the same in a process pool that is running already", of_pool, "s"),
+        Row("  the same as a program, from process start to last byte", of_program, "s"),
+        Row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too", must=ratio("<=", 2)),
+        Row("  beside processes that are running already", from_start, "s", from_start / of_pool, in_pool, **over),
+        Row("  beside a process that runs already", from_start, "s", from_start / floor, _TO),
+        Row(
+            "the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO, must=ratio("<=", 3)
+        ),
+    )
+
+
+@pytest.mark.benchmark(group="runs", timer=processor_time)
+def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path) -> None:
+    """The processor time of the command, over that of a program that decompresses and parses the same files."""
+    folders, output = inputs.all_runs, scratch / "all_runs"
+    run_command, parse_command = score_command(inputs, folders, output), floor_command(folders, default_threads())
+    run_command()
+    if inputs.published:
+        recorded = sorted(read_result(folder / "result.json").score for folder in folders)
+        agree("scores", sorted(read_result(path).score for path in output.rglob("result.json")), recorded)
+    n_answers = int(subprocess.check_output(parse_command))
+    rounds = 2 if len(folders) > _MANY else 9
+    taken, floor = measure.times(rounds, run_command, {"program": partial(subprocess.check_output, parse_command)})
+    what = f"all {len(folders)} runs, {n_answers:,} answers: processor time"
+    bounds = {"must": ratio("<=", 1.6), "aim": ratio("<=", 1.4)}
+    measure.rows(
+        Row(f"{what} of a program that decompresses and parses", floor, "s"),
+        Row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO, **bounds),
+    )
+
+
+def _check(outcome: Outcome, by_command: Path, *, published: bool) -> None:
+    """Checks that command and library write the same results, and that the scores are the published ones."""
+    agree(f"{outcome.run.folder.name}: result.json", by_command.read_bytes(), outcome.path.read_bytes())
+    if published:
+        recorded = read_result(outcome.run.folder / "result.json")
+        agree(f"{outcome.run.folder.name}: score", outcome.summary and outcome.summary.score, recorded.score)
+
+
+@pytest.mark.benchmark(group="start", timer=REPORTED)
+def test_import(measure: Measure) -> None:
+    """In new processes, which have imported NumPy."""
+    fresh = [sys.executable, "-c", _IMPORT]
+    taken = measure.seconds(15, lambda: REPORTED.add(float(subprocess.check_output(fresh))))
+    measure.rows(Row("import pfgen_fast after numpy", taken * 1e3, "ms", must=value("<=", 20)))
+
+
+@pytest.mark.benchmark(group="start")
+def test_help(measure: Measure) -> None:
+    """From process start to end."""
+    taken = measure.seconds(10, partial(subprocess.run, [_COMMAND, "--help"], stdout=subprocess.DEVNULL, check=True))
+    measure.rows(Row("pfgen-fast --help", taken * 1e3, "ms", must=value("<=", 150)))

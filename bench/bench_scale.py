@@ -1,0 +1,215 @@
+"""Tables of 0.1 and 1 million answers by the command, beside pyarrow alone; with --whole-scale, 10 million, and Ray.
+
+Each side is a process of its own. Processor time is that of the whole machine, because engines work in processes that
+nobody waits for; so the machine must have nothing else to do.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pfgen_fast import ScorerSpec, score_schema
+
+from .bench_growth import exponent
+from .figures import Row, ratio, value
+from .inputs import Inputs, Mix
+from .measuring import Disagreement, Measure
+
+_ROUNDS = {100_000: 3, 1_000_000: 3, 10_000_000: 1}
+_JUDGED = 1_000_000
+"""The size that has requirements."""
+_GROUP_ROWS = 1 << 16
+_FLOOR = """
+import sys, numpy, pyarrow as pa, pyarrow.parquet as pq
+source, target, n_scores = sys.argv[1], sys.argv[2], int(sys.argv[3])
+scores = [pa.array(numpy.random.default_rng(i).random(1 << 16)) for i in range(n_scores)]
+table = pq.ParquetFile(source, pre_buffer=False, buffer_size=1 << 20)
+schema = pa.schema([*table.schema_arrow, *((f"score_{i}", pa.float64()) for i in range(n_scores))])
+with pq.ParquetWriter(target, schema) as writer:
+    for batch in table.iter_batches(1 << 16):
+        columns = [*batch.columns, *(column[:len(batch)] for column in scores)]
+        writer.write_table(pa.Table.from_batches([pa.RecordBatch.from_arrays(columns, schema=schema)]))
+"""
+_MEMORY = """
+import sys, time, pyarrow.parquet as pq
+from pfgen_fast import Scorer
+scorer = Scorer(sys.argv[1], threads=1)
+batches = list(pq.ParquetFile(sys.argv[2]).iter_batches(1 << 16))
+scorer.score(batches[0].column("question"), batches[0].column("answer"))
+begin = time.process_time()
+for batch in batches:
+    scorer.score(batch.column("question"), batch.column("answer"))
+print(time.process_time() - begin)
+"""
+_RAY = """
+import sys, logging, ray
+source, target, suite, actors = sys.argv[1:]
+ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+ray.data.DataContext.get_current().enable_progress_bars = False
+from pfgen_fast import ScorerSpec
+from pfgen_fast.distributed.ray import score
+dataset = ray.data.read_parquet(source)
+if actors == "identity":
+    scored = dataset.map_batches(lambda batch: batch, batch_format="pyarrow")
+else:
+    scored = score(dataset, ScorerSpec(suite), actors=None if actors == "tasks" else int(actors))
+scored.write_parquet(target)
+ray.shutdown()
+"""
+_WAYS = {"identity": "identity map", "tasks": "tasks", "1": "1 actor", "2": "2 actors"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took: processor time of the machine and time by the clock in seconds, peak memory in bytes.
+
+    Memory is what the machine had less than before; what is cached of files does not count.
+    """
+
+    processor: float
+    clock: float
+    n_bytes: int
+
+
+class Costs:
+    """A command, and what it costs each time it is called."""
+
+    def __init__(self, *command: str | Path) -> None:
+        self._command, self._found = [sys.executable, *command], list[Cost]()
+
+    def __call__(self) -> None:
+        """Runs the command."""
+        busy, begin = busy_seconds(), time.perf_counter()
+        with _watching_memory() as peak:
+            subprocess.run(self._command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self._found.append(Cost(busy_seconds() - busy, time.perf_counter() - begin, peak()))
+
+    def least(self) -> Cost:
+        """The least of each that it has taken."""
+        costs = self._found
+        return Cost(min(c.processor for c in costs), min(c.clock for c in costs), min(c.n_bytes for c in costs))
+
+
+def busy_seconds() -> float:
+    """The time that the cores of this machine have been busy since it was started."""
+    user, nice, system, *_ = map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
+    return (user + nice + system) / 100
+
+
+@contextmanager
+def _watching_memory() -> Iterator[Callable[[], int]]:
+    used, done = [_used_bytes()], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            used.append(_used_bytes())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield lambda: max(used) - used[0]
+    finally:
+        done.set()
+        watcher.join()
+
+
+def _used_bytes() -> int:
+    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    return (int(lines["MemTotal"].split()[0]) - int(lines["MemAvailable"].split()[0])) * 1024
+
+
+def write_answers(mix: Mix, n_rows: int, path: Path) -> None:
+    """Writes a table of the answers of the mix, repeated until there are so many."""
+    schema = pa.schema({"id": pa.int64(), "question": pa.string(), "answer": pa.string()})
+    questions, answers = pa.array(mix.questions), pa.array(mix.answers)
+    with pq.ParquetWriter(path, schema) as writer:
+        for begin in range(0, n_rows, _GROUP_ROWS):
+            ids = np.arange(begin, min(begin + _GROUP_ROWS, n_rows))
+            rows = pa.array(ids % len(mix))
+            writer.write_table(pa.table([pa.array(ids), questions.take(rows), answers.take(rows)], schema=schema))
+
+
+@pytest.fixture(scope="module")
+def clocks() -> dict[str, dict[int, float]]:
+    """The time that each way has taken, by the number of answers."""
+    return {}
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="the processor time of the machine is in /proc/stat")
+@pytest.mark.benchmark(group="scale", timer=busy_seconds)
+@pytest.mark.parametrize("n_rows", _ROUNDS)
+def test_scale(
+    measure: Measure,
+    pytestconfig: pytest.Config,
+    inputs: Inputs,
+    mix: Mix,
+    tmp_path: Path,
+    clocks: dict[str, dict[int, float]],
+    n_rows: int,
+) -> None:
+    """The command in turns with pyarrow that reads and writes the same columns, then Ray, whose rows are the same."""
+    whole = pytestconfig.getoption("whole_scale")
+    if n_rows > _JUDGED and not whole:
+        pytest.skip("only with --whole-scale")
+    spec, rounds, judged, n_rows = ScorerSpec(inputs.suite), _ROUNDS[n_rows], n_rows == _JUDGED, measure.amount(n_rows)
+    score_schema(pa.schema({"question": pa.string(), "answer": pa.string()}), spec)  # compiles the suite
+    source, scored = tmp_path / "in.parquet", tmp_path / "scored.parquet"
+    write_answers(mix, n_rows, source)
+    columns = ("--question-column", "question", "--answer-column", "answer", "--quiet")
+    command = Costs("-m", "pfgen_fast", "score", "--suite", inputs.suite, *columns, source, "-o", scored)
+    floor = Costs("-c", _FLOOR, source, tmp_path / "floor.parquet", str(len(spec.columns)))
+    measure.seconds(rounds, lambda: (floor(), command()))
+    cost, least = command.least(), floor.least()
+    clocks.setdefault("one process", {})[n_rows] = cost.clock
+    what, unit = f"{n_rows:,} answers in Parquet", "s of processor time"
+    over, slower = cost.processor / least.processor, cost.clock / least.clock
+    bounds = (ratio("<=", 1.6), ratio("<=", 1.25)) if judged else (None, None)
+    measure.rows(
+        Row(f"{what}: floor, pyarrow reads and writes the same columns", least.processor, unit),
+        Row("  the same", least.clock, "s"),
+        Row(f"{what}: pfgen-fast score", cost.processor, unit, over, "floor", must=bounds[0]),
+        Row("  the same", cost.clock, "s", slower, "floor", must=bounds[1]),
+        Row("  the same", n_rows / cost.clock, "answers/s"),
+        Row("  the same: memory", cost.n_bytes / 1e6, "MB", must=value("<=", 500)),
+    )
+    if judged:
+        scoring = float(subprocess.check_output([sys.executable, "-c", _MEMORY, inputs.suite, source]))
+        both = cost.processor / (scoring + least.processor)
+        measure.rows(
+            Row(f"{what}: scoring in memory, 1 thread", scoring, unit),
+            Row(f"{what}: pfgen-fast score over floor and scoring", None, ratio=both, to="both", note="-"),
+        )
+    for actors in _WAYS if whole and importlib.util.find_spec("ray") else ():
+        of_ray = Costs("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
+        of_ray()
+        if actors != "identity" and n_rows <= _JUDGED:
+            _check_equal(scored, tmp_path / actors)
+        cost = of_ray.least()
+        clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = cost.clock
+        rate = f"answers/s; {cost.n_bytes / 1e6:,.0f} MB"
+        measure.rows(
+            Row(f"{what}: Ray Data, {_WAYS[actors]}", cost.processor, unit),
+            Row("  the same", n_rows / cost.clock, rate),
+        )
+    for who, taken in clocks.items():
+        if len(taken) == 3 or (len(taken) == 2 and not whole):
+            measure.rows(Row(f"time against answers, {who}: exponent", exponent(taken), must=value("<=", 1.1)))
+
+
+def _check_equal(single: Path, folder: Path) -> None:
+    """Raises Disagreement if a folder of tables holds other rows than a table."""
+    one, other = (pq.read_table(path).sort_by("id") for path in (single, folder))
+    if not one.equals(other.cast(one.schema)):
+        raise Disagreement(f"{folder.name}: other rows than those of one process")

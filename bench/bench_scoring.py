@@ -1,0 +1,103 @@
+"""Answers a second: the mix as lists and as Arrow columns on several threads, and rewards of single answers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import pytest
+from pfgen_fast import Scorer
+from pfgen_fast.oracle import Oracle
+
+from .figures import Row, ratio, value
+from .inputs import Mix
+from .measuring import Measure
+
+pytestmark = pytest.mark.benchmark(group="scoring")
+_ROUNDS = 30
+
+
+@pytest.mark.parametrize("container", ["lists of str", "Arrow columns"])
+def test_score(
+    measure: Measure, container: str, scorers: Mapping[int, Scorer], oracle: Oracle, sample: Mix, mix: Mix, arrow: Any
+) -> None:
+    """All numbers of threads in turns with the oracle on its sample.
+
+    The oracle takes a question a round, and the fastest time of each counts: long calls rarely escape other load.
+    """
+    columns = arrow if container == "Arrow columns" else (mix.questions, mix.answers)
+    pieces = list(sample.by_question().items())
+    calls = {f"{n} threads": partial(scorers[n].score, *columns) for n in scorers if n > 1}
+    by_oracle = each_in_turn([partial(_score_each, oracle, *piece) for piece in pieces])
+    one, *of_others, of_oracle = measure.all_times(
+        max(_ROUNDS, len(pieces)), partial(scorers[1].score, *columns), {**calls, "oracle": by_oracle}
+    )
+    n = len(pieces)
+    oracle_rate = len(sample) / sum(min(of_oracle[start::n]) for start in range(n)) if len(of_oracle) >= n else np.nan
+    rates = {threads: len(mix) / min(times) for threads, times in zip(scorers, [one, *of_others], strict=True)}
+    measure.info["answers_per_second_by_threads"] = {container: rates}
+    what, faster = f"score, {len(mix):,} answers, {container}", "faster than oracle"
+    if container == "lists of str":
+        measure.rows(Row(f"oracle: score_one, {len(sample)} answers", oracle_rate, "answers/s"))
+    rate, of_two = (rates[1], rates[1] / oracle_rate), (rates[2], rates[2] / oracle_rate)
+    measure.rows(
+        Row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster, must=ratio(">=", 400)),
+        Row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster, aim=value(">=", 1_000_000)),
+        Row(
+            f"{container}: 2 threads against 1",
+            rates[2] / rates[1],
+            "times",
+            must=value(">=", 1.9),
+            aim=value(">=", 1.95),
+        ),
+    )
+
+
+def each_in_turn(works: Iterable[Callable[[], object]]) -> Callable[[], object]:
+    """Does another part of some work each time."""
+    parts = cycle(works)
+    return lambda: next(parts)()
+
+
+def _score_each(oracle: Oracle, question: str, answers: Sequence[str]) -> None:
+    for answer in answers:
+        oracle.score_one(question, answer)
+
+
+@pytest.mark.parametrize(
+    ("what", "rounds", "must"),
+    [("same question again and again", 25, 10), ("the mix in its order", 9, 7), ("the mix shuffled", 3, None)],
+    ids=["same", "ordered", "shuffled"],
+)
+def test_reward(
+    measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mix: Mix, what: str, rounds: int, must: int | None
+) -> None:
+    """One answer a call."""
+    scorer = scorers[1]
+    calls = list(zip(mix.questions, mix.answers, strict=True))
+    if what.startswith("same"):
+        calls = [
+            (scorer.suite[question].question_id, text)
+            for question, texts in sample.by_question().items()
+            for text in texts
+        ]
+    elif what.endswith("shuffled"):
+        calls = random.Random(0).sample(calls, len(calls))
+    taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])
+    bounds = {"must": value("<=", must), "aim": value("<=", 4)} if must else {}
+    measure.rows(Row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us", **bounds))
+
+
+def test_reading_memory(measure: Measure, mix: Mix) -> None:
+    """A lower bound: one pass over all answers, with two bytes for each code point."""
+    stored = "".join(mix.answers).encode("utf-16-le")
+    taken = measure.seconds(15, np.frombuffer(stored, np.uint64, count=len(stored) // 8).sum)
+    what = f"floor: reading {len(stored) / 1e6:.0f} MB of answers from memory, 1 thread"
+    measure.rows(
+        Row(what, len(stored) / taken / 1e9, "GB/s"),
+        Row("  the same", len(mix) / taken, "answers/s"),
+    )

@@ -1,0 +1,127 @@
+"""What is measured in a process of its own: compiling and opening a suite, building a reference set, discernment.
+
+`python -m bench.processes NAME ARGUMENT...` prints what it has found as JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pfgen_fast import Scorer, Suite
+
+from .inputs import ROOT, Mix, evenly
+from .memory import peak_bytes, resident_bytes
+
+CACHE = "PFGEN_FAST_CACHE"
+_UNPICKLED = 3
+
+
+def in_a_new_process(name: str, *arguments: object, cache: Path | str | None = None) -> Any:
+    """What a function of this module finds in a new process, with another cache folder if one is given."""
+    environment = os.environ if cache is None else {**os.environ, CACHE: str(cache)}
+    command = [sys.executable, "-m", "bench.processes", name, *map(str, arguments)]
+    return json.loads(subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The time that one call takes, by the clock."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def compile_suite(folder: str, threads: str) -> float:
+    """The time to create the first scorer of a loaded suite."""
+    suite = Suite.load(folder)
+    for question in suite:
+        len(question.answers)  # a suite may read its files lazily, and reading is not part of compiling
+    return seconds(lambda: Scorer(suite, threads=int(threads)))
+
+
+def open_suite(folder: str, answers: str) -> dict[str, Any]:
+    """Opens a compiled suite, rewards an answer to each question, then all references, which use the whole index."""
+    suites: list[Suite] = []
+    scorers: list[Scorer] = []
+    rewards = hashlib.sha1()
+    with open(answers, encoding="utf-8") as file:
+        first = json.loads(next(file))
+        resident_before = resident_bytes()
+        load_seconds = seconds(lambda: suites.append(Suite.load(folder)))
+        open_seconds = seconds(lambda: scorers.append(Scorer(suites[0])))
+        scorer = scorers[0]
+        first_seconds = [seconds(partial(scorer.reward, question, [answer])) for question, answer in first]
+        for line in file:
+            rewards.update(scorer.reward(*json.loads(line)).tobytes())
+    sent = pickle.dumps(scorer)
+    return {
+        "load_seconds": load_seconds,
+        "open_seconds": open_seconds,
+        "unpickle_seconds": min(seconds(lambda: pickle.loads(sent)) for _ in range(_UNPICKLED)),
+        "first_seconds": first_seconds,
+        "resident_bytes": resident_bytes() - resident_before,
+        "rewards": rewards.hexdigest(),
+    }
+
+
+def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
+    """Finds the rare n-grams of answers of the n-gram engine, on several threads as on one."""
+    from pfgen_fast.ngram import NgramSampler
+    from pfgen_fast.refset.frequencies import find_rare_ngrams
+
+    answers = NgramSampler(Path(folder)).sample(question, range(int(n_answers)))
+    few = answers[: len(answers) // 10]
+    if find_rare_ngrams(few, threads=1).first.tolist() != find_rare_ngrams(few).first.tolist():
+        raise AssertionError("rare n-grams: several threads find others than one")
+    taken = seconds(lambda: find_rare_ngrams(answers))
+    return {"n_code_points": sum(map(len, answers)), "seconds": taken, "n_bytes": peak_bytes()}
+
+
+def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
+    """Runs stages of `suite build`."""
+    from pfgen_fast.refset.config import read_config
+    from pfgen_fast.refset.pipeline import build
+
+    read = read_config(Path(config))
+    taken = {stage: seconds(partial(build, read, stage=stage, threads=int(threads))) for stage in stages}
+    return {"seconds": taken, "cpu": time.process_time(), "n_bytes": peak_bytes()}
+
+
+def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads: str) -> dict[str, float]:
+    """Tests the n-gram scores on answers of the mix, after the suite is open and the answers are there."""
+    from pfgen_fast.discernment import Collection, discern
+    from pfgen_fast.evaluators.ngram import NgramEvaluator
+
+    evaluator = NgramEvaluator(Scorer(Suite.load(folder), threads=int(threads)))
+    collection = Collection.of(items(Mix.read(Path(mix)), int(n_per_question)))
+    begin, begin_cpu = time.perf_counter(), time.process_time()
+    found = discern(evaluator, collection, draws=int(draws), threads=int(threads))
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu": time.process_time() - begin_cpu,
+        "n_items": found.work.n_items,
+        "n_texts": found.work.n_texts,
+        "n_bytes": peak_bytes(),
+    }
+
+
+def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
+    """Answers to each question as items of evaluators, evenly from those that are not blank."""
+    from pfgen_fast.evaluators.evaluator import Item, language_of
+
+    for number, (question, answers) in enumerate(mix.by_question().items()):
+        for place, answer in enumerate(evenly([answer for answer in answers if answer.strip()], n_per_question)):
+            yield Item(f"{number}/{place}", answer, "answers", language_of(answer), question)
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))
