@@ -12,7 +12,8 @@ TORCH ?= torch
 CLANGXX ?= clang++
 # What `make bench-compare` builds and compares with: a revision, or a folder with a package pfgen_fast.
 REV ?= HEAD
-BENCH := --benchmark-only --benchmark-quiet --quiet
+# For both benches; BENCH_OPTIONS=--quick tries whether all runs.
+BENCH = --benchmark-only --benchmark-quiet --quiet $(BENCH_OPTIONS)
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
@@ -65,12 +66,13 @@ lint: $(VENV)/with-linters ## style, types, and which room may import which
 	printf '%s\n' $(filter cpp/src/%.cpp,$(CPP)) | xargs -P 2 -n 1 \
 	  $(BIN)/clang-tidy --quiet -p build/release --extra-arg=-Wno-deprecated-declarations
 
-bench: $(VENV)/with-peers ## all figures, beside the oracle and other libraries; needs PFGEN_BENCH
-	$(BIN)/python -m bench
+bench: $(VENV)/with-peers ## all figures, beside the oracle and other libraries, on PFGEN_BENCH or else the packaged suite
+	$(BIN)/python -m pytest bench $(BENCH) --benchmark-json=build/bench.json
+	@$(BIN)/python -m bench.table build/bench.json --readme
 
 bench-compare: $(VENV)/with-tools ## this tree and another revision (REV=...) in turns: speed, and size of the compiled file
 	$(BIN)/python -m pytest bench/revisions.py --rev=$(REV) $(BENCH) --benchmark-json=build/bench-compare.json
-	@$(BIN)/python -m bench.print_table build/bench-compare.json
+	@$(BIN)/python -m bench.table build/bench-compare.json
 
 sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined and thread sanitizers
 	PATH="$(abspath $(BIN)):$$PATH" && for preset in asan-ubsan tsan; do \
@@ -115,6 +117,6 @@ $(VENV)/with-browser: $(VENV)/with-tools
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.
-$(VENV)/with-peers: $(VENV)/installed
+$(VENV)/with-peers: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[bench,kenlm]" || $(PIP) "pfgen-fast[bench]" || true
 	@touch $@

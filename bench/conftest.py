@@ -23,6 +23,7 @@ from .processes import CACHE
 _CPUS = Path("/proc/cpuinfo")
 _FIRST = ("scoring", "sampling", "sets", "compile", "runs", "building", "discernment", "checklists", "scale", "peers")
 """The order of the table."""
+_INPUTS = pytest.StashKey[Inputs]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,11 +64,17 @@ def _processor() -> str:
 
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
     """Adds what was measured on, which the table shows."""
-    about = config.stash.get(_ABOUT, None)
-    output_json["pfgen_fast"] = {"about": about, "quick": config.getoption("quick")}
+    found = config.stash.get(_INPUTS, None)
+    about = (
+        {"inputs": found.about, "published": found.published} if found else {"inputs": "no runs", "published": False}
+    )
+    output_json["pfgen_fast"] = {**about, "quick": config.getoption("quick")}
 
 
-_ABOUT = pytest.StashKey[str]()
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says what was measured on, which is not obvious where there is no checkout."""
+    if found := config.stash.get(_INPUTS, None):
+        terminalreporter.write_line(f"Measured on {found.about}.")
 
 
 @pytest.fixture
@@ -96,7 +103,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def inputs(pytestconfig: pytest.Config, scratch: Path) -> Inputs:
     """The published runs, or else those of the packaged suite."""
     found = find_inputs(scratch / "runs", trials=5 if pytestconfig.getoption("quick") else 100)
-    pytestconfig.stash[_ABOUT] = found.about
+    pytestconfig.stash[_INPUTS] = found
     return found
 
 

@@ -92,16 +92,17 @@ def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
     """The published runs if there is a checkout; else runs of the n-gram engine on the packaged suite, made anew."""
     checkout = checkout_folder()
     if (checkout / "data").is_dir() and (checkout / "result").is_dir():
-        return _published(checkout)
+        return published(checkout)
     runs = [_drawn(order, trials, scratch) for order in _ORDERS]
     about = (
-        f"no checkout of pfgen-bench at {checkout} ({VARIABLE} names another): measured on the packaged suite mini and "
-        f"{len(runs)} runs of the n-gram engine, so that figures and requirements are not those of the published runs"
+        f"the packaged suite mini and {len(runs)} runs of the n-gram engine, as there is no checkout of pfgen-bench at "
+        f"{checkout} ({VARIABLE} names another); what must be reached is meant for the published runs"
     )
     return Inputs(about, MINI, runs, runs, published=False)
 
 
-def _published(checkout: Path) -> Inputs:
+def published(checkout: Path) -> Inputs:
+    """The runs of a checkout; the mix is those that its `runs.csv` lists."""
     everything = sorted({path.parent for path in checkout.glob("result/**/trials.jsonl*")})
     listed = checkout / "runs.csv"
     if listed.is_file():
@@ -110,7 +111,7 @@ def _published(checkout: Path) -> Inputs:
     else:
         runs = everything
     runs = evenly(runs, _MOST_RUNS)
-    about = f"published runs of pfgen-bench: {len(everything)} in the checkout, of which {len(runs)} are the mix"
+    about = f"published runs of pfgen-bench: {len(everything)} are in the checkout, and {len(runs)} of them are the mix"
     return Inputs(about, checkout / "data", runs, everything, published=True)
 
 

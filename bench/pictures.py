@@ -1,74 +1,69 @@
-"""The plots: throughput against threads, and cost against work."""
+"""The pictures of what was measured: throughput against threads, and cost against work."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .growth import Growth
-from .scoring import Curves
 
-STYLE: dict[Any, Any] = {
-    "svg.hashsalt": "pfgen-fast",
-    "svg.fonttype": "none",
-    "axes.grid": True,
-    "grid.alpha": 0.3,
-    "font.size": 9,
-}
+def style() -> AbstractContextManager[None]:
+    """The style of all pictures."""
+    fixed = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
+    look = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
+    return mpl.rc_context(cast(Any, {**fixed, **look}))
 
 
-def draw(rates: Curves, growths: Sequence[Growth], cores: int, folder: Path) -> None:
-    """Writes every plot as PNG and SVG."""
-    folder.mkdir(exist_ok=True)
-    with mpl.rc_context(STYLE):
+def save(figure: Figure, path: Path) -> None:
+    """Writes a picture as PNG and SVG, with the same bytes each time."""
+    figure.savefig(path.with_suffix(".png"), dpi=100)
+    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+
+
+def draw(saved: dict[str, Any], folder: Path) -> None:
+    """Draws what the JSON of pytest-benchmark holds."""
+    infos = [one["extra_info"] for one in saved["benchmarks"]]
+    rates = {name: by for info in infos for name, by in info.get("answers_per_second_by_threads", {}).items()}
+    growths = [info["growth"] for info in infos if "growth" in info]
+    cores = int(saved["machine_info"]["pfgen_fast"]["cores"])
+    with style():
         save(_throughput(rates, cores), folder / "throughput_against_threads")
         save(_cost(growths), folder / "cost_against_work")
 
 
-def _throughput(rates: Curves, cores: int) -> Figure:
+def _throughput(rates: dict[str, dict[str, float]], cores: int) -> Figure:
     figure = Figure(figsize=(5, 3.5), layout="constrained")
     axes = figure.add_subplot()
     for (container, by_threads), marker in zip(rates.items(), "os", strict=False):
-        axes.plot(list(by_threads), [rate / 1e3 for rate in by_threads.values()], marker=marker, label=container)
-    most = max(rates[next(iter(rates))])
-    one = max(by_threads[1] for by_threads in rates.values()) / 1e3
-    proportional = [min(threads, cores) * one for threads in (1, cores, most)]
-    axes.plot([1, cores, most], proportional, "--", color="gray", label=f"in proportion, up to {cores} cores")
+        axes.plot([*map(int, by_threads)], [r / 1e3 for r in by_threads.values()], marker=marker, label=container)
+    threads = sorted({int(n) for by_threads in rates.values() for n in by_threads})
+    one = max(by_threads["1"] for by_threads in rates.values()) / 1e3
+    proportional = [min(n, cores) * one for n in (1, cores, threads[-1])]
+    axes.plot([1, cores, threads[-1]], proportional, "--", color="gray", label=f"in proportion, up to {cores} cores")
     axes.set(xlabel="threads", ylabel="thousand answers a second", title="Scoring the mix", ylim=(0, None))
-    axes.set_xticks(list(rates[next(iter(rates))]))
+    axes.set_xticks(threads)
     axes.legend()
     return figure
 
 
-def _cost(growths: Sequence[Growth]) -> Figure:
-    works = list(dict.fromkeys(growth.work for growth in growths))
+def _cost(growths: Sequence[dict[str, Any]]) -> Figure:
+    works = list(dict.fromkeys(growth["work"] for growth in growths))
     figure = Figure(figsize=(3.8 * len(works), 3.5), layout="constrained")
     for number, work in enumerate(works, start=1):
-        axes = figure.add_subplot(1, len(works), number)
+        axes, shown = figure.add_subplot(1, len(works), number), list[float]()
         for growth in growths:
-            if growth.work == work:
-                _draw(growth, axes)
-        shown = [time for growth in growths if growth.work == work for time in growth.seconds.values()]
+            if growth["work"] == work:
+                amounts, taken = [*map(int, growth["seconds"])], [*growth["seconds"].values()]
+                (line,) = axes.plot(amounts, taken, "o-", label=f"{growth['of']} (exponent {growth['exponent']:.2f})")
+                proportional = [taken[-1] * amount / amounts[-1] for amount in amounts]
+                axes.plot(amounts, proportional, "--", color=line.get_color(), alpha=0.4)
+                shown += taken
         limits = min(shown) / 2, max(shown) * 5  # room for the legend
         axes.set(xscale="log", yscale="log", xlabel=work, ylabel="seconds, one thread", ylim=limits)
         axes.legend(loc="upper left", fontsize=8)
     figure.suptitle("Cost against work (dashed: in proportion)")
     return figure
-
-
-def _draw(growth: Growth, axes: Axes) -> None:
-    amounts, taken = list(growth.seconds), list(growth.seconds.values())
-    (line,) = axes.plot(amounts, taken, "o-", label=f"{growth.of} (exponent {growth.exponent():.2f})")
-    proportional = [taken[-1] * amount / amounts[-1] for amount in amounts]
-    axes.plot(amounts, proportional, "--", color=line.get_color(), alpha=0.4)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Writes a plot as PNG and SVG, with the same bytes each time."""
-    figure.savefig(path.with_suffix(".png"), dpi=100)
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})

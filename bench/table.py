@@ -1,13 +1,12 @@
 """`python -m bench.table JSON [--readme]`: the table of what pytest-benchmark has saved.
 
-With --readme, table and pictures are written into this folder: bench/README.md, results.json, pictures/.
+With --readme, figures of the published runs are written into this folder: README.md, results.json and pictures/.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,16 +18,34 @@ HEAD = ("what", "value", "ratio", "must", "aim", "met")
 BEGIN, END = "<!-- what `make bench` printed last -->", "<!-- end of what it printed -->"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table; returns 2 if it is not one for the README but was asked to be."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints the table, and writes it if it is to be and may be in the README."""
     parser = argparse.ArgumentParser(prog="python -m bench.table", description=__doc__)
     parser.add_argument("json", type=Path, help="what `pytest bench --benchmark-json=...` wrote")
-    parser.add_argument("--readme", action="store_true", help="write table and pictures into bench/")
+    parser.add_argument("--readme", action="store_true", help="write figures of the published runs into bench/")
     options = parser.parse_args(arguments)
     saved = json.loads(options.json.read_text(encoding="utf-8"))
-    lines = table(saved)
-    print("\n".join(lines))
-    return 0
+    print("\n".join(table(saved)))
+    about = saved["pfgen_fast"]
+    if options.readme and about["published"] and not about["quick"]:
+        write(saved, FOLDER)
+    elif options.readme:
+        print("\nbench/README.md stays as it is: it shows whole measurements of the published runs")
+
+
+def write(saved: dict[str, Any], folder: Path) -> None:
+    """Puts the table into the README of a folder, and what it was made from and the pictures beside it."""
+    (folder / "results.json").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+    readme = folder / "README.md"
+    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    readme.write_text("\n".join([f"{before}{BEGIN}\n", *table(saved), f"\n{END}{after}"]), encoding="utf-8")
+    try:
+        from . import pictures
+    except ImportError:
+        print("no pictures: matplotlib is not installed")
+    else:
+        pictures.draw(saved, folder / "pictures")
 
 
 def rows_of(saved: dict[str, Any]) -> list[Row]:
@@ -42,7 +59,7 @@ def table(saved: dict[str, Any]) -> list[str]:
     machine = ", ".join(f"{key} {value}" for key, value in saved["machine_info"]["pfgen_fast"].items())
     about = saved["pfgen_fast"]
     quick = ["A quick run of little work: no figure here means anything.", ""] if about["quick"] else []
-    return [machine, "", about["about"] or "", "", *quick, *render(rows), "", verdict(rows)]
+    return [machine, "", f"On {about['inputs']}.", "", *quick, *render(rows), "", verdict(rows)]
 
 
 def render(rows: Iterable[Row]) -> list[str]:
@@ -92,4 +109,4 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""`python -m bench.ngram_scores`: scores of the n-gram engine on the published suite, next to the published runs.
+"""`python -m tools.ngram_scores`: scores of the n-gram engine on the published suite, next to the published runs.
 
 Prints the table of docs/ngram_engine.md and draws its plot. Needs matplotlib, and a checkout with `leaderboard.csv`.
 """
@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.ngram import NgramSampler
 
-from .pictures import STYLE, save
-from .published import VARIABLE, checkout_folder
+from bench.inputs import VARIABLE, checkout_folder
+from bench.pictures import save, style
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores"
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
@@ -47,7 +47,7 @@ def main() -> int:
     runs = read_runs(recorded)
     print("\n".join(table(scores, runs)))
     PICTURE.parent.mkdir(exist_ok=True)
-    with mpl.rc_context(STYLE):
+    with style():
         save(draw(scores, runs), PICTURE)
     return 0
 
@@ -120,8 +120,8 @@ def _draw_metric(
     for t, color in zip(TEMPERATURES, colors, strict=True):
         by_order = [scores[t, order][metric] for order in ORDERS]
         axes.plot(ticks, by_order, "o-", color=color, markersize=3.5, label=f"temperature {t:g}")
-    for (name, of_run), style in zip(runs.items(), ("-", "--", ":"), strict=True):
-        axes.axhline(of_run[metric], color="crimson", linestyle=style, linewidth=1.2, label=name)
+    for (name, of_run), line_style in zip(runs.items(), ("-", "--", ":"), strict=True):
+        axes.axhline(of_run[metric], color="crimson", linestyle=line_style, linewidth=1.2, label=name)
     axes.set_title("score (mean of the three)" if metric == "average" else metric)
     axes.set_xticks(ticks, list(map(_name_of, ORDERS)))
     if metric in METRICS[2:]:

@@ -1,4 +1,4 @@
-"""`python -m bench.selection_scores [QUESTION]`: how well a selection represents all answers, for docs/selection.md.
+"""`python -m tools.selection_scores [QUESTION]`: how well a selection represents all answers, for docs/selection.md.
 
 Compares random subsets and selections of answers of the n-gram engine, by n-grams of different orders: their error
 by order, and how far scores with the subset are from scores with all answers. Measures no times.
@@ -16,8 +16,8 @@ from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.frequencies import document_frequencies
 from pfgen_fast.refset.selection import distribution_error, select
 
-from .building_sets import SIZE, texts_of
-from .published import checkout_folder, load_mix
+from bench.bench_sets import SIZE, texts_of
+from bench.inputs import checkout_folder, published
 
 _MAX_ORDERS = (1, 3, 5, 10)
 _RANDOM_SUBSETS = 3
@@ -27,7 +27,7 @@ _SECONDS = 40.0
 def main(question_id: str = "") -> None:
     """Prints a line for each subset and a table of the remaining error."""
     checkout = checkout_folder()
-    suite, mix = Suite.load(checkout / "data"), load_mix(checkout)
+    suite, mix = Suite.load(checkout / "data"), published(checkout).mix()
     question = suite[question_id] if question_id else suite.questions[0]
     texts = texts_of(suite, question.question_id)
     asked = {question.question_id, question.question}

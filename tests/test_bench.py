@@ -1,0 +1,145 @@
+"""The bench does what it says: its table, its comparison of revisions, and what it measures without a checkout."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pfgen_fast
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(pfgen_fast.__file__).parent
+
+ENDINGS = ("png", "svg")
+OTHER_REVISION = f"""
+import time
+__path__ = [{str(PACKAGE)!r}]
+from pfgen_fast.scoring.scorer import Scorer as Inherited
+from pfgen_fast.suite.suite import Suite
+class Scorer(Inherited):
+    def score(self, *columns):
+        time.sleep(0.5)
+        return super().score(*columns)
+    def reward(self, *columns):
+        return super().reward(*columns) + ADDED
+"""
+
+
+@pytest.fixture(scope="module")
+def table():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT))
+        yield importlib.import_module("bench.table")
+
+
+def row(what, value, *, must=None, aim=None, **others):
+    fields = {"what": what, "value": value, "unit": "s", "ratio": None, "to": "", "note": "", "must": None, "aim": None}
+    bounds = {name: {"of": "value", "sign": "<=", "number": n} for name, n in (("must", must), ("aim", aim)) if n}
+    return {**fields, **bounds, **others}
+
+
+def saved(*rows, published=True, quick=False):
+    return {
+        "machine_info": {"pfgen_fast": {"pfgen-fast": "1", "cores": "2"}},
+        "pfgen_fast": {"inputs": "made runs", "published": published, "quick": quick},
+        "benchmarks": [{"extra_info": {"rows": [each]}} for each in rows] + [{"extra_info": {}}],
+    }
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_table_says_what_was_measured_on_and_which_requirements_are_met(table):
+    lines = table.table(
+        saved(
+            row("fast", 1.234, must=2, aim=1),
+            row("faster", 0.5, must=2, aim=1),
+            row("slow", 3.0, must=2, ratio=1.5, to="floor"),
+            row("absent", None, must=2, note="not installed"),
+            row("hoped for", 12345.0, aim=1),
+        )
+    )
+    assert lines[:3] == ["pfgen-fast 1, cores 2", "", "On made runs."]
+    assert [cells(line) for line in lines[6:-2]] == [
+        ["fast", "1.23 s", "", "<= 2 s", "<= 1 s", "must"],
+        ["faster", "0.50 s", "", "<= 2 s", "<= 1 s", "must + aim"],
+        ["slow", "3.00 s", "1.50 x floor", "<= 2 s", "", "MISSED"],
+        ["absent", "not installed", "", "<= 2 s", "", "MISSED"],
+        ["hoped for", "12,345 s", "", "", "<= 1 s", "not yet"],
+    ]
+    assert lines[-1] == "2 of 4 requirements met; MISSED: slow; absent"
+
+
+def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
+    (tmp_path / "README.md").write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n", encoding="utf-8")
+    (tmp_path / "pictures").mkdir()
+    growth = {"of": "scoring", "work": "answers", "exponent": 1.0, "seconds": {"10": 0.1, "100": 1.0}}
+    measured = saved(row("fast", 1.0))
+    rates = {"lists of str": {"1": 100.0, "2": 190.0}}
+    measured["benchmarks"].append({"extra_info": {"growth": growth, "answers_per_second_by_threads": rates}})
+    table.write(measured, tmp_path)
+    lines = (tmp_path / "README.md").read_text(encoding="utf-8").splitlines()
+    assert lines == ["before", table.BEGIN, "", *table.table(measured), "", table.END, "after"]
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == measured
+    drawn = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert drawn == {
+        f"{name}.{end}" for name in ("cost_against_work", "throughput_against_threads") for end in ("png", "svg")
+    }
+
+
+@pytest.mark.parametrize("about", [{"published": False}, {"quick": True}])
+def test_the_readme_shows_whole_measurements_of_published_runs_only(table, tmp_path, monkeypatch, capsys, about):
+    monkeypatch.setattr(table, "write", lambda *_: pytest.fail("the README was written"))
+    (tmp_path / "bench.json").write_text(json.dumps(saved(**about)), encoding="utf-8")
+    table.main([str(tmp_path / "bench.json"), "--readme"])
+    assert "bench/README.md stays as it is" in capsys.readouterr().out
+
+
+def bench(folder, *arguments):
+    """Runs measures quickly, without a checkout; returns what was said, and the table or None."""
+    environment = {**os.environ, "PFGEN_BENCH": str(folder / "nowhere"), "PYTHONPATH": str(PACKAGE.parent)}
+    made = folder / "bench.json"
+    options = ["--quick", "--benchmark-only", "--benchmark-quiet", f"--benchmark-json={made}"]
+    command = [sys.executable, "-m", "pytest", *options, f"--basetemp={folder / 'scratch'}", *arguments]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    return run, json.loads(made.read_text(encoding="utf-8")) if made.exists() and made.stat().st_size else None
+
+
+def test_without_a_checkout_the_packaged_suite_is_measured(table, tmp_path):
+    run, measured = bench(tmp_path, "bench/bench_scoring.py", "-k", "reward or memory")
+    assert run.returncode == 0, run.stdout
+    assert "Measured on the packaged suite mini" in run.stdout
+    whats = [row.what for row in table.rows_of(measured)]
+    assert "reward of one answer, the mix in its order" in whats
+    assert "the packaged suite mini and 4 runs of the n-gram engine" in table.table(measured)[2]
+    assert all(one["stats"]["rounds"] == 1 for one in measured["benchmarks"])
+
+
+def other_revision(folder, added):
+    (folder / "pfgen_fast").mkdir()
+    (folder / "pfgen_fast" / "__init__.py").write_text(OTHER_REVISION.replace("ADDED", added), encoding="utf-8")
+    return folder
+
+
+def test_another_revision_is_measured_beside_this_one(table, tmp_path):
+    folder = other_revision(tmp_path, "0.0")
+    run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={folder}", "-k", "two_threads or compile")
+    assert run.returncode == 0, run.stdout + run.stderr
+    best, median, *_, size = table.rows_of(measured)
+    assert best.what == "lists of str, 2 threads, by the clock: best of 1"
+    assert best.ratio > 1.5
+    assert median.to.startswith(f"faster than {folder}; half of the rounds ")
+    assert (size.what, size.ratio) == ("compiled file", 1.0)
+
+
+def test_a_revision_with_other_results_has_no_figures(tmp_path):
+    run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={other_revision(tmp_path, '1e-15')}", "-k", "lists")
+    assert run.returncode == 1
+    assert "of this revision: results differ" in run.stdout
+    assert not measured
