@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,23 +14,24 @@ from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.oracle import Oracle
 
 from .figures import Row
-from .inputs import Mix
+from .inputs import QUESTION_ID, Mix, suite_of_one_question
 from .measuring import Disagreement, Measure, Work, agree
-from .peers.automaton import AutomatonScorer, ReferenceSet
-from .suites import QUESTION_ID, suite_of_one_question
+from .peers.automaton import AUTOMATA, AutomatonScorer, ReferenceSet
 
 pytestmark = pytest.mark.benchmark(group="peers")
-_AUTOMATA = ("daachorse", "pyahocorasick")
 _COUNTER, _ROUNDS = "scikit-learn", 7
 _ENOUGH = 149  # the number of code points of an answer that every side reads
 
 
-def _peer(name: str) -> ModuleType | None:
-    """The module of a peer; None if its library is not installed."""
+def _imported(name: str) -> Any:
+    """A module; None if its library is not installed."""
     try:
-        return import_module(f".peers.{name.replace('-', '_')}", __package__)
+        return import_module(name, __package__)
     except ImportError:
         return None
+
+
+_AUTOMATA = {name: build for name, (module, build) in AUTOMATA.items() if _imported(module)}
 
 
 @pytest.fixture(scope="module")
@@ -49,10 +49,9 @@ def answers(sample: Mix, question: Question) -> list[str]:
 def _builders(references: tuple[str, ...]) -> dict[str, Work]:
     """What builds a set, by peer."""
     builders: dict[str, Work] = {"oracle": partial(_oracle_of_a_set, references)}
-    for name in _AUTOMATA:
-        if peer := _peer(name):
-            builders[name] = partial(ReferenceSet, references, peer.build)
-    if counter := _peer(_COUNTER):
+    for name, build in _AUTOMATA.items():
+        builders[name] = partial(ReferenceSet, references, build)
+    if counter := _imported(".peers.scikit_learn"):
         builders[_COUNTER] = partial(counter.Counts, references)
     return builders
 
@@ -68,14 +67,14 @@ def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) ->
                     f"document frequencies of {name}, set {set_name}", sorted(found.items()), sorted(expected.items())
                 )
     sets = list(question.answers.values())
-    rounds = [iter(sets) for _ in range(len(_AUTOMATA) + 3)]
+    rounds = [iter(sets) for _ in range(len(AUTOMATA) + 3)]
     others = {name: partial(_build_next, name, rounds[i]) for i, name in enumerate(_builders(sets[0]), start=1)}
     ours, *theirs = measure.all_times(len(sets), lambda: _core_of_a_set(next(rounds[0])), others)
     mean = {name: sum(times) / len(times) for name, times in zip(["", *others], [ours, *theirs], strict=True)}
     what = f"build a set of {len(sets[-1]):,} references"
     rows = [
         _beside(name, name, mean[name] * 1e3 if name in mean else None, "ms", mean.get(name, 0) / mean[""])
-        for name in ("oracle", *_AUTOMATA, _COUNTER)
+        for name in ("oracle", *AUTOMATA, _COUNTER)
     ]
     measure.rows(Row(f"{what}: pfgen-fast", mean[""] * 1e3, "ms"), *rows)
 
@@ -89,9 +88,8 @@ def test_scoring(
 ) -> None:
     """In turns with the automata, whose scores are those of the oracle."""
     automata = {
-        name: AutomatonScorer(question, {of: ReferenceSet(texts, peer.build) for of, texts in question.answers.items()})
-        for name in _AUTOMATA
-        if (peer := _peer(name))
+        name: AutomatonScorer(question, {of: ReferenceSet(texts, build) for of, texts in question.answers.items()})
+        for name, build in _AUTOMATA.items()
     }
     for answer in answers:
         expected = oracle.score_one(question.question_id, answer)
@@ -103,7 +101,7 @@ def test_scoring(
     what = f"score {len(answers)} answers to one question ({len(question.answers)} sets)"
     measure.rows(Row(f"{what}: pfgen-fast", len(answers) / of_core, "answers/s"))
     times = dict(zip(automata, of_peers, strict=True))
-    for name in _AUTOMATA:
+    for name in AUTOMATA:
         taken = times.get(name)
         measure.rows(_beside(name, name, taken and len(answers) / taken, "answers/s", (taken or 0) / of_core))
 
@@ -112,7 +110,7 @@ def test_looking_up(measure: Measure, question: Question, answers: list[str], sc
     """Queries; a query is one code point of an answer against one set."""
     texts = [answer[:_ENOUGH] for answer in answers]
     references = next(iter(question.answers.values()))
-    n_queries, kenlm = sum(map(len, texts)), _peer("kenlm")
+    n_queries, kenlm = sum(map(len, texts)), _imported(".peers.kenlm")
     others: dict[str, Work] = {}
     if kenlm:
         model = kenlm.CodePointModel(references, scratch)

@@ -148,11 +148,7 @@ def oracle(suite: Suite) -> Oracle:
 
 @pytest.fixture(scope="session")
 def scorers(suite: Suite, oracle: Oracle, mix: Mix, sample: Mix, arrow: tuple[Any, Any]) -> dict[int, Scorer]:
-    """Scorers by number of threads, which give what the oracle gives on the sample, and the same on the whole mix.
-
-    Raises:
-        Disagreement: They do not.
-    """
+    """Scorers by number of threads, which give what the oracle gives on the sample, and the same on the whole mix."""
     made = {
         threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, default_threads(), 2 * default_threads()})
     }

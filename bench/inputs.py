@@ -5,16 +5,17 @@ Runs are read without the package, so that none of its readers affects the measu
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
+from uuid import uuid4
 
 import pfgen_fast
-from pfgen_fast import Suite
+from pfgen_fast import Question, Suite
 from pfgen_fast.generation.engines import open_engine
 from pfgen_fast.generation.generating import Setting, generate
 
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MINI = Path(pfgen_fast.__file__).parent / "data" / "mini"
 _ORDERS = (3, 5, 8, 10)
 _MOST_RUNS = 24
+QUESTION_ID = "Q1"
 Item = TypeVar("Item")
 
 
@@ -102,15 +104,9 @@ def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
 
 
 def published(checkout: Path) -> Inputs:
-    """The runs of a checkout; the mix is those that its `runs.csv` lists."""
+    """The runs of a checkout."""
     everything = sorted({path.parent for path in checkout.glob("result/**/trials.jsonl*")})
-    listed = checkout / "runs.csv"
-    if listed.is_file():
-        with listed.open(encoding="utf-8", newline="") as file:
-            runs = [checkout / row["run"] for row in csv.DictReader(file)]
-    else:
-        runs = everything
-    runs = evenly(runs, _MOST_RUNS)
+    runs = evenly(everything, _MOST_RUNS)
     about = f"published runs of pfgen-bench: {len(everything)} are in the checkout, and {len(runs)} of them are the mix"
     return Inputs(about, checkout / "data", runs, everything, published=True)
 
@@ -120,6 +116,18 @@ def _drawn(order: int, trials: int, scratch: Path) -> Path:
     suite, model = Suite.load(MINI), f"ngram/order-{order}"
     engine = open_engine("ngram", suite=suite, model=model, mode="completion", order=order)
     return generate(suite, engine, Setting(model), trials=trials, output=scratch).folder
+
+
+def suite_of_one_question(sets: Mapping[str, Sequence[str]]) -> Suite:
+    """A suite with one question, which has these reference sets and no keyword rules."""
+    answers = MappingProxyType({name: tuple(references) for name, references in sets.items()})
+    # A new hash, so that no cache can hold an index of the suite.
+    return Suite("bench", (Question(QUESTION_ID, "question", answers),), uuid4().hex)
+
+
+def n_code_points(question: Question) -> int:
+    """The total size of the reference sets of a question."""
+    return sum(len(reference) for references in question.answers.values() for reference in references)
 
 
 def evenly(items: Sequence[Item], n: int) -> list[Item]:

@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 import pickle
+import re
+import resource
 import subprocess
 import sys
 import time
@@ -20,9 +22,9 @@ from typing import Any
 from pfgen_fast import Scorer, Suite
 
 from .inputs import ROOT, Mix, evenly
-from .memory import peak_bytes, resident_bytes
 
 CACHE = "PFGEN_FAST_CACHE"
+_STATUS = Path("/proc/self/status")
 _UNPICKLED = 3
 
 
@@ -121,6 +123,25 @@ def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
     for number, (question, answers) in enumerate(mix.by_question().items()):
         for place, answer in enumerate(evenly([answer for answer in answers if answer.strip()], n_per_question)):
             yield Item(f"{number}/{place}", answer, "answers", language_of(answer), question)
+
+
+def resident_bytes() -> int:
+    """The current resident memory if the system reports it, else the peak."""
+    return _status("VmRSS") or _most_by_usage()
+
+
+def peak_bytes() -> int:
+    """The peak resident memory. On Linux, the value of `getrusage` would start with that of the parent process."""
+    return _status("VmHWM") or _most_by_usage()
+
+
+def _status(key: str) -> int | None:
+    found = re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
+    return found and int(found[1]) * 1024
+
+
+def _most_by_usage() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":

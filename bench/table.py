@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .figures import Bound, Row
+from .figures import Row
 
 FOLDER = Path(__file__).resolve().parent
 HEAD = ("what", "value", "ratio", "must", "aim", "met")
@@ -90,10 +90,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (row.what, value, ratio, _bound(row, row.must), _bound(row, row.aim), _met(row))
 
 
-def _bound(row: Row, bound: Bound | None) -> str:
-    if bound is None:
-        return ""
-    return f"{bound.sign} {bound.number:,} {row.unit if bound.of == 'value' else 'x'}".strip()
+def _bound(row: Row, bound: str) -> str:
+    of, _, limit = bound.partition(" ")
+    return f"{limit} {row.unit if of == 'value' else 'x'}".strip() if bound else ""
 
 
 def _met(row: Row) -> str:

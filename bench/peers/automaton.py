@@ -1,5 +1,8 @@
 """The rules of docs/scoring.md (profile leaderboard) over an Aho-Corasick automaton for each reference set.
 
+daachorse is a compact double-array automaton over code points, in Rust; pyahocorasick has a Python object at each
+pattern, in C.
+
 The automaton finds every occurrence of a reference n-gram in one pass; what follows visits only these occurrences, and
 only positions that can decide a score. An automaton comes as a function of the n-grams, so that any library will do.
 """
@@ -19,6 +22,32 @@ Occurrences = Callable[[str], list[tuple[int, int, int]]]
 
 Build = Callable[[Sequence[str]], Occurrences]
 """From distinct n-grams to their occurrences: what a library has to offer."""
+
+
+def build_daachorse(ngrams: Sequence[str]) -> Occurrences:
+    """Its overlapping matches come as they are needed."""
+    from daachorse import CharwiseDoubleArrayAhoCorasick
+
+    occurrences: Occurrences = CharwiseDoubleArrayAhoCorasick(list(ngrams)).find_overlapping
+    return occurrences
+
+
+def build_pyahocorasick(ngrams: Sequence[str]) -> Occurrences:
+    """Its matches tell the last position only, so each pattern carries its length."""
+    from ahocorasick import Automaton
+
+    automaton = Automaton()
+    for index, ngram in enumerate(ngrams):
+        automaton.add_word(ngram, (len(ngram) - 1, index))
+    automaton.make_automaton()
+    return lambda text: [(last - before, last + 1, index) for last, (before, index) in automaton.iter(text)]
+
+
+AUTOMATA: dict[str, tuple[str, Build]] = {
+    "daachorse": ("daachorse", build_daachorse),
+    "pyahocorasick": ("ahocorasick", build_pyahocorasick),
+}
+"""By library: the module to import, and how its automaton is built."""
 
 _SKIPPED = frozenset("^$、。・「」『』（）【】［］〈〉《》")
 _DISCOUNT = [discount(n) for n in range(151)]
