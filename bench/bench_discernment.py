@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def _compare(kind: Kind, mix: Mix) -> None:
         of_text: dict[str, Any] = {"donors": donors, "alternative": mix.answers[-1 - row]}
         expected.append(perturbed(text, kind.name, _usual(kind), language="ja", **of_text))
     for threads in (1, 2):
-        found = [_outcomes(column) for column in _damage(kind, _usual(kind), mix, threads)()]
+        found = [_outcomes(column) for column in _damage(kind, _usual(kind), mix, threads=threads)()]
         agree(f"{kind.name}, threads: {threads}", [list(row) for row in zip(*found, strict=True)], expected)
 
 
@@ -80,18 +80,20 @@ def _usual(kind: Kind) -> list[Perturbation]:
     return [perturbation(kind.name, permille=permille) for permille in LADDERS[kind.ladder or ""]]
 
 
-def _damage(kind: Kind, degrees: Sequence[Perturbation], mix: Mix, threads: int = 1) -> partial[list[Perturbed]]:
-    """Damages all texts; the columns and the donors are made before."""
-    return partial(
-        perturbed_columns,
-        text_column(mix.answers),
-        kind.name,
-        degrees,
-        languages="ja",
-        donors=Donors(mix.answers, mix.questions) if kind.needs == "donors" else None,
-        alternatives=text_column(mix.answers[::-1]) if kind.needs == "alternative" else None,
-        threads=threads,
-    )
+def _damage(
+    kind: Kind, degrees: Sequence[Perturbation], mix: Mix, *, language: str = "ja", threads: int = 1
+) -> Callable[[], list[Perturbed]]:
+    """Damages all texts; the columns and the donors are made before. A single text has made donors."""
+    donors = Donors(mix.answers, mix.questions) if len(mix) > 1 else Donors.pool(_DONORS)
+    options: dict[str, Any] = {
+        "donors": donors if kind.needs == "donors" else None,
+        "alternatives": text_column(mix.answers[::-1] if len(mix) > 1 else _DONORS[:1]),
+        "languages": language,
+        "threads": threads,
+    }
+    if kind.needs != "alternative":
+        del options["alternatives"]
+    return partial(perturbed_columns, text_column(mix.answers), kind.name, degrees, **options)
 
 
 def _by_kind(measure: Measure, rounds: int, works: dict[str, Work]) -> list[float]:
@@ -127,7 +129,9 @@ def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
 def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) -> None:
     """How the time of the slowest kind grows with the length of a text that invites backtracking."""
     works: dict[str, Work] = {
-        f"{kind.name}, {n:,}": _damage_hostile(kind, unit, n, language) for kind in _KINDS for n in (_SHORT, _LONG)
+        f"{kind.name}, {n:,}": _damage(kind, _usual(kind), Mix([""], [unit * (n // len(unit))]), language=language)
+        for kind in _KINDS
+        for n in (_SHORT, _LONG)
     }
     times = _by_kind(measure, _ROUNDS, works)
     slowest = max(range(len(_KINDS)), key=lambda number: times[2 * number + 1])
@@ -136,19 +140,6 @@ def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) ->
     measure.rows(
         Row(what, times[2 * slowest + 1], "s", must="value <= 1"),
         Row("  cost against length: exponent", exponent, must="value <= 1.2"),
-    )
-
-
-def _damage_hostile(kind: Kind, unit: str, n: int, language: str) -> partial[list[Perturbed]]:
-    return partial(
-        perturbed_columns,
-        text_column([unit * (n // len(unit))]),
-        kind.name,
-        _usual(kind),
-        languages=language,
-        donors=Donors.pool(_DONORS) if kind.needs == "donors" else None,
-        alternatives=text_column([_DONORS[0]]),
-        threads=1,
     )
 
 

@@ -7,13 +7,13 @@ nobody waits for; so the machine must have nothing else to do.
 from __future__ import annotations
 
 import importlib.util
+import math
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -71,35 +71,24 @@ ray.shutdown()
 _WAYS = {"identity": "identity map", "tasks": "tasks", "1": "1 actor", "2": "2 actors"}
 
 
-@dataclass(frozen=True)
 class Cost:
-    """What a process took: processor time of the machine and time by the clock in seconds, peak memory in bytes.
+    """The least that a command takes: processor time of the machine, time by the clock, and memory in bytes.
 
     Memory is what the machine had less than before; what is cached of files does not count.
     """
 
-    processor: float
-    clock: float
-    n_bytes: int
-
-
-class Costs:
-    """A command, and what it costs each time it is called."""
-
     def __init__(self, *command: str | Path) -> None:
-        self._command, self._found = [sys.executable, *command], list[Cost]()
+        self._command = [sys.executable, *command]
+        self.processor, self.clock, self.n_bytes = math.inf, math.inf, math.inf
 
     def __call__(self) -> None:
         """Runs the command."""
         busy, begin = busy_seconds(), time.perf_counter()
         with _watching_memory() as peak:
             subprocess.run(self._command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self._found.append(Cost(busy_seconds() - busy, time.perf_counter() - begin, peak()))
-
-    def least(self) -> Cost:
-        """The least of each that it has taken."""
-        costs = self._found
-        return Cost(min(c.processor for c in costs), min(c.clock for c in costs), min(c.n_bytes for c in costs))
+        self.processor = min(self.processor, busy_seconds() - busy)
+        self.clock = min(self.clock, time.perf_counter() - begin)
+        self.n_bytes = min(self.n_bytes, peak())
 
 
 def busy_seconds() -> float:
@@ -168,17 +157,16 @@ def test_scale(
     source, scored = tmp_path / "in.parquet", tmp_path / "scored.parquet"
     write_answers(mix, n_rows, source)
     columns = ("--question-column", "question", "--answer-column", "answer", "--quiet")
-    command = Costs("-m", "pfgen_fast", "score", "--suite", inputs.suite, *columns, source, "-o", scored)
-    floor = Costs("-c", _FLOOR, source, tmp_path / "floor.parquet", str(len(spec.columns)))
-    measure.times(rounds, command, {"floor": floor})
-    cost, least = command.least(), floor.least()
+    cost = Cost("-m", "pfgen_fast", "score", "--suite", inputs.suite, *columns, source, "-o", scored)
+    floor = Cost("-c", _FLOOR, source, tmp_path / "floor.parquet", str(len(spec.columns)))
+    measure.times(rounds, cost, {"floor": floor})
     clocks.setdefault("one process", {})[n_rows] = cost.clock
     what, unit = f"{n_rows:,} answers in Parquet", "s of processor time"
-    over, slower = cost.processor / least.processor, cost.clock / least.clock
+    over, slower = cost.processor / floor.processor, cost.clock / floor.clock
     bounds = ("ratio <= 1.6", "ratio <= 1.25") if judged else ("", "")
     measure.rows(
-        Row(f"{what}: floor, pyarrow reads and writes the same columns", least.processor, unit),
-        Row("  the same", least.clock, "s"),
+        Row(f"{what}: floor, pyarrow reads and writes the same columns", floor.processor, unit),
+        Row("  the same", floor.clock, "s"),
         Row(f"{what}: pfgen-fast score", cost.processor, unit, over, "floor", must=bounds[0]),
         Row("  the same", cost.clock, "s", slower, "floor", must=bounds[1]),
         Row("  the same", n_rows / cost.clock, "answers/s"),
@@ -186,22 +174,21 @@ def test_scale(
     )
     if judged:
         scoring = float(subprocess.check_output([sys.executable, "-c", _MEMORY, inputs.suite, source]))
-        both = cost.processor / (scoring + least.processor)
+        both = cost.processor / (scoring + floor.processor)
         measure.rows(
             Row(f"{what}: scoring in memory, 1 thread", scoring, unit),
             Row(f"{what}: pfgen-fast score over floor and scoring", None, ratio=both, to="both", note="-"),
         )
     for actors in _WAYS if whole and importlib.util.find_spec("ray") else ():
-        of_ray = Costs("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
+        of_ray = Cost("-W", "ignore", "-c", _RAY, source, tmp_path / actors, inputs.suite, actors)
         of_ray()
         if actors != "identity" and n_rows <= _JUDGED:
             _check_equal(scored, tmp_path / actors)
-        cost = of_ray.least()
-        clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = cost.clock
-        rate = f"answers/s; {cost.n_bytes / 1e6:,.0f} MB"
+        clocks.setdefault(f"Ray Data, {actors}", {})[n_rows] = of_ray.clock
+        rate = f"answers/s; {of_ray.n_bytes / 1e6:,.0f} MB"
         measure.rows(
-            Row(f"{what}: Ray Data, {_WAYS[actors]}", cost.processor, unit),
-            Row("  the same", n_rows / cost.clock, rate),
+            Row(f"{what}: Ray Data, {_WAYS[actors]}", of_ray.processor, unit),
+            Row("  the same", n_rows / of_ray.clock, rate),
         )
     for who, taken in clocks.items():
         if len(taken) == 3 or (len(taken) == 2 and not whole):

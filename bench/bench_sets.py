@@ -104,7 +104,7 @@ def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     agree("error of a selection", error(chosen.rows), chosen.error)
     generator = np.random.default_rng(1)
     best = min(error(generator.choice(len(texts), size, replace=False)) for _ in range(measure.amount(_RANDOM_SUBSETS)))
-    climbing = [point for point in told if point[1] > 0] or told
+    climbing = [point for point in told if point[1] > 0] or [(0.0, 0)]
     (begin, first), (end, last) = climbing[0], climbing[-1]
     rate = (last - first) / (end - begin) if end > begin else None
     of = f"selection, {size:,} of {len(texts):,} texts, orders 1 to {max_order}"

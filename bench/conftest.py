@@ -20,7 +20,6 @@ from .inputs import Inputs, Mix, evenly, find_inputs
 from .measuring import Measure, agree
 from .processes import CACHE
 
-_CPUS = Path("/proc/cpuinfo")
 _FIRST = ("scoring", "sampling", "sets", "compile", "runs", "building", "discernment", "checklists", "scale", "peers")
 """The order of the table."""
 _INPUTS = pytest.StashKey[Inputs]()
@@ -49,17 +48,9 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "numpy": metadata.version("numpy"),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": " ".join(machine_info["cpu"].get("brand_raw", "unknown").split()),
         "cores": str(default_threads()),
     }
-
-
-def _processor() -> str:
-    if _CPUS.exists():
-        for line in _CPUS.read_text().splitlines():
-            if line.startswith("model name"):
-                return " ".join(line.partition(":")[2].split())
-    return platform.processor() or "unknown processor"
 
 
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
