@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.oracle import Oracle
 
+from .bench_scoring import each_in_turn
 from .figures import Row
 from .inputs import QUESTION_ID, Mix, suite_of_one_question
 from .measuring import Disagreement, Measure, Work, agree
@@ -46,41 +47,29 @@ def answers(sample: Mix, question: Question) -> list[str]:
     return sample.by_question()[question.question]
 
 
-def _builders(references: tuple[str, ...]) -> dict[str, Work]:
-    """What builds a set, by peer."""
-    builders: dict[str, Work] = {"oracle": partial(_oracle_of_a_set, references)}
-    for name, build in _AUTOMATA.items():
-        builders[name] = partial(ReferenceSet, references, build)
-    if counter := _imported(".peers.scikit_learn"):
-        builders[_COUNTER] = partial(counter.Counts, references)
-    return builders
+_BUILDERS: dict[str, Callable[[tuple[str, ...]], Any]] = {
+    name: partial(ReferenceSet, build=build) for name, build in _AUTOMATA.items()
+}
+if _counter := _imported(".peers.scikit_learn"):
+    _BUILDERS[_COUNTER] = _counter.Counts
 
 
 def test_building_a_set(measure: Measure, question: Question, oracle: Oracle) -> None:
     """Set by set with all sides in turns, after all find the same document frequencies; the mean of all sets."""
     for set_name, table in oracle.tables(question).items():
-        for name, build in _builders(question.answers[set_name]).items():
-            if name != "oracle":
-                built: Any = build()
-                found, expected = built.document_frequencies(), table.document_frequency
-                agree(
-                    f"document frequencies of {name}, set {set_name}", sorted(found.items()), sorted(expected.items())
-                )
+        for name, build in _BUILDERS.items():
+            found, expected = build(question.answers[set_name]).document_frequencies(), table.document_frequency
+            agree(f"document frequencies of {name}, {set_name}", sorted(found.items()), sorted(expected.items()))
     sets = list(question.answers.values())
-    rounds = [iter(sets) for _ in range(len(AUTOMATA) + 3)]
-    others = {name: partial(_build_next, name, rounds[i]) for i, name in enumerate(_builders(sets[0]), start=1)}
-    ours, *theirs = measure.all_times(len(sets), lambda: _core_of_a_set(next(rounds[0])), others)
-    mean = {name: sum(times) / len(times) for name, times in zip(["", *others], [ours, *theirs], strict=True)}
-    what = f"build a set of {len(sets[-1]):,} references"
-    rows = [
-        _beside(name, name, mean[name] * 1e3 if name in mean else None, "ms", mean.get(name, 0) / mean[""])
-        for name in ("oracle", *AUTOMATA, _COUNTER)
-    ]
-    measure.rows(Row(f"{what}: pfgen-fast", mean[""] * 1e3, "ms"), *rows)
-
-
-def _build_next(name: str, sets: Any) -> None:
-    _builders(next(sets))[name]()
+    builders = {"pfgen-fast": _core_of_a_set, "oracle": _oracle_of_a_set, **_BUILDERS}
+    core, *others = (each_in_turn([partial(build, references) for references in sets]) for build in builders.values())
+    times = measure.all_times(len(sets), core, dict(zip([*builders][1:], others, strict=True)))
+    mean = {name: sum(of_side) / len(of_side) for name, of_side in zip(builders, times, strict=True)}
+    ours = mean["pfgen-fast"]
+    measure.rows(Row(f"build a set of {len(sets[-1]):,} references: pfgen-fast", ours * 1e3, "ms"))
+    for name in ("oracle", *AUTOMATA, _COUNTER):
+        taken = mean.get(name)
+        measure.rows(_beside(name, name, taken and taken * 1e3, "ms", (taken or 0) / ours))
 
 
 def test_scoring(

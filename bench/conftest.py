@@ -29,9 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this bench."""
     group = parser.getgroup("pfgen-fast")
     group.addoption("--quick", action="store_true", help="one round and little work, to try whether all runs")
-    group.addoption(
-        "--whole-scale", action="store_true", help="tables of 10 million answers, and Ray, in bench_scale.py"
-    )
+    group.addoption("--whole-scale", action="store_true", help="10 million answers, and Ray, in bench_scale.py")
     group.addoption("--rev", default="", help="the revision with which bench/revisions.py compares")
 
 
@@ -56,10 +54,8 @@ def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: di
 def pytest_benchmark_update_json(config: pytest.Config, output_json: dict[str, Any]) -> None:
     """Adds what was measured on, which the table shows."""
     found = config.stash.get(_INPUTS, None)
-    about = (
-        {"inputs": found.about, "published": found.published} if found else {"inputs": "no runs", "published": False}
-    )
-    output_json["pfgen_fast"] = {**about, "quick": config.getoption("quick")}
+    about, published = (found.about, found.published) if found else ("no runs", False)
+    output_json["pfgen_fast"] = {"inputs": about, "published": published, "quick": config.getoption("quick")}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -140,9 +136,8 @@ def oracle(suite: Suite) -> Oracle:
 @pytest.fixture(scope="session")
 def scorers(suite: Suite, oracle: Oracle, mix: Mix, sample: Mix, arrow: tuple[Any, Any]) -> dict[int, Scorer]:
     """Scorers by number of threads, which give what the oracle gives on the sample, and the same on the whole mix."""
-    made = {
-        threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, default_threads(), 2 * default_threads()})
-    }
+    cores = default_threads()
+    made = {threads: Scorer(suite, threads=threads) for threads in sorted({1, 2, cores, 2 * cores})}
     tables = {
         f"{what}, threads: {threads}": scorer.score(*columns)
         for threads, scorer in made.items()

@@ -85,10 +85,8 @@ def sides(pytestconfig: pytest.Config, inputs: Inputs, mix: Mix) -> Iterator[Sid
         answers = Path(scratch, "answers.json")
         mix.part(rows).write(answers)
         here = Path(pfgen_fast.__file__).parent.parent
-        this, other = (
-            Side(package, inputs.suite, answers, Path(scratch, cache))
-            for package, cache in ((here, "this"), (folder, "other"))
-        )
+        this = Side(here, inputs.suite, answers, Path(scratch, "this"))
+        other = Side(folder, inputs.suite, answers, Path(scratch, "other"))
         for what, result in this.about["results"].items():
             agree(f"{what} of {name} and of this revision", result, other.about["results"][what])
         yield Sides(this, other, name, len(rows))
@@ -101,7 +99,7 @@ def package_of(revision: str) -> tuple[Path, str]:
     if Path(revision).is_dir():
         return Path(revision).resolve(), revision
     commit = _git("rev-parse", "--verify", f"{revision}^{{commit}}")
-    built = _BUILT / commit
+    built = _BUILT / f"{commit}-{sys.implementation.cache_tag}"
     if not built.exists():
         _build(commit, built)
     return built, commit[:7]

@@ -103,7 +103,8 @@ def test_the_readme_shows_whole_measurements_of_published_runs_only(table, tmp_p
 
 def bench(folder, *arguments):
     """Runs measures quickly, without a checkout; returns what was said, and the table or None."""
-    environment = {**os.environ, "PFGEN_BENCH": str(folder / "nowhere"), "PYTHONPATH": str(PACKAGE.parent)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = {**own, "PFGEN_BENCH": str(folder / "nowhere"), "PYTHONPATH": str(PACKAGE.parent)}
     made = folder / "bench.json"
     options = ["--quick", "--benchmark-only", "--benchmark-quiet", f"--benchmark-json={made}"]
     command = [sys.executable, "-m", "pytest", *options, f"--basetemp={folder / 'scratch'}", *arguments]
