@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-
-def style() -> AbstractContextManager[None]:
-    """The style of all pictures."""
-    fixed = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none"}
-    look = {"axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
-    return mpl.rc_context(cast(Any, {**fixed, **look}))
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Writes a picture as PNG and SVG, with the same bytes each time."""
-    figure.savefig(path.with_suffix(".png"), dpi=100)
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
+_STYLE: dict[Any, Any] = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3}
 
 
 def draw(saved: dict[str, Any], folder: Path) -> None:
-    """Draws what the JSON of pytest-benchmark holds."""
+    """Draws what the JSON of pytest-benchmark holds, with the same bytes each time."""
     infos = [one["extra_info"] for one in saved["benchmarks"]]
     rates = {name: by for info in infos for name, by in info.get("answers_per_second_by_threads", {}).items()}
     growths = [info["growth"] for info in infos if "growth" in info]
     cores = int(saved["machine_info"]["pfgen_fast"]["cores"])
-    with style():
-        save(_throughput(rates, cores), folder / "throughput_against_threads")
-        save(_cost(growths), folder / "cost_against_work")
+    with mpl.rc_context({**_STYLE, "font.size": 9}):
+        figures = {"throughput_against_threads": _throughput(rates, cores), "cost_against_work": _cost(growths)}
+        for name, figure in figures.items():
+            figure.savefig(folder / f"{name}.png", dpi=100)
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
 def _throughput(rates: dict[str, dict[str, float]], cores: int) -> Figure:

@@ -1,4 +1,4 @@
-"""`python -m tools.ngram_scores`: scores of the n-gram engine on the published suite, next to the published runs.
+"""`python tools/ngram_scores.py`: scores of the n-gram engine on the published suite, next to the published runs.
 
 Prints the table of docs/ngram_engine.md and draws its plot. Needs matplotlib, and a checkout with `leaderboard.csv`.
 """
@@ -6,6 +6,7 @@ Prints the table of docs/ngram_engine.md and draws its plot. Needs matplotlib, a
 from __future__ import annotations
 
 import csv
+import os
 import statistics
 import sys
 from collections.abc import Mapping
@@ -18,11 +19,10 @@ from matplotlib.figure import Figure
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.ngram import NgramSampler
 
-from bench.inputs import VARIABLE, checkout_folder
-from bench.pictures import save, style
-
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "ngram_scores"
 METRICS = ("average", "fluency", "truthfulness", "helpfulness")
+STYLE = {"svg.hashsalt": "pfgen-fast", "svg.fonttype": "none", "axes.grid": True, "grid.alpha": 0.3, "font.size": 9}
+"""The style of the pictures of the bench, with the same bytes each time."""
 TRIALS = 100
 WHOLE = 1000
 """An order longer than any answer, which reproduces reference answers unchanged."""
@@ -35,20 +35,20 @@ Scores = dict[str, float]
 
 def main() -> int:
     """Scores every order at every temperature; returns 1 without the published suite."""
-    checkout = checkout_folder()
+    checkout = Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))
     recorded = checkout / "leaderboard.csv"
     if not recorded.is_file():
-        print(
-            f"no leaderboard.csv in {checkout}: set {VARIABLE} to a pfgen-bench checkout that has it", file=sys.stderr
-        )
+        print(f"no {recorded}: set PFGEN_BENCH to a pfgen-bench checkout that has it", file=sys.stderr)
         return 1
     scorer = Scorer(Suite.load(checkout / "data"))
     scores = {(t, order): score(scorer, order, t) for t in TEMPERATURES for order in ORDERS}
     runs = read_runs(recorded)
     print("\n".join(table(scores, runs)))
     PICTURE.parent.mkdir(exist_ok=True)
-    with style():
-        save(draw(scores, runs), PICTURE)
+    with mpl.rc_context(STYLE):
+        figure = draw(scores, runs)
+        figure.savefig(PICTURE.with_suffix(".png"), dpi=100)
+        figure.savefig(PICTURE.with_suffix(".svg"), metadata={"Date": None})
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`python -m tools.selection_scores [QUESTION]`: how well a selection represents all answers, for docs/selection.md.
+"""`python tools/selection_scores.py [QUESTION]`: how well a selection represents all answers, for docs/selection.md.
 
 Compares random subsets and selections of answers of the n-gram engine, by n-grams of different orders: their error
 by order, and how far scores with the subset are from scores with all answers. Measures no times.
@@ -6,8 +6,10 @@ by order, and how far scores with the subset are from scores with all answers. M
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +17,9 @@ from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.frequencies import document_frequencies
 from pfgen_fast.refset.selection import distribution_error, select
+from pfgen_fast.runs.trials import Trials
 
-from bench.bench_sets import SIZE, texts_of
-from bench.inputs import checkout_folder, published
-
+TEXTS, LENGTH, SIZE = 30_000, 100, 1_000
 _MAX_ORDERS = (1, 3, 5, 10)
 _RANDOM_SUBSETS = 3
 _SECONDS = 40.0
@@ -26,12 +27,14 @@ _SECONDS = 40.0
 
 def main(question_id: str = "") -> None:
     """Prints a line for each subset and a table of the remaining error."""
-    checkout = checkout_folder()
-    suite, mix = Suite.load(checkout / "data"), published(checkout).mix()
+    checkout = Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))
+    suite = Suite.load(checkout / "data")
     question = suite[question_id] if question_id else suite.questions[0]
-    texts = texts_of(suite, question.question_id)
+    drawn = NgramSampler(suite).sample(question.question_id, range(2 * TEXTS))
+    texts = sorted(drawn, key=lambda answer: abs(len(answer) - LENGTH))[:TEXTS]
     asked = {question.question_id, question.question}
-    answers = [answer for of, answer in zip(mix.questions, mix.answers, strict=True) if of in asked]
+    runs = [Trials.read(path) for path in sorted(checkout.glob("result/**/trials.jsonl*"))]
+    answers = [answer for run in runs for of, answer in zip(run.questions, run.answers, strict=True) if of in asked]
     answers += NgramSampler(suite, order=3).sample(question.question_id, range(len(answers)))
     by_all = _scores(texts, answers)
     generator = np.random.default_rng(1)
