@@ -57,7 +57,7 @@ def open_suite(folder: str, answers: str) -> dict[str, Any]:
     rewards = hashlib.sha1()
     with open(answers, encoding="utf-8") as file:
         first = json.loads(next(file))
-        resident_before = resident_bytes()
+        resident_before = memory("VmRSS")
         load_seconds = seconds(lambda: suites.append(Suite.load(folder)))
         open_seconds = seconds(lambda: scorers.append(Scorer(suites[0])))
         scorer = scorers[0]
@@ -70,7 +70,7 @@ def open_suite(folder: str, answers: str) -> dict[str, Any]:
         "open_seconds": open_seconds,
         "unpickle_seconds": min(seconds(lambda: pickle.loads(sent)) for _ in range(_UNPICKLED)),
         "first_seconds": first_seconds,
-        "resident_bytes": resident_bytes() - resident_before,
+        "resident_bytes": memory("VmRSS") - resident_before,
         "rewards": rewards.hexdigest(),
     }
 
@@ -85,7 +85,7 @@ def find_rare(folder: str, question: str, n_answers: str) -> dict[str, float]:
     if find_rare_ngrams(few, threads=1).first.tolist() != find_rare_ngrams(few).first.tolist():
         raise AssertionError("rare n-grams: several threads find others than one")
     taken = seconds(lambda: find_rare_ngrams(answers))
-    return {"n_code_points": sum(map(len, answers)), "seconds": taken, "n_bytes": peak_bytes()}
+    return {"n_code_points": sum(map(len, answers)), "seconds": taken, "n_bytes": memory("VmHWM")}
 
 
 def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def build_stages(config: str, threads: str, *stages: str) -> dict[str, Any]:
 
     read = read_config(Path(config))
     taken = {stage: seconds(partial(build, read, stage=stage, threads=int(threads))) for stage in stages}
-    return {"seconds": taken, "cpu": time.process_time(), "n_bytes": peak_bytes()}
+    return {"seconds": taken, "cpu": time.process_time(), "n_bytes": memory("VmHWM")}
 
 
 def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads: str) -> dict[str, float]:
@@ -112,7 +112,7 @@ def discern_mix(folder: str, mix: str, n_per_question: str, draws: str, threads:
         "cpu": time.process_time() - begin_cpu,
         "n_items": found.work.n_items,
         "n_texts": found.work.n_texts,
-        "n_bytes": peak_bytes(),
+        "n_bytes": memory("VmHWM"),
     }
 
 
@@ -125,22 +125,13 @@ def items(mix: Mix, n_per_question: int) -> Iterator[Any]:
             yield Item(f"{number}/{place}", answer, "answers", language_of(answer), question)
 
 
-def resident_bytes() -> int:
-    """The current resident memory if the system reports it, else the peak."""
-    return _status("VmRSS") or _most_by_usage()
+def memory(key: str) -> int:
+    """Memory of this process in bytes: VmRSS is what it has now, VmHWM the most it had.
 
-
-def peak_bytes() -> int:
-    """The peak resident memory. On Linux, the value of `getrusage` would start with that of the parent process."""
-    return _status("VmHWM") or _most_by_usage()
-
-
-def _status(key: str) -> int | None:
-    found = re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE) if _STATUS.exists() else None
-    return found and int(found[1]) * 1024
-
-
-def _most_by_usage() -> int:
+    Where the system does not say, it is the most by `getrusage`, which on Linux would start with the parent's.
+    """
+    if _STATUS.exists() and (found := re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)):
+        return int(found[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
