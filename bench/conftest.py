@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
-    """Adds all that figures depend on, from the version of the package to the processor, but not whose machine it is."""
+    """Adds all that figures depend on, from the version of the package to the processor; not whose machine it is."""
     machine_info.pop("node", None)
     machine_info["pfgen_fast"] = {
         "pfgen-fast": metadata.version("pfgen-fast"),

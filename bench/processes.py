@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np  # noqa: F401 - what scores import when they first need it is in no measure here
 from pfgen_fast import Scorer, Suite
 
 from .inputs import ROOT, Mix, evenly
