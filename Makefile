@@ -67,10 +67,12 @@ lint: $(VENV)/with-linters ## style, types, and which room may import which
 	  $(BIN)/clang-tidy --quiet -p build/release --extra-arg=-Wno-deprecated-declarations
 
 bench: $(VENV)/with-peers ## all figures, beside the oracle and other libraries, on PFGEN_BENCH or else the packaged suite
+	@mkdir -p build
 	$(BIN)/python -m pytest bench $(BENCH) --benchmark-json=build/bench.json
 	@$(BIN)/python -m bench.table build/bench.json --readme
 
 bench-compare: $(VENV)/with-tools ## this tree and another revision (REV=...) in turns: speed, and size of the compiled file
+	@mkdir -p build
 	$(BIN)/python -m pytest bench/revisions.py --rev=$(REV) $(BENCH) --benchmark-json=build/bench-compare.json
 	@$(BIN)/python -m bench.table build/bench-compare.json
 
