@@ -7,9 +7,10 @@
 #include "index/section_builder.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
@@ -20,8 +21,11 @@
 
 #include "formulas/fluency.hpp"
 #include "formulas/support.hpp"
+#include "index/repeated_suffixes.hpp"
 #include "index/section_shape.hpp"
+#include "index/suffix_tree.hpp"
 #include "index/window.hpp"
+#include "index/window_table.hpp"
 #include "pfgen/error.hpp"
 #include "system/large_pages.hpp"
 
@@ -41,18 +45,8 @@ Section allocate(std::uint64_t n_bytes) {
   return {{bytes, n_bytes}, owner};
 }
 
-// Bits of a window that are sorted by counting; and occurrences of a state, below that number.
-constexpr int kBeginningBits = 16;
+// States that occur less often are sorted by counting.
 constexpr std::uint32_t kFewOccurrences = 1024;
-// Calls `work(i)` for i from 0 to n, and before it, `soon` for the number that is so far ahead, to ask for its memory.
-constexpr std::size_t kReadAhead = 16;
-template <class Soon, class Work>
-void for_each_ahead(std::size_t n, const Soon& soon, const Work& work) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i + kReadAhead < n) soon(i + kReadAhead);
-    work(i);
-  }
-}
 
 template <std::size_t kWords>
 class IndexBuilder {
@@ -62,36 +56,21 @@ class IndexBuilder {
                                bool is_wide) {
     begin(alphabet, sets, profile);
     collect_windows();
-    sort_windows();
-    make_nodes();
+    tree_.build(windows_.entries(), alphabet.size());
+    connect();
     number_states();
     count_documents();
     accumulate();
-    connect();
     if (is_wide) return write<WideStates>();
     if (!fits_compact()) return std::nullopt;
     return write<CompactStates>();
   }
 
  private:
-  struct Hashed {
-    Window<kWords> window;
-    std::uint64_t hash;
-  };
-  // A distinct window, and the window before it where it was first seen.
-  struct Seen {
-    Window<kWords> window;
-    std::uint32_t before;  // kNone at the beginning of an answer
-    std::uint32_t n_occurrences;
-  };
-  struct Sorted {
-    Window<kWords> window;
-    std::uint32_t number;  // in seen_
-    std::uint32_t shared;  // leading symbols shared with the window before it in order
-  };
-  struct Node {
-    std::uint32_t parent;
-    std::uint32_t depth;
+  using Node = typename SuffixTree<kWords>::Node;
+  // A node, when it comes in the references.
+  struct Come {
+    std::uint32_t node;
     std::uint32_t n_occurrences;
   };
   struct NewState {
@@ -105,6 +84,8 @@ class IndexBuilder {
     StateId to;
   };
 
+  static constexpr std::uint32_t kShort = 4;  // suffixes of fewer symbols are looked up, longer ones climbed to
+
   // Empties what was built before, and keeps its memory.
   void begin(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile) {
     alphabet_ = &alphabet;
@@ -115,9 +96,6 @@ class IndexBuilder {
       highest_levels_[set] =
           static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
     }
-    seen_.clear();
-    position_windows_.clear();
-    nodes_.clear();
     most_counted_ = 0;
     edges_.clear();
   }
@@ -131,219 +109,189 @@ class IndexBuilder {
       throw CompileError("a question holds " + std::to_string(n_positions) + " code points of references; at most " +
                          std::to_string(kNone / 4) + " can be indexed");
     }
-    position_windows_.reserve(n_positions);
-    slots_.assign(std::bit_ceil(n_positions / 4 + 1024), kNone);
+    windows_.clear(n_positions);
+    repeats_.prepare(alphabet_->size());
+    repeated_.resize(n_positions);
+    std::uint8_t* repeated = repeated_.data();
     for (const AnswerSet& set : sets_) {
-      for (const auto& answer : set) collect_windows(answer);
+      for (const auto& answer : set) {
+        const std::span<const Window<kWords>> windows = windows_of(answer);
+        windows_.add(windows);
+        if (is_long(answer)) {
+          std::fill_n(repeated, answer.size(), std::uint8_t{0});
+        } else {
+          repeats_.find(windows, repeated);
+        }
+        repeated += answer.size();
+      }
     }
   }
 
-  // All windows of an answer step by step, so that none waits alone for its place in the table.
-  void collect_windows(std::span<const char32_t> answer) {
-    windows_.clear();
+  std::span<const Window<kWords>> windows_of(std::span<const char32_t> answer) {
+    answer_windows_.resize(std::max(answer_windows_.size(), answer.size()));
     Window<kWords> window;
-    for (const char32_t code_point : answer) {
-      window.push(alphabet_->symbol_of(code_point));
-      windows_.push_back({window, window.hash()});
-      prefetch(&slots_[windows_.back().hash & (slots_.size() - 1)]);
+    for (std::size_t i = 0; i < answer.size(); ++i) {
+      window.push(alphabet_->symbol_of(answer[i]));
+      answer_windows_[i] = window;
     }
-    for (const Hashed& hashed : windows_) {
-      const std::uint32_t number = slots_[hashed.hash & (slots_.size() - 1)];
-      if (number != kNone) prefetch(&seen_[number]);
-    }
-    std::uint32_t before = kNone;
-    for (const Hashed& hashed : windows_) {
-      before = number_of(hashed, before);
-      position_windows_.push_back(before);
-    }
+    return {answer_windows_.data(), answer.size()};
   }
 
-  std::uint32_t number_of(const Hashed& hashed, std::uint32_t before) {
-    if (2 * seen_.size() >= slots_.size()) grow();
-    std::size_t slot = hashed.hash & (slots_.size() - 1);
-    while (slots_[slot] != kNone) {
-      Seen& seen = seen_[slots_[slot]];
-      if (seen.window == hashed.window) {
-        ++seen.n_occurrences;
-        return slots_[slot];
-      }
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    slots_[slot] = static_cast<std::uint32_t>(seen_.size());
-    seen_.push_back({hashed.window, before, 1});
-    return slots_[slot];
+  // Whether comparing places is left out, and what the answer repeats is found by climbing.
+  static bool is_long(std::span<const char32_t> answer) {
+    return answer.size() > RepeatedSuffixes<kWords>::kMaxWindows;
   }
 
-  void grow() {
-    slots_.assign(slots_.size() * 2, kNone);
-    for (std::uint32_t i = 0; i < seen_.size(); ++i) {
-      std::size_t slot = seen_[i].window.hash() & (slots_.size() - 1);
-      while (slots_[slot] != kNone) slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = i;
-    }
+  // Continuations, from node to node. A window tells what follows the one before it, and all suffixes of that. In the
+  // order of the references, it brings something new just for those suffixes that come for the first time.
+  void connect() {
+    const std::span<const Node> nodes = tree_.nodes();
+    const std::span<const std::uint32_t> leaves = tree_.leaves();
+    const std::span<const typename WindowTable<kWords>::Entry> entries = windows_.entries();
+    edges_.reserve(nodes.size() * 2);
+    by_first_occurrence_.clear();
+    has_come_.assign(nodes.size(), false);
+    has_come_[kRoot] = true;
+    for_each_ahead(
+        leaves.size(), [&](std::size_t i) { prefetch(&nodes[leaves[i]]); },
+        [&](std::size_t i) {
+          std::uint32_t to = leaves[i];
+          if (has_come_[to]) return;
+          const std::uint32_t before = entries[i].before;
+          std::uint32_t from = before == kNone ? kRoot : continued_as(leaves[before]);
+          const Symbol symbol = entries[i].window[0];
+          while (!has_come_[to]) {
+            has_come_[to] = true;
+            by_first_occurrence_.push_back({to, nodes[to].n_occurrences});
+            const std::uint32_t parent = nodes[to].parent;
+            const std::uint32_t parent_depth = nodes[parent].depth;
+            for (;;) {
+              edges_.push_back({from, symbol, to});
+              if (from == kRoot) break;
+              from = nodes[from].parent;
+              if (nodes[from].depth < parent_depth) break;
+            }
+            to = parent;
+          }
+        });
   }
 
-  // First by their beginnings, which leaves little to compare.
-  void sort_windows() {
-    constexpr int kShift = Window<kWords>::kTopShift + Window<kWords>::kSymbolBits - kBeginningBits;
-    const auto beginning = [](const Seen& seen) { return static_cast<std::size_t>(seen.window.words[0] >> kShift); };
-    std::vector<std::uint32_t> begin((std::size_t{1} << kBeginningBits) + 1);
-    for (const Seen& seen : seen_) ++begin[beginning(seen) + 1];
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    sorted_.resize(seen_.size());
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (std::uint32_t i = 0; i < seen_.size(); ++i) sorted_[next[beginning(seen_[i])]++] = {seen_[i].window, i, 0};
-    for (std::size_t b = 0; b + 1 < begin.size(); ++b) {
-      std::sort(sorted_.begin() + begin[b], sorted_.begin() + begin[b + 1],
-                [](const Sorted& x, const Sorted& y) { return x.window < y.window; });
-    }
-  }
-
-  // The trie over the sorted windows: a node where windows part and one where each ends.
-  void make_nodes() {
-    nodes_.push_back({kRoot, 0, 0});
-    node_of_window_.resize(seen_.size());
-    std::vector<std::uint32_t> path{kRoot};  // from the root to the latest leaf
-    const auto soon = [&](std::size_t i) {
-      prefetch(&seen_[sorted_[i].number]);
-      prefetch(&node_of_window_[sorted_[i].number]);
-    };
-    for_each_ahead(sorted_.size(), soon, [&](std::size_t i) {
-      Sorted& sorted = sorted_[i];
-      if (i > 0) sorted.shared = common_prefix(sorted_[i - 1].window, sorted.window);
-      part_at(sorted.shared, path);
-      const auto leaf = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({path.back(), depth_of(sorted.window), seen_[sorted.number].n_occurrences});
-      node_of_window_[sorted.number] = leaf;
-      path.push_back(leaf);
-    });
-    part_at(0, path);
-    nodes_[kRoot].n_occurrences = kNone;
-  }
-
-  // Shortens the path to the depth `shared`, with a new node there if the trie has none yet. What leaves the path is
-  // complete: its parent gets its occurrences.
-  void part_at(std::uint32_t shared, std::vector<std::uint32_t>& path) {
-    while (nodes_[path.back()].depth > shared) {
-      Node& below = nodes_[path.back()];
-      path.pop_back();
-      if (nodes_[path.back()].depth < shared) {
-        const Node parting{path.back(), shared, below.n_occurrences};
-        below.parent = static_cast<std::uint32_t>(nodes_.size());
-        path.push_back(below.parent);
-        nodes_.push_back(parting);
-      } else {
-        nodes_[path.back()].n_occurrences += below.n_occurrences;
-      }
-    }
-  }
-
-  static std::uint32_t depth_of(const Window<kWords>& window) {
-    int depth = 0;
-    while (depth < kMaxOrder && window[depth] != kUnknown) ++depth;
-    return static_cast<std::uint32_t>(depth);
+  // The node whose continuations a node has: a window of full length goes on without its first symbol.
+  std::uint32_t continued_as(std::uint32_t node) const {
+    const Node& full = tree_.nodes()[node];
+    return full.depth == kMaxOrder && tree_.nodes()[full.parent].depth == kMaxOrder - 1 ? full.parent : node;
   }
 
   // States are the nodes, most frequent first. A parent occurs more often than each of its children,
   // so its number is smaller.
   void number_states() {
+    const std::span<const Node> nodes = tree_.nodes();
     const std::vector<std::uint32_t> order = by_falling_occurrences();
-    std::vector<StateId> state_of_node(nodes_.size());
-    for (StateId state = 0; state < order.size(); ++state) state_of_node[order[state]] = state;
+    state_of_node_.resize(nodes.size());
+    for (StateId state = 0; state < order.size(); ++state) state_of_node_[order[state]] = state;
 
-    states_.resize(nodes_.size());
+    states_.resize(nodes.size());
     for_each_ahead(
-        order.size(), [&](std::size_t i) { prefetch(&nodes_[order[i]]); },
+        order.size(), [&](std::size_t i) { prefetch(&nodes[order[i]]); },
         [&](std::size_t i) {
-          const Node& node = nodes_[order[i]];
-          states_[i] = {state_of_node[node.parent], node.depth, nodes_[node.parent].depth};
+          const Node& node = nodes[order[i]];
+          states_[i] = {state_of_node_[node.parent], node.depth, nodes[node.parent].depth};
         });
-    for (std::uint32_t& node : node_of_window_) node = state_of_node[node];
+    for (NewEdge& edge : edges_) edge = {state_of_node_[edge.from], edge.symbol, state_of_node_[edge.to]};
+    state_of_window_.clear();
+    for (const std::uint32_t leaf : tree_.leaves()) state_of_window_.push_back(state_of_node_[leaf]);
   }
 
-  // The numbers of all nodes; those that occur equally often as they come in the references, so that what is read one
-  // after the other lies side by side. Nearly all nodes occur only a few times.
+  // All nodes; those that occur equally often as they come in the references, so that what is read one after the other
+  // lies side by side. Nearly all nodes occur only a few times.
   std::vector<std::uint32_t> by_falling_occurrences() const {
-    const std::vector<std::uint32_t> nodes = by_first_occurrence();
-    std::vector<std::uint32_t> order;
+    std::vector<Come> frequent;
     std::vector<std::uint32_t> begin(kFewOccurrences + 1);  // place of the first node by kFewOccurrences - 1 - n
-    order.reserve(nodes.size());
-    const auto soon = [&](std::size_t i) { prefetch(&nodes_[nodes[i]]); };
-    for_each_ahead(nodes.size(), soon, [&](std::size_t i) {
-      const std::uint32_t n = nodes_[nodes[i]].n_occurrences;
-      if (n >= kFewOccurrences) {
-        order.push_back(nodes[i]);
+    for (const Come& come : by_first_occurrence_) {
+      if (come.n_occurrences >= kFewOccurrences) {
+        frequent.push_back(come);
       } else {
-        ++begin[kFewOccurrences - n];
+        ++begin[kFewOccurrences - come.n_occurrences];
       }
-    });
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return nodes_[a].n_occurrences > nodes_[b].n_occurrences;
-    });
+    }
+    std::ranges::stable_sort(frequent, std::greater(), &Come::n_occurrences);
+    std::vector<std::uint32_t> order(1, kRoot);
+    for (const Come& come : frequent) order.push_back(come.node);
     begin[0] = static_cast<std::uint32_t>(order.size());
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    order.resize(nodes.size());
-    for_each_ahead(nodes.size(), soon, [&](std::size_t i) {
-      const std::uint32_t n = nodes_[nodes[i]].n_occurrences;
-      if (n < kFewOccurrences) order[begin[kFewOccurrences - 1 - n]++] = nodes[i];
-    });
-    return order;
-  }
-
-  // Windows are numbered as they come; with each come those of its suffixes that have not been there yet.
-  std::vector<std::uint32_t> by_first_occurrence() const {
-    std::vector<std::uint32_t> order{kRoot};
-    order.reserve(nodes_.size());
-    std::vector<bool> has_come(nodes_.size());
-    has_come[kRoot] = true;
-    for (std::uint32_t node : node_of_window_) {
-      for (; !has_come[node]; node = nodes_[node].parent) {
-        has_come[node] = true;
-        order.push_back(node);
-      }
+    order.resize(tree_.nodes().size());
+    for (const Come& come : by_first_occurrence_) {
+      if (come.n_occurrences < kFewOccurrences) order[begin[kFewOccurrences - 1 - come.n_occurrences]++] = come.node;
     }
     return order;
   }
 
-  StateId state_of_window(std::uint32_t window) const { return node_of_window_[window]; }
-
-  // Counts each answer once for every state that it reaches, and replaces the windows of positions by their states.
+  // Counts each answer once for every state that it reaches: each of its positions for the states of all suffixes, less
+  // those that an earlier position has reached. The former are sums over what continues a state, and so are the latter.
   void count_documents() {
-    struct Count {  // what one step of the climb needs, side by side
-      StateId link;
-      std::uint32_t latest_document;
-      std::uint32_t n_documents;
-      std::uint32_t padding;
-    };
-    std::vector<Count> counts;
-    counts.reserve(states_.size());
-    for (const NewState& state : states_) counts.push_back({state.link, 0, 0, 0});
-    frequencies_.resize(states_.size() * n_sets_);
-    known_states_.resize(position_windows_.size());
-    for (std::uint32_t& window : position_windows_) window = state_of_window(window);
-    std::uint32_t document = 0;
+    find_short_suffixes();
+    frequencies_.assign(states_.size() * n_sets_, 0);
+    reached_by_.clear();
+    n_long_answers_ = 0;
+    known_states_.resize(windows_.numbers().size());
+    position_states_.resize(windows_.numbers().size());
     std::size_t position = 0;
     for (std::size_t set = 0; set < n_sets_; ++set) {
       for (const auto& answer : sets_[set]) {
-        ++document;
-        for (std::size_t end = position + answer.size(); position < end; ++position) {
-          if (position + kReadAhead < position_windows_.size()) {
-            prefetch(&counts[position_windows_[position + kReadAhead]]);
-            prefetch(&counts[counts[position_windows_[position + kReadAhead / 2]].link]);
-          }
-          StateId state = position_windows_[position];
-          // Where a state has been reached by this answer before, its suffixes have been too.
-          while (state != kRoot && counts[state].latest_document != document) {
-            counts[state].latest_document = document;
-            ++counts[state].n_documents;
-            state = counts[state].link;
-          }
-          known_states_[position] = state;
+        find_states(answer, position);
+        for (const std::size_t end = position + answer.size(); position < end; ++position) {
+          ++frequencies_[position_states_[position] * n_sets_ + set];
+          --frequencies_[known_states_[position] * n_sets_ + set];
         }
       }
-      for (StateId state = 0; state < states_.size(); ++state) {
-        frequencies_[state * n_sets_ + set] = std::exchange(counts[state].n_documents, 0);
+    }
+    for (StateId state = static_cast<StateId>(states_.size()) - 1; state > kRoot; --state) {
+      for (std::size_t set = 0; set < n_sets_; ++set) {
+        frequencies_[states_[state].link * n_sets_ + set] += frequencies_[state * n_sets_ + set];
       }
+    }
+    std::fill_n(frequencies_.begin(), n_sets_, 0);
+  }
+
+  // Parents come before their children.
+  void find_short_suffixes() {
+    short_suffixes_.resize(states_.size());
+    short_suffixes_[kRoot] = {};  // and that of no symbols is the root everywhere
+    for (StateId id = 1; id < states_.size(); ++id) {
+      const NewState& state = states_[id];
+      for (std::uint32_t length = 1; length < kShort; ++length) {
+        short_suffixes_[id][length] = state.link_depth < length ? id : short_suffixes_[state.link][length];
+      }
+    }
+  }
+
+  // The state of the last `length` symbols of a state's n-gram, which is at least as long.
+  StateId suffix_of(StateId state, std::uint32_t length) const {
+    if (length < kShort) return short_suffixes_[state][length];
+    while (states_[state].link_depth >= length) state = states_[state].link;
+    return state;
+  }
+
+  // The states of an answer's windows, and what the answer has shown before.
+  void find_states(std::span<const char32_t> answer, std::size_t first) {
+    for (std::size_t i = first; i < first + answer.size(); ++i) {
+      position_states_[i] = state_of_window_[windows_.numbers()[i]];
+      known_states_[i] = suffix_of(position_states_[i], repeated_[i]);
+    }
+    if (is_long(answer)) climb_to_known_states(answer.size(), first);
+  }
+
+  // What a long answer has shown before, by the traces of its earlier positions: where it has reached a state, it has
+  // reached that of each suffix too.
+  void climb_to_known_states(std::size_t n_symbols, std::size_t first) {
+    reached_by_.resize(states_.size(), 0);
+    ++n_long_answers_;
+    for (std::size_t i = first; i < first + n_symbols; ++i) {
+      StateId state = position_states_[i];
+      for (; state != kRoot && reached_by_[state] != n_long_answers_; state = states_[state].link) {
+        reached_by_[state] = n_long_answers_;
+      }
+      known_states_[i] = state;
     }
   }
 
@@ -388,7 +336,7 @@ class IndexBuilder {
       std::uint64_t sum = 0;
 
       void add(std::size_t i) {
-        sum += builder.cumulative_[builder.position_windows_[first + i] * builder.n_sets_ + set];
+        sum += builder.cumulative_[builder.position_states_[first + i] * builder.n_sets_ + set];
         sum -= builder.cumulative_[builder.known_states_[first + i] * builder.n_sets_ + set];
       }
       std::uint64_t operator[](std::size_t) const { return sum; }
@@ -398,42 +346,8 @@ class IndexBuilder {
 
   double paper_fluency(std::size_t set, std::size_t first, std::size_t n_symbols) const {
     std::uint64_t raw = 0;
-    for (std::size_t i = 0; i < n_symbols; ++i) raw += cumulative_[position_windows_[first + i] * n_sets_ + set];
+    for (std::size_t i = 0; i < n_symbols; ++i) raw += cumulative_[position_states_[first + i] * n_sets_ + set];
     return pfgen::paper_fluency(raw, static_cast<double>(sets_[set].size()), n_symbols - 2);
-  }
-
-  // Continuations. A window tells what follows the one before it, and all suffixes of that. In order, it brings nothing
-  // new for those suffixes that, with the continuation, it shares with its neighbour.
-  void connect() {
-    edges_.reserve(states_.size() * 2);
-    const auto soon = [&](std::size_t i) {
-      prefetch(&seen_[sorted_[i].number]);
-      prefetch(&node_of_window_[sorted_[i].number]);
-      const std::uint32_t sooner = sorted_[i - kReadAhead / 2].number;
-      prefetch(&states_[state_of_window(sooner)]);
-      if (seen_[sooner].before != kNone) prefetch(&states_[state_of_window(seen_[sooner].before)]);
-    };
-    for_each_ahead(sorted_.size(), soon, [&](std::size_t i) {
-      const Sorted& sorted = sorted_[i];
-      const Symbol symbol = sorted.window[0];
-      const std::uint32_t before = seen_[sorted.number].before;
-      StateId from = before == kNone ? kRoot : continued_as(state_of_window(before));
-      StateId to = state_of_window(sorted.number);
-      for (;;) {
-        const std::uint32_t length = std::min<std::uint32_t>(states_[from].depth, kMaxOrder - 1) + 1;
-        if (length <= sorted.shared) break;
-        while (states_[to].link_depth >= length) to = states_[to].link;
-        edges_.push_back({from, symbol, to});
-        if (from == kRoot) break;
-        from = states_[from].link;
-      }
-    });
-  }
-
-  // The state whose continuations a state has: a window of full length goes on without its first symbol.
-  StateId continued_as(StateId state) const {
-    const NewState& full = states_[state];
-    return full.depth == kMaxOrder && full.link_depth == kMaxOrder - 1 ? full.link : state;
   }
 
   bool fits_compact() const {
@@ -495,14 +409,20 @@ class IndexBuilder {
   std::size_t n_sets_ = 0;
   Profile profile_{};
   PerSet<std::uint32_t> highest_levels_{};  // from it on, a 3-gram's support is 1
-  std::vector<Hashed> windows_;             // of one answer
-  std::vector<Seen> seen_;
-  std::vector<std::uint32_t> slots_;             // hash table over seen_
-  std::vector<std::uint32_t> position_windows_;  // number of the window at every position; after counting: its state
-  std::vector<std::uint32_t> known_states_;      // at every position: what the answer has shown before
-  std::vector<Sorted> sorted_;
-  std::vector<Node> nodes_;
-  std::vector<std::uint32_t> node_of_window_;  // after number_states: the state
+  std::vector<Window<kWords>> answer_windows_;
+  WindowTable<kWords> windows_;
+  RepeatedSuffixes<kWords> repeats_;
+  std::vector<std::uint8_t> repeated_;  // at every position: how much the answer repeats
+  SuffixTree<kWords> tree_;
+  std::vector<Come> by_first_occurrence_;  // all nodes but the root
+  std::vector<bool> has_come_;
+  std::vector<StateId> state_of_node_;
+  std::vector<StateId> state_of_window_;
+  std::vector<std::array<StateId, kShort>> short_suffixes_;  // per state: those of its last symbols, by their number
+  std::vector<StateId> position_states_;                     // at every position: that of its window
+  std::vector<StateId> known_states_;                        // at every position: what the answer has shown before
+  std::vector<std::uint32_t> reached_by_;                    // per state: the latest long answer that has reached it
+  std::uint32_t n_long_answers_ = 0;
   std::vector<NewState> states_;
   std::vector<std::uint32_t> frequencies_;  // per state and set
   std::vector<std::uint32_t> cumulative_;   // per state and set: of all suffixes together

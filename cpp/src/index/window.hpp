@@ -59,15 +59,25 @@ struct Window {
   }
 };
 
-// Number of leading symbols that two windows share; `a` and `b` differ.
+// Number of symbols before a position, up to the beginning of its text.
 template <std::size_t kWords>
-std::uint32_t common_prefix(const Window<kWords>& a, const Window<kWords>& b) {
-  std::size_t w = 0;
-  while (a.words[w] == b.words[w]) ++w;
+std::uint32_t depth_of(const Window<kWords>& window) {
+  int depth = kMaxOrder;
+  while (depth > 0 && window[depth - 1] == kUnknown) --depth;
+  return static_cast<std::uint32_t>(depth);
+}
+
+// Number of leading symbols that two windows share.
+template <std::size_t kWords>
+std::uint32_t common_length(const Window<kWords>& a, const Window<kWords>& b) {
   constexpr int kUnused = 64 - Window<kWords>::kSymbolBits * Window<kWords>::kSymbolsPerWord;
-  const int bit = std::countl_zero(a.words[w] ^ b.words[w]) - kUnused;
-  return static_cast<std::uint32_t>(static_cast<int>(w) * Window<kWords>::kSymbolsPerWord +
-                                    bit / Window<kWords>::kSymbolBits);
+  for (std::size_t w = 0; w < kWords; ++w) {
+    const std::uint64_t difference = a.words[w] ^ b.words[w];
+    if (difference == 0) continue;
+    return static_cast<std::uint32_t>(static_cast<int>(w) * Window<kWords>::kSymbolsPerWord +
+                                      (std::countl_zero(difference) - kUnused) / Window<kWords>::kSymbolBits);
+  }
+  return kMaxOrder;
 }
 
 }  // namespace pfgen

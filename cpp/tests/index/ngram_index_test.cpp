@@ -4,20 +4,28 @@
 #include <unordered_set>
 #include <vector>
 
+#include "formulas/support.hpp"
 #include "index/ngram_index.hpp"
 #include "index/section_builder.hpp"
 #include "makers/check.hpp"
 #include "makers/rules.hpp"
+#include "text/marks.hpp"
 
 namespace {
 
 using namespace pfgen;
 using namespace pfgen::test;
 
-// Sums of the suffixes of an n-gram, and the level of the 3-gram at its end. With so few answers all levels below the
-// highest, 1, are 0.
+// From which frequency on a 3-gram's support is 1.
+std::uint32_t highest_level(std::uint64_t n_answers) {
+  return static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(n_answers)).size() - 1);
+}
+
+// Sums of the suffixes of an n-gram, and the level of the 3-gram at its end.
 template <class States>
-bool has_counts(const States& states, StateId state, const DocumentCounts& table, TextRef ngram, std::size_t n_sets) {
+bool has_counts(const NgramIndex& index, const States& states, StateId state, const DocumentCounts& table,
+                TextRef ngram) {
+  const std::size_t n_sets = index.n_sets();
   const auto length = static_cast<std::uint32_t>(ngram.size());
   typename States::Counts counts = states.counts(state, length);
   typename States::Sums sums;
@@ -29,7 +37,7 @@ bool has_counts(const States& states, StateId state, const DocumentCounts& table
     agrees = agrees && sums[s] == expected;
     if (length < 3) continue;
     const std::uint32_t of_trigram = table.find(ngram.substr(length - 3))->second[s];
-    agrees = agrees && states.levels(state)[s] == std::min(of_trigram, 1U);
+    agrees = agrees && states.levels(state)[s] == std::min(of_trigram, highest_level(index.n_answers(s)));
   }
   counts -= states.counts(state, length);
   typename States::Sums nothing;
@@ -65,7 +73,7 @@ void check_states(Random& random, const NgramIndex& index, const States& states,
       if (cursor.matched != longest) break;
       for (std::uint32_t length = 1; length <= longest; ++length) {
         const TextRef ngram = TextRef(text).substr(end - length, length);
-        CHECK(has_counts(states, suffix_state(states, cursor.state, length), table, ngram, index.n_sets()));
+        CHECK(has_counts(index, states, suffix_state(states, cursor.state, length), table, ngram));
       }
       if (longest == 0) CHECK(cursor.state == kRoot);
       if (longest == 1) CHECK(index.state_of(index.alphabet().symbol_of(text[end - 1])) == cursor.state);
@@ -73,19 +81,41 @@ void check_states(Random& random, const NgramIndex& index, const States& states,
   }
 }
 
-void check_index(Random& random, const Sets& sets, TextRef alphabet) {
+// With marks for profile paper.
+std::vector<AnswerSet> answer_sets(const Sets& sets, Profile profile) {
   std::vector<AnswerSet> answer_sets(sets.size());
-  std::vector<Text> all;
-  std::unordered_set<char32_t> code_points;
   for (std::size_t s = 0; s < sets.size(); ++s) {
     for (const Text& answer : sets[s]) {
-      answer_sets[s].emplace_back(answer.begin(), answer.end());
+      auto& symbols = answer_sets[s].emplace_back(answer.begin(), answer.end());
+      if (profile != Profile::kPaper) continue;
+      symbols.insert(symbols.begin(), kBeginMark);
+      symbols.push_back(kEndMark);
+    }
+  }
+  return answer_sets;
+}
+
+void check_baselines(const Sets& sets) {
+  for (const Profile profile : {Profile::kLeaderboard, Profile::kPaper}) {
+    const Section section = SectionBuilder().build(answer_sets(sets, profile), profile);
+    const NgramIndex index(section.bytes);
+    const Rules rules(sets, profile);
+    for (std::size_t s = 0; s < sets.size(); ++s) CHECK(index.baseline(s) == rules.baseline(s));
+  }
+}
+
+void check_index(Random& random, const Sets& sets, TextRef alphabet, bool is_wide = false) {
+  std::vector<Text> all;
+  std::unordered_set<char32_t> code_points;
+  for (const auto& set : sets) {
+    for (const Text& answer : set) {
       code_points.insert(answer.begin(), answer.end());
       all.push_back(answer);
     }
   }
-  const Section section = SectionBuilder().build(answer_sets, Profile::kLeaderboard);
+  const Section section = SectionBuilder().build(answer_sets(sets, Profile::kLeaderboard), Profile::kLeaderboard);
   const NgramIndex index(section.bytes);
+  CHECK(index.is_wide() == is_wide);
   CHECK(index.n_bytes() == section.bytes.size());
   const DocumentCounts table = count_documents(sets);
   CHECK(index.n_sets() == sets.size());
@@ -108,6 +138,58 @@ void index_counts_the_documents_of_every_ngram() {
       }
     }
     check_index(random, sets, alphabet);
+    check_baselines(sets);
+  }
+}
+
+// References that repeat themselves in all ways: pieces of one another, whole answers, one character over and over.
+Sets repeating_sets(Random& random, TextRef alphabet, std::size_t n_sets, std::size_t longest) {
+  Sets sets(n_sets);
+  for (auto& set : sets) {
+    set.push_back(random.text(alphabet, random.between(1, longest)));
+    set.push_back(Text(longest, random.pick(alphabet)));
+    while (set.size() < 12) set.push_back(random.splice(set, alphabet, random.between(0, longest)));
+  }
+  return sets;
+}
+
+// What an answer of up to 256 symbols repeats is found in another way than what a longer one does.
+void index_holds_long_answers() {
+  Random random(4);
+  for (const std::size_t n_symbols : {1U, 2U, 4U, 60U, 5000U}) {
+    Text alphabet;
+    for (std::size_t i = 0; i < n_symbols; ++i) alphabet += static_cast<char32_t>(0x20 + 0x61 * i);
+    for (const std::size_t longest : {100U, 254U, 255U, 256U, 257U, 600U}) {
+      const Sets sets = repeating_sets(random, alphabet, 1 + longest % 4, longest);
+      check_index(random, sets, alphabet);
+      check_baselines(sets);
+    }
+  }
+}
+
+// Sums of frequencies beyond 65,535 need the wide form.
+void index_holds_large_counts() {
+  Random random(5);
+  const Text alphabet = U"あいうえおかきくけこ";
+  Sets sets = repeating_sets(random, alphabet, 2, 30);
+  check_index(random, sets, alphabet);
+  const Text frequent = random.text(alphabet, 12);
+  for (int i = 0; i < 7000; ++i) sets[1].push_back(i % 50 == 0 ? random.text(alphabet, 4) : frequent);
+  check_index(random, sets, alphabet, true);
+}
+
+// What a builder has built before leaves no trace.
+void a_builder_that_goes_on_builds_the_same() {
+  Random random(6);
+  SectionBuilder builder;
+  for (int round = 0; round < 40; ++round) {
+    const std::size_t n_symbols = random.pick(std::vector<std::size_t>{1, 2, 60, 5000});
+    Text alphabet;
+    for (std::size_t i = 0; i < n_symbols; ++i) alphabet += static_cast<char32_t>(0x20 + 0x61 * i);
+    const Profile profile = random.one_in(2) ? Profile::kPaper : Profile::kLeaderboard;
+    const Sets sets = repeating_sets(random, alphabet, random.between(1, 6), random.pick(std::vector{20, 100, 400}));
+    const std::vector<AnswerSet> answers = answer_sets(sets, profile);
+    CHECK(std::ranges::equal(builder.build(answers, profile).bytes, SectionBuilder().build(answers, profile).bytes));
   }
 }
 
@@ -130,5 +212,8 @@ void index_holds_large_alphabets() {
 int main() {
   index_counts_the_documents_of_every_ngram();
   index_holds_large_alphabets();
+  index_holds_long_answers();
+  index_holds_large_counts();
+  a_builder_that_goes_on_builds_the_same();
   return report("ngram_index_test");
 }
