@@ -16,11 +16,11 @@ inline void prefetch([[maybe_unused]] const void* address) noexcept {
 inline constexpr std::size_t kScanAheadBytes = 2048;
 
 // Calls `work(i)` for i from 0 to n, and before it, `soon` for the number that is so far ahead, to ask for its memory.
-inline constexpr std::size_t kReadAhead = 16;
+inline constexpr std::size_t kItemsAhead = 16;
 template <class Soon, class Work>
 void for_each_ahead(std::size_t n, const Soon& soon, const Work& work) {
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + kReadAhead < n) soon(i + kReadAhead);
+    if (i + kItemsAhead < n) soon(i + kItemsAhead);
     work(i);
   }
 }
