@@ -68,8 +68,8 @@ class IndexBuilder {
 
  private:
   using Node = typename SuffixTree<kWords>::Node;
-  // A node, when it comes in the references.
-  struct Come {
+  // A node and its occurrences.
+  struct CountedNode {
     std::uint32_t node;
     std::uint32_t n_occurrences;
   };
@@ -205,23 +205,24 @@ class IndexBuilder {
   // All nodes; those that occur equally often as they come in the references, so that what is read one after the other
   // lies side by side. Nearly all nodes occur only a few times.
   std::vector<std::uint32_t> by_falling_occurrences() const {
-    std::vector<Come> frequent;
+    std::vector<CountedNode> frequent;
     std::vector<std::uint32_t> begin(kFewOccurrences + 1);  // place of the first node by kFewOccurrences - 1 - n
-    for (const Come& come : by_first_occurrence_) {
-      if (come.n_occurrences >= kFewOccurrences) {
-        frequent.push_back(come);
+    for (const CountedNode& counted : by_first_occurrence_) {
+      if (counted.n_occurrences >= kFewOccurrences) {
+        frequent.push_back(counted);
       } else {
-        ++begin[kFewOccurrences - come.n_occurrences];
+        ++begin[kFewOccurrences - counted.n_occurrences];
       }
     }
-    std::ranges::stable_sort(frequent, std::greater(), &Come::n_occurrences);
+    std::ranges::stable_sort(frequent, std::greater(), &CountedNode::n_occurrences);
     std::vector<std::uint32_t> order(1, kRoot);
-    for (const Come& come : frequent) order.push_back(come.node);
+    for (const CountedNode& counted : frequent) order.push_back(counted.node);
     begin[0] = static_cast<std::uint32_t>(order.size());
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     order.resize(tree_.nodes().size());
-    for (const Come& come : by_first_occurrence_) {
-      if (come.n_occurrences < kFewOccurrences) order[begin[kFewOccurrences - 1 - come.n_occurrences]++] = come.node;
+    for (const CountedNode& counted : by_first_occurrence_) {
+      const std::uint32_t n = counted.n_occurrences;
+      if (n < kFewOccurrences) order[begin[kFewOccurrences - 1 - n]++] = counted.node;
     }
     return order;
   }
@@ -414,7 +415,7 @@ class IndexBuilder {
   RepeatedSuffixes<kWords> repeats_;
   std::vector<std::uint8_t> repeated_;  // at every position: how much the answer repeats
   SuffixTree<kWords> tree_;
-  std::vector<Come> by_first_occurrence_;  // all nodes but the root
+  std::vector<CountedNode> by_first_occurrence_;  // all nodes but the root
   std::vector<bool> has_come_;
   std::vector<StateId> state_of_node_;
   std::vector<StateId> state_of_window_;
