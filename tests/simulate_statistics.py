@@ -25,7 +25,8 @@ from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.statistics.correlation import COEFFICIENTS, correlate
-from pfgen_fast.statistics.paired import all_pairs, mean_interval, paired_difference
+from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.statistics.paired import all_pairs, paired_difference
 from pfgen_fast.statistics.student import half_width, quantile
 
 COVERAGE, FALSE_ALARMS = (0.93, 0.97), (0.0, 0.06)

@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import shutil
@@ -60,6 +61,20 @@ pfgen_fast.runs.RunScorer
 print({'numpy', 'orjson', 'rich', 'mmap'} & set(sys.modules))"""
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout == "set()\n"
+
+
+def test_runs_are_scored_without_numpy(tmp_path):
+    lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in pfgen_fast.Suite.load("mini")]
+    (tmp_path / "trials.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    script = """import atexit, sys
+import pfgen_fast.cli
+atexit.register(lambda: print({'numpy', 'rich', 'zstandard'} & set(sys.modules)))
+sys.argv[1:] = ['score', '--suite', 'mini', sys.argv[1]]
+pfgen_fast.cli.main()"""
+    run = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
+    assert "\u00b1" in run.stdout  # with its interval
+    assert run.stdout.endswith("set()\n")
+    assert (tmp_path / "result.json").exists()
 
 
 def test_a_command_looks_for_no_cycles_when_it_ends():

@@ -23,7 +23,7 @@ from makers.runs import make_run, trial_lines
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
-from pfgen_fast.statistics.paired import mean_interval
+from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.suite import file_hashes
 
 

@@ -9,7 +9,7 @@ from pfgen_fast.report import ReportRun
 from pfgen_fast.report.checked import by_score, check_run
 from pfgen_fast.report.overview import overview_of, tied_ranks
 from pfgen_fast.runs.result import parse_result
-from pfgen_fast.statistics.paired import mean_interval
+from pfgen_fast.statistics.mean_interval import mean_interval
 
 
 def overview(suite, *runs):

@@ -14,7 +14,8 @@ from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
 from pfgen_fast.report.tinting import tints
 from pfgen_fast.runs.result import parse_result
-from pfgen_fast.statistics.paired import mean_interval, paired_difference
+from pfgen_fast.statistics.mean_interval import mean_interval
+from pfgen_fast.statistics.paired import paired_difference
 from pfgen_fast.suite.units import PatternTokenizer
 
 pytestmark = pytest.mark.browser

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pfgen_fast.statistics import mean_interval
 from pfgen_fast.statistics.student import half_width, half_width_of, p_value_of, p_values_of, quantile
 
 
@@ -92,3 +93,8 @@ def test_for_whole_degrees_both_p_values_agree(t, degrees):
 def test_the_p_value_has_limits():
     assert p_value_of(1e-300, 3.5) == 1.0
     assert p_value_of(-1e300, 3.5) == 0.0
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 7, 49, 99, 400, 9_999, 10_001])
+def test_the_quantile_without_numpy_is_the_same(degrees):
+    assert mean_interval.quantile(degrees) == pytest.approx(quantile(degrees), rel=1e-13, abs=0)

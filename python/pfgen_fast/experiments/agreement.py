@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.correlation import Floats
-from ..statistics.paired import mean_interval
+from ..statistics.mean_interval import mean_interval
 
 Halves = tuple[Floats, Floats]
 """The scores of the runs from a part of the data, and from another part of the same size."""

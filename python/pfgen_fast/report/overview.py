@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..files.foreign_text import in_one_line
-from ..statistics.paired import MIN_QUESTIONS, all_pairs, mean_interval
-from ..statistics.student import quantile
+from ..statistics.mean_interval import mean_interval, quantile
+from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
 from .checked import CheckedAnswer, CheckedRun, ranks
 from .sweeps import Line, axis, lines, plain_values, point_name, swept_values

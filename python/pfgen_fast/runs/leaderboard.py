@@ -19,7 +19,7 @@ from ..files.foreign_text import html_text, in_one_line, json_text, link_target,
 from ..files.reading import read_stored
 from ..files.writing import write_whole
 from ..scoring.sums import add_up
-from ..statistics.paired import MeanInterval, mean_interval
+from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum
 from .checkout import yardsticks_beside
 from .result import RunSummary, read_scores

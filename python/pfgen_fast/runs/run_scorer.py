@@ -22,7 +22,7 @@ from .trials import RunFolder, Trials, pack_trials
 if TYPE_CHECKING:  # All but trials is imported on demand, while the first trials are already being read.
     from ..scoring.score_table import ScoreTable
     from ..scoring.scorer import Scorer
-    from ..statistics.paired import MeanInterval
+    from ..statistics.mean_interval import MeanInterval
     from ..suite.rules import FloatSum, Profile
     from ..suite.suite import Suite
     from .aggregation import UnknownQuestions
@@ -365,7 +365,7 @@ def _skipped(trials: Trials, questions: Sequence[str]) -> str:
 
 def _interval(by_question: Iterable[Scores]) -> MeanInterval | None:
     """The interval of a score; None for a recorded result without questions, or with a score that is no number."""
-    from ..statistics.paired import mean_interval
+    from ..statistics.mean_interval import mean_interval
 
     averages = [scores.average for scores in by_question]
     return mean_interval(averages) if all(map(math.isfinite, averages)) and averages else None

@@ -1,4 +1,4 @@
-"""Means over questions: the interval of one, the difference of two, and the runs among many that cannot be told apart.
+"""Differences of means over questions: of two runs, and the runs among many that cannot be told apart.
 
 Everything is Student's t over questions: one number for each question (the mean of its trials), questions as the
 draws. Trials are not drawn again, because the means of questions already vary by what trials add. A question without a
@@ -7,46 +7,21 @@ score is NaN and left out. Needs only NumPy. Definitions and how well they hold:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .mean_interval import ROUNDING, ends
 from .p_values import Correction, corrected
 from .ranking import groups_of
-from .student import p_values_of, quantile
+from .student import p_values_of
 
 Floats = NDArray[np.float64]
 
 MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
-
-_ROUNDING = 1e-9
-"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
-
-
-@dataclass(frozen=True)
-class MeanInterval:
-    """The mean over questions and its 95 % interval.
-
-    Attributes:
-        mean: The mean of the questions that have a value.
-        low: Lower end of the interval; None with one question or with the same value for all, which have no spread.
-        high: Upper end of the interval; None as `low`.
-        n: The number of questions that have a value.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    n: int
-
-    @property
-    def half_width(self) -> float | None:
-        """How far the interval extends to either side; None without an interval."""
-        return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
 @dataclass(frozen=True)
@@ -98,28 +73,6 @@ class Pairs:
     groups: tuple[tuple[int, int], ...]
 
 
-def mean_interval(values: Any) -> MeanInterval:
-    """The mean over questions and its 95 % interval, by Student's t.
-
-    Args:
-        values: The value of each question; NaN where there is none.
-
-    Raises:
-        ValueError: No question has a value.
-
-    Example:
-        >>> found = mean_interval([0.4, 0.6, 0.5, float("nan")])
-        >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), found.n
-        (0.5, 0.252, 0.748, 3)
-    """
-    column = np.asarray(values, dtype=np.float64)
-    column = column[~np.isnan(column)]
-    if not len(column):
-        raise ValueError("a mean needs the value of at least one question")
-    low, high = _interval(column, float(np.abs(column).max()))
-    return MeanInterval(float(column.mean()), low, high, len(column))
-
-
 def paired_difference(a: Any, b: Any) -> PairedDifference:
     """The mean difference A - B over the questions that both have, by the paired t-test.
 
@@ -143,7 +96,7 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
     if not n:
         raise ValueError("a difference needs a question that both runs have")
     differences = both[0] - both[1]
-    low, high = _interval(differences, float(np.abs(both).max()))
+    low, high = ends(differences.tolist(), float(np.abs(both).max()))
     _, _, p = _against(both[0], both[1:])
     return PairedDifference(float(differences.mean()), low, high, None if n == 1 else float(p[0]), n)
 
@@ -185,15 +138,6 @@ def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh"
     return Pairs(differences, n, p, after, differs, groups_of(differs))
 
 
-def _interval(values: Floats, largest: float) -> tuple[float, float] | tuple[None, None]:
-    """The 95 % interval of a mean; None and None where the values have no spread."""
-    if len(values) < 2 or np.ptp(values) <= _ROUNDING * largest:
-        return None, None
-    half = quantile(len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
-    mean = float(values.mean())
-    return mean - half, mean + half
-
-
 def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Floats]:
     """The mean differences between one run and others, the numbers of common questions, and the p-values."""
     difference = one - others
@@ -205,9 +149,9 @@ def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Flo
         from_mean = np.where(is_common, difference - mean[:, None], 0)
         error = np.sqrt((from_mean**2).sum(axis=1) / (n - 1) / n)
         t = mean / error
-    varies = np.abs(from_mean).max(axis=1, initial=0) > _ROUNDING * largest
+    varies = np.abs(from_mean).max(axis=1, initial=0) > ROUNDING * largest
     has_spread = varies & (error > 0)
-    is_zero = (np.abs(mean) <= _ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
+    is_zero = (np.abs(mean) <= ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
     p = np.where(is_zero, 1.0, 2.0 / 2.0 ** np.minimum(n, 1000))  # of the sign test
     for size in np.unique(n[has_spread]):
         rows = has_spread & (n == size)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-CONFIDENCE = 0.95
+from .mean_interval import CONFIDENCE
 
 _N_STEPS = 4096
 _MAX_TERMS = 10_000

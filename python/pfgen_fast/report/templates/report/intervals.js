@@ -1,4 +1,4 @@
-// Means over questions with their 95 % intervals, as statistics/paired.py defines them; quantiles of Student's t come from it.
+// Means over questions with their 95 % intervals, as statistics/mean_interval.py defines them; quantiles of Student's t come from it.
 
 const METRICS = { fluency: "Fluency", truthfulness: "Truthfulness", helpfulness: "Helpfulness", length: "Length in characters" };
 
