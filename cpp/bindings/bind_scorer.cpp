@@ -13,6 +13,7 @@
 #include "answer_reader.hpp"
 #include "arrow_export.hpp"
 #include "bind.hpp"
+#include "pfgen/answer_record.hpp"
 #include "pfgen/batch_scorer.hpp"
 #include "question.hpp"
 #include "scores.hpp"
@@ -23,18 +24,6 @@ namespace py = pybind11;
 
 namespace pfgen {
 namespace {
-
-// A rule that is not met where the answer is cut, and the node that names it.
-struct UnmetRule {
-  std::size_t rule;
-  std::uint32_t named_by;
-};
-
-struct Details {
-  std::size_t truncation;
-  double score;
-  std::vector<UnmetRule> unmet;
-};
 
 // The batch scorer as Python sees it: questions by key, and the functions that apply regexes or spell in tokens.
 class Scorer {
@@ -64,11 +53,11 @@ class Scorer {
     return average;
   }
 
-  Details details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
+  CutAnswer details(std::uint32_t code, const TextColumn& answers, std::size_t row) const {
     const std::size_t look_ahead = scorer_.look_ahead();
     const ReadAnswer answer = readers_[code].read(answers[row], {&look_ahead, 1});
     const HelpfulnessDetails found = scorer_.details({answer.text, code, answer.positions.data()});
-    Details details{found.truncation, found.score, {}};
+    CutAnswer details{found.truncation, found.score, {}};
     for (std::size_t rule = 0; rule < found.rules.size(); ++rule) {
       const auto& [position, named_by] = found.rules[rule];
       if (found.truncation < position) details.unmet.push_back({rule, named_by});
@@ -145,6 +134,11 @@ struct ScoresRow {
   py::tuple values;
 };
 
+std::int32_t code_of_row(const Scores& scores, std::size_t row) {
+  if (row >= scores.size()) throw py::index_error();
+  return scores.codes()[row];
+}
+
 ScoresRow row_of(const Scores& scores, std::size_t row) {
   if (row >= scores.size()) throw py::index_error();
   py::tuple values(scores.n_columns());
@@ -173,6 +167,7 @@ void bind_scorer(py::module_& module) {
             return read_only_view(scores.column(i), self);
           },
           py::arg("i"))
+      .def("code", &code_of_row, py::arg("row"))
       .def("row", &row_of, py::arg("row"));
   py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
       .def(py::init([](std::shared_ptr<QuestionIndex> index, std::shared_ptr<KeywordRules> rules,
@@ -186,11 +181,10 @@ void bind_scorer(py::module_& module) {
   py::class_<UnmetRule>(module, "UnmetRule", "A rule that is not met, and the node that names it.")
       .def_readonly("rule", &UnmetRule::rule)
       .def_readonly("named_by", &UnmetRule::named_by);
-  py::class_<Details>(module, "HelpfulnessDetails",
-                      "Where an answer is cut for its helpfulness, and what it lacks there.")
-      .def_readonly("truncation", &Details::truncation)
-      .def_readonly("score", &Details::score)
-      .def_readonly("unmet", &Details::unmet);
+  py::class_<CutAnswer>(module, "CutAnswer", "Where an answer is cut for its helpfulness, and what it lacks there.")
+      .def_readonly("truncation", &CutAnswer::truncation)
+      .def_readonly("score", &CutAnswer::score)
+      .def_readonly("unmet", &CutAnswer::unmet);
   py::class_<Scorer>(module, "Scorer", "Scores batches of answers to known questions.")
       .def(py::init<const std::vector<QuestionSource>&, py::dict, std::size_t, FloatSum>(), py::arg("questions"),
            py::arg("codes"), py::arg("n_set_columns"), py::arg("float_sum"))

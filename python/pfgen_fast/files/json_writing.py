@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -17,11 +18,43 @@ _EXPONENT = re.compile(rb"e(-?)([0-9]+)(?=,?(?:\n|\Z))")
 _NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
+class WrittenObject(Mapping[str, Any]):
+    """An object of which the JSON is already written, and which is decoded only when somebody looks into it.
+
+    Attributes:
+        json: What `json_bytes` writes for it, indented for the depth at which it lies.
+    """
+
+    __slots__ = ("_decoded", "json")
+
+    def __init__(self, json: bytes) -> None:
+        self.json = json
+        self._decoded: dict[str, Any] | None = None
+
+    def decoded(self) -> dict[str, Any]:
+        """The object."""
+        if self._decoded is None:
+            self._decoded = json.loads(self.json)
+        return self._decoded
+
+    def __getitem__(self, key: str) -> Any:
+        return self.decoded()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.decoded())
+
+    def __len__(self) -> int:
+        return len(self.decoded())
+
+    def __repr__(self) -> str:
+        return repr(self.decoded())
+
+
 def json_bytes(value: Any) -> bytes:
     """Encodes a value as `json.dumps(value, ensure_ascii=False, indent=2)` does, in UTF-8.
 
     orjson is ten times as fast, but writes small floats in full, one-digit exponents, and null for NaN. Lone
-    surrogates, which UTF-8 cannot hold, stay JSON escapes.
+    surrogates, which UTF-8 cannot hold, stay JSON escapes. A `WrittenObject` is taken as it is written.
 
     Example:
         >>> print(json_bytes({"a": [1e-05, 0.25]}).decode())
@@ -33,13 +66,25 @@ def json_bytes(value: Any) -> bytes:
         }
     """
     try:
-        fast = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        fast = orjson.dumps(value, _as_written, orjson.OPT_INDENT_2)
         if not _NULL.search(fast):
             fast = _EXPONENT.sub(lambda found: b"e" + (found[1] or b"+") + found[2].zfill(2), fast)
             return _SMALL.sub(_as_python_writes, fast)
     except TypeError:
         pass  # a lone surrogate, or an integer of more than 64 bits
-    return utf8(json.dumps(value, ensure_ascii=False, indent=2))
+    return utf8(json.dumps(value, ensure_ascii=False, indent=2, default=_decoded))
+
+
+def _as_written(value: Any) -> orjson.Fragment:
+    if isinstance(value, WrittenObject):
+        return orjson.Fragment(value.json)
+    raise TypeError
+
+
+def _decoded(value: Any) -> dict[str, Any]:
+    if isinstance(value, WrittenObject):
+        return value.decoded()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def _as_python_writes(small: re.Match[bytes]) -> bytes:

@@ -8,10 +8,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import TrialsError
+from ..files.json_writing import WrittenObject
 from ..native import _core
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .result import QuestionResult, RunResult, ScoredAnswer, Scores
+from .result import RECORD_DEPTH, QuestionResult, RunResult, ScoredAnswer, Scores
 from .trials import RunFolder, Trials
 
 if TYPE_CHECKING:
@@ -142,6 +143,9 @@ def _picked(rows: list[int]) -> list[int]:
 
 
 def _scored_answer(trials: Trials, table: ScoreTable, row: int) -> ScoredAnswer:
+    written = table.record_json(row, trials.lines.line(row), RECORD_DEPTH)
+    if written is not None:
+        return ScoredAnswer(WrittenObject(written))
     record = trials.trial(row)
     del record["question"]
     record["scores"] = table.details(row)

@@ -20,6 +20,9 @@ from ..scoring.sums import add_up
 from ..suite.rules import FloatSum
 from .trials import RunFolder
 
+RECORD_DEPTH = 4
+"""How deep a recorded answer lies in a result.json: the result, its questions, a question, its samples."""
+
 
 class Scores(NamedTuple):
     """Scores by metric; fluency and truthfulness also by reference set, whose values sum to the metric."""

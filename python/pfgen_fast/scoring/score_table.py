@@ -165,6 +165,14 @@ class ScoreTable:
             raise TrialsError(f"row {index} holds no answer (a null), so it has no details")
         return self.scorer._details(self, self._first + index, found.code, found.values)
 
+    def record_json(self, row: int, line: bytes, depth: int) -> bytes | None:
+        """The record of a trial in a result.json, which lies `depth` objects and lists deep, from its line.
+
+        None where it is to be made of `details`, because the line holds more than texts or the profile is `"paper"`.
+        """
+        code = self._scores.code(self._first + row)
+        return self.scorer._record_json(self, self._first + row, code, line, depth)
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Exports the table to Arrow consumers; NaN becomes null, and float columns are not copied."""
         ids = [question.question_id for question in self.scorer.suite]

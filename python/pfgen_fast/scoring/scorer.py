@@ -6,12 +6,14 @@ containers or the Python version. `Scorer.signature` names the package version, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import IndexFormatError, TrialsError
+from ..files.foreign_text import utf8
 from ..native import _core
 from ..native.columns import COLUMN_ERRORS, raise_trials_error
 from ..native.threads import checked_threads
@@ -215,6 +217,26 @@ class Scorer:
             "average": scores[_AVERAGE],
         }
 
+    def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None:
+        """The record of a trial with the details of its row, written by the core; None where it leaves that to us."""
+        if self.profile != "leaderboard":
+            return None
+        cut = self._core.details(code, table._answers, row)
+        return self._record_forms[code].record(line, table._scores, row, cut, depth)
+
+    @cached_property
+    def _record_forms(self) -> list[_core.RecordForm]:
+        return [
+            _core.RecordForm(
+                set_names=list(map(_json_value, question.answers)),
+                fluency_columns=list(columns["fluency"].values()),
+                truthfulness_columns=list(columns["truthfulness"].values()),
+                rule_names=list(map(_json_value, names)),
+                rule_scores=[_json_value(1 - rule.importance) for rule in question.keywords],
+            )
+            for question, columns, names in zip(self.suite, self._columns, self._rule_names, strict=True)
+        ]
+
     @cached_property
     def _columns(self) -> list[dict[str, dict[str, int]]]:
         """For each question, the index of each of its sets in a row of scores, for fluency and for truthfulness."""
@@ -225,7 +247,7 @@ class Scorer:
             for question in self.suite
         ]
 
-    def _helpfulness_results(self, code: int, found: _core.HelpfulnessDetails) -> list[list[Any]]:
+    def _helpfulness_results(self, code: int, found: _core.CutAnswer) -> list[list[Any]]:
         names, rules = self._rule_names[code], self.suite.questions[code].keywords
         truncation, score = found.truncation, found.score
         results: list[list[Any]] = [[names[each.named_by], 1 - rules[each.rule].importance] for each in found.unmet]
@@ -258,6 +280,11 @@ def core_question(question: Question, index: _core.QuestionIndex, set_columns: S
         searchers=regex_searchers(rules, question.question_id) if spelling is None else [],
         token_reader=None if spelling is None else token_reader(rules, spelling, question.question_id),
     )
+
+
+def _json_value(value: Any) -> bytes:
+    """A name or a number as `json_bytes` writes it, without waiting for orjson."""
+    return utf8(json.dumps(value, ensure_ascii=False))
 
 
 def _length(question: Question, answer: str) -> int:

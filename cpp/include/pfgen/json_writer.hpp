@@ -1,0 +1,38 @@
+// Writes JSON as Python's json.dumps(..., ensure_ascii=False, indent=2) does, byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pfgen {
+
+class JsonWriter {
+ public:
+  // `depth` is how many objects and lists what is written lies in.
+  explicit JsonWriter(std::size_t depth) : depth_(depth) {}
+
+  // An object or a list: `bracket` is the one that begins or ends it.
+  void begin(char bracket);
+  void end(char bracket);
+  // Begins the next member of an object or the next item of a list; its value is to follow.
+  void key(std::string_view utf8);
+  void item();
+
+  void text(std::string_view utf8);  // valid UTF-8
+  void number(double value);
+  void written(std::string_view json) { json_ += json; }  // a value without line breaks
+
+  std::string take() && { return std::move(json_); }
+
+ private:
+  std::string json_;
+  std::size_t depth_;
+  bool is_empty_ = false;  // whether the object or list that is being written has nothing yet
+};
+
+// repr(value) of a Python float, and for what is no number the names that JSON lacks: NaN, Infinity, -Infinity.
+std::string json_number(double value);
+
+}  // namespace pfgen

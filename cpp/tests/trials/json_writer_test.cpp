@@ -1,0 +1,105 @@
+// JSON as Python writes it: hand-written literals, and the shortest digits that give a number again.
+#include "pfgen/json_writer.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+
+#include "makers/check.hpp"
+
+namespace {
+
+using namespace pfgen;
+using namespace pfgen::test;
+
+void a_number_is_the_repr_of_python() {
+  CHECK(json_number(0.0) == "0.0");
+  CHECK(json_number(-0.0) == "-0.0");
+  CHECK(json_number(1.0) == "1.0");
+  CHECK(json_number(0.1) == "0.1");
+  CHECK(json_number(-84.5) == "-84.5");
+  CHECK(json_number(0.728749) == "0.728749");
+  CHECK(json_number(0.1 + 0.2) == "0.30000000000000004");
+  CHECK(json_number(0.0001) == "0.0001");
+  CHECK(json_number(0.00001) == "1e-05");
+  CHECK(json_number(0.000012) == "1.2e-05");
+  CHECK(json_number(123456789.0) == "123456789.0");
+  CHECK(json_number(1e15) == "1000000000000000.0");
+  CHECK(json_number(9007199254740994.0) == "9007199254740994.0");
+  CHECK(json_number(1e16) == "1e+16");
+  CHECK(json_number(1.5e300) == "1.5e+300");
+  CHECK(json_number(5e-324) == "5e-324");
+  CHECK(json_number(0x1p-44) == "5.684341886080802e-14");
+  CHECK(json_number(std::numeric_limits<double>::quiet_NaN()) == "NaN");
+  CHECK(json_number(std::numeric_limits<double>::infinity()) == "Infinity");
+  CHECK(json_number(-std::numeric_limits<double>::infinity()) == "-Infinity");
+}
+
+void a_number_has_the_shortest_digits_that_give_it_again() {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200'000; ++i) {
+    const auto any = std::bit_cast<double>(random());
+    const double share = static_cast<double>(random() % 1'000'001) / 1e6;
+    for (const double value : {any, share}) {
+      if (!(value - value == 0.0)) continue;
+      const std::string json = json_number(value);
+      CHECK(std::strtod(json.c_str(), nullptr) == value);
+      const auto n_digits = [](std::string_view number) {
+        std::string digits;
+        for (const char c : number.substr(0, number.find('e'))) {
+          if (c >= '0' && c <= '9' && !(digits.empty() && c == '0')) digits += c;
+        }
+        return digits.substr(0, digits.find_last_not_of('0') + 1).size();
+      };
+      if (const std::size_t n = n_digits(json); n > 1) {
+        std::array<char, 40> shorter;
+        std::snprintf(shorter.data(), shorter.size(), "%.*e", static_cast<int>(n) - 2, value);
+        CHECK(std::strtod(shorter.data(), nullptr) != value);
+      }
+    }
+  }
+}
+
+std::string text_of(std::string_view utf8) {
+  JsonWriter json(0);
+  json.text(utf8);
+  return std::move(json).take();
+}
+
+void a_text_has_the_escapes_of_python() {
+  CHECK(text_of("") == "\"\"");
+  CHECK(text_of("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(text_of("\b\f\n\r\t") == R"("\b\f\n\r\t")");
+  CHECK(text_of(std::string_view("\0\x1f\x7f", 3)) == "\"\\u0000\\u001f\x7f\"");
+  CHECK(text_of("\u6642\u8a08 \u2028") == "\"\u6642\u8a08 \u2028\"");
+}
+
+void objects_and_lists_are_indented() {
+  JsonWriter json(1);
+  json.begin('{');
+  json.key("a");
+  json.begin('[');
+  json.end(']');
+  json.key("b");
+  json.begin('[');
+  json.item();
+  json.number(1.0);
+  json.item();
+  json.written("null");
+  json.end(']');
+  json.end('}');
+  CHECK(std::move(json).take() == "{\n    \"a\": [],\n    \"b\": [\n      1.0,\n      null\n    ]\n  }");
+}
+
+}  // namespace
+
+int main() {
+  a_number_is_the_repr_of_python();
+  a_number_has_the_shortest_digits_that_give_it_again();
+  a_text_has_the_escapes_of_python();
+  objects_and_lists_are_indented();
+  return report("json_writer_test");
+}

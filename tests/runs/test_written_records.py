@@ -1,0 +1,121 @@
+"""Records of answers that the core writes: byte for byte what Python writes of the same trials and details."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from makers.runs import make_run
+from pfgen_fast import Scorer
+from pfgen_fast.files.json_writing import WrittenObject, json_bytes
+from pfgen_fast.native import _core
+from pfgen_fast.runs import aggregation
+from pfgen_fast.runs.result import RECORD_DEPTH, encode
+from pfgen_fast.runs.trials import Trials, find_runs
+from pfgen_fast.scoring.score_table import ScoreTable
+
+CHARACTERS = st.one_of(
+    st.characters(), st.characters(max_codepoint=0x7F), st.sampled_from('"\\/\b\f\n\r\t\x00\x1f\x7f\u2028\ufeff😀')
+)
+TEXTS = st.text(CHARACTERS, max_size=12)
+KEYS = st.one_of(TEXTS, st.sampled_from(["scores", "timestamp", "a"]))
+ODD = st.one_of(st.integers(), st.none(), st.floats(), st.just([1]), st.just({"b": "c"}))
+
+
+def lines_of(suite, extras, *, ensure_ascii):
+    """One trial of each question, with more keys around its answer."""
+    return [
+        json.dumps(
+            {**extra, "question": question.question, "answer": answer, "end": "x"}, ensure_ascii=ensure_ascii
+        ).encode("utf-8", "surrogatepass" if ensure_ascii else "replace")
+        for question, (extra, answer) in zip(suite, extras, strict=True)
+    ]
+
+
+def result_of(content, scorer):
+    trials = Trials(None, "hash", _core.TrialLines(content, lambda _, line: _question_and_answer(line)))
+    return aggregation.aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), {"a": 1})
+
+
+def _question_and_answer(line):
+    trial = json.loads(line)
+    return trial["question"], trial["answer"]
+
+
+def records(result):
+    return [answer.record for question in result.questions.values() for answer in question.samples]
+
+
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_records_are_written_as_python_writes_them(mini, scorer, monkeypatch, ensure_ascii):
+    n_written = 0
+    extra = st.dictionaries(KEYS, st.one_of(TEXTS, TEXTS, TEXTS, ODD), max_size=3)
+    answers = st.one_of(TEXTS, st.sampled_from([text * n for q in mini for text in q.answers["A"][:2] for n in (1, 3)]))
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.lists(st.tuples(extra, answers), min_size=len(mini), max_size=len(mini)))
+    def check(extras):
+        nonlocal n_written
+        content = b"\n".join(lines_of(mini, extras, ensure_ascii=ensure_ascii))
+        written = result_of(content, scorer)
+        with monkeypatch.context() as patch:
+            patch.setattr(ScoreTable, "record_json", lambda *_: None)
+            made = result_of(content, scorer)
+        n_written += sum(isinstance(record, WrittenObject) for record in records(written))
+        assert not any(isinstance(record, WrittenObject) for record in records(made))
+        expected = json.dumps(made.to_dict(), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+        assert encode(written) == encode(made) == expected
+        # NaN of a trial differs from itself; all else is equal once decoded.
+        assert repr(list(map(dict, records(written)))) == repr(records(made))
+
+    check()
+    assert n_written > 150  # of 1,200 at least
+
+
+def test_what_is_too_long_is_written_as_python_writes_it(mini, scorer):
+    answers = ["." * n + question.answers["A"][0] for n, question in enumerate(mini, start=60)]
+    extras = [({}, answer) for answer in answers]
+    result = result_of(b"\n".join(lines_of(mini, extras, ensure_ascii=False)), scorer)
+    details = [scorer.score_one(q.question, answer) for q, answer in zip(mini, answers, strict=True)]
+    assert any("字超過" in str(each["helpfulness_results"]) for each in details)
+    found = [record["scores"] for record in records(result)]
+    assert json.dumps(found) == json.dumps([details[row] for row in range(len(mini))])
+
+
+def test_records_of_profile_paper_are_made_by_python(mini, tmp_path):
+    lines = [line.decode() for line in lines_of(mini, [({}, "a")] * len(mini), ensure_ascii=True)]
+    (run,) = find_runs([make_run(tmp_path, lines)])
+    result = aggregation.evaluate(run, Scorer(mini, profile="paper"))
+    assert all(isinstance(record, dict) for record in records(result))
+
+
+def test_a_written_object_is_decoded_when_somebody_looks_into_it():
+    written = WrittenObject(b'{\n  "a": 1\n}')
+    assert json_bytes([written]) == b'[\n  {\n  "a": 1\n}\n]'  # as it stands
+    assert (written["a"], len(written), list(written), repr(written)) == (1, 1, ["a"], "{'a': 1}")
+    assert written == {"a": 1}
+    assert {"b": [written]} == {"b": [{"a": 1}]}
+    assert json_bytes([written, float("nan")]) == b'[\n  {\n    "a": 1\n  },\n  NaN\n]'
+    with pytest.raises(TypeError, match="set is not JSON serializable"):
+        json_bytes([set()])
+
+
+def test_a_record_form_checks_what_it_is_given(mini, scorer):
+    table = scorer.score(mini.questions[0].question_id, ["a"])
+    scores, _ = table.part
+    cut = scorer._core.details(0, table._answers, 0)
+    form = {"set_names": [b'"A"'], "fluency_columns": [4], "truthfulness_columns": [5]}
+    rules = {"rule_names": [b'"r"'] * 9, "rule_scores": [b"0.5"] * 9}
+    assert _core.RecordForm(**form, **rules).record(b"{}", scores, 0, cut, RECORD_DEPTH)
+    for wrong in ({"fluency_columns": [99]}, {"truthfulness_columns": [99]}):
+        with pytest.raises(IndexError):
+            _core.RecordForm(**(form | wrong), **rules).record(b"{}", scores, 0, cut, RECORD_DEPTH)
+    with pytest.raises(IndexError):
+        _core.RecordForm(**form, **rules).record(b"{}", scores, 1, cut, RECORD_DEPTH)
+    assert cut.unmet
+    with pytest.raises(IndexError):
+        _core.RecordForm(**form, rule_names=[], rule_scores=[]).record(b"{}", scores, 0, cut, RECORD_DEPTH)
+    with pytest.raises(ValueError, match="two columns"):
+        _core.RecordForm(**(form | {"fluency_columns": []}), **rules)
