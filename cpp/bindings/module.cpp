@@ -70,5 +70,6 @@ PYBIND11_MODULE(_core, module) {
   pfgen::bind_aggregate(module);
   pfgen::bind_variant_scorer(module);
   pfgen::bind_answer_record(module);
+  pfgen::bind_xz(module);
   pfgen::bind_trial_lines(module);
 }
