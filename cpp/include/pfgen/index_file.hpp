@@ -16,7 +16,7 @@
 
 namespace pfgen {
 
-inline constexpr std::uint32_t kIndexVersion = 1;
+inline constexpr std::uint32_t kIndexVersion = 2;
 
 // What a file says of itself.
 struct FileHead {

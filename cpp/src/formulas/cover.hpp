@@ -2,14 +2,14 @@
 // (docs/scoring.md, section 3).
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace pfgen {
 
-// `Values` is an array with one number for each set: a document frequency, or whatever rises with it. The memory is
-// used again for every answer.
+// `Values` holds one number for each set: a document frequency, or whatever rises with it; `take_highest(values,
+// highest)` takes the highest of each three neighbours. The memory is used again for every answer.
 template <class Values>
 class Cover {
  public:
@@ -19,15 +19,8 @@ class Cover {
   void put(std::size_t trigram, const Values& values) { of_trigrams_[kBefore + trigram] = values; }
 
   void finish() {
-    const std::size_t n = of_trigrams_.size() - 2;
-    highest_.resize(n);
-    const Values* of = of_trigrams_.data();
-    Values* highest = highest_.data();
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t s = 0; s < highest[i].size(); ++s) {
-        highest[i][s] = std::max(std::max(of[i][s], of[i + 1][s]), of[i + 2][s]);
-      }
-    }
+    highest_.resize(of_trigrams_.size() - 2);
+    take_highest(std::span<const Values>(of_trigrams_), std::span<Values>(highest_));
   }
   const Values& at(std::size_t position) const { return highest_[position]; }
 

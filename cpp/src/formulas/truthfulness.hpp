@@ -55,30 +55,32 @@ ScoringPositions paper_positions(const Lengths& lengths, std::size_t n_code_poin
   return {std::min(lengths.target_length(), n_code_points), true, false};
 }
 
-// `add_support(j, totals)` adds to the total of each set how much the character at position j counts, at most 1. Of the
-// sets, the first `n_sets` matter.
+// `add_support(j, totals)` adds to the total of each set how much the character at position j counts: at most 1, and 0
+// if it is skipped. Of the sets, the first `n_sets` matter.
 template <std::size_t kSets, class Lengths, class AddSupport>
 std::array<double, kSets> best_truthfulness(const Lengths& lengths, const ScoringPositions& positions,
                                             std::span<const std::uint8_t> counted, std::size_t n_sets,
                                             const AddSupport& add_support) {
   std::array<double, kSets> totals{};
   std::array<double, kSets> best{};
-  double count = 0.0;
-  for (std::size_t j = 1; j <= counted.size(); ++j) {
-    const bool counts = counted[j - 1] != 0;
-    if (counts) {
-      add_support(j, totals);
-      count += 1.0;
-    }
-    const bool may_score = j >= positions.first && (counts || positions.at_skipped);
-    if (!may_score || count == 0.0) continue;
+  std::size_t count = 0;
+  const std::size_t n_before = std::min(counted.size(), std::max<std::size_t>(positions.first, 1) - 1);
+  for (std::size_t j = 1; j <= n_before; ++j) {
+    add_support(j, totals);
+    count += counted[j - 1];
+  }
+  for (std::size_t j = n_before + 1; j <= counted.size(); ++j) {
+    add_support(j, totals);
+    count += counted[j - 1];
+    if (count == 0 || !(counted[j - 1] != 0 || positions.at_skipped)) continue;
+    const auto n = static_cast<double>(count);
     const double left = lengths.discount(j);
-    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], totals[s] / count * left);
+    for (std::size_t s = 0; s < kSets; ++s) best[s] = std::max(best[s], totals[s] / n * left);
     // No later position has more left, and no mean of supports is above 1.
     if (std::ranges::all_of(std::span(best).first(n_sets), [&](double b) { return b >= left; })) break;
   }
-  if (!positions.only_at_last || count == 0.0) return best;
-  for (std::size_t s = 0; s < kSets; ++s) best[s] = totals[s] / count;
+  if (!positions.only_at_last || count == 0) return best;
+  for (std::size_t s = 0; s < kSets; ++s) best[s] = totals[s] / static_cast<double>(count);
   return best;
 }
 

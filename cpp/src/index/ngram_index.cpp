@@ -17,13 +17,12 @@ SectionHeader read_header(std::span<const std::byte> bytes) {
   require(bytes.size() >= sizeof(SectionHeader), "an index is cut");
   SectionHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 && header.n_buckets >= 1 &&
-              header.n_slots >= 1 && header.n_symbols <= kEndMark + 1 && header.is_wide <= 1,
+  require(header.n_sets >= 1 && header.n_sets <= kSetsPerIndex && header.n_states >= 1 &&
+              header.n_symbols <= kEndMark + 1 && header.n_slots > header.n_symbols && header.is_wide <= 1,
           "the header of an index holds a number out of its bounds");
-  // Beyond these the keys of two edges would be the same, or that of no edge.
-  require(header.is_wide == 1 ||
-              (header.n_states <= CompactStates::kMaxStates && header.n_symbols <= CompactStates::kMaxSymbol),
-          "a compact index with too many states or symbols");
+  // Beyond it, a symbol is that of no edge.
+  require(header.is_wide == 1 || header.n_symbols <= CompactStates::kMaxSymbol,
+          "a compact index with too many symbols");
   require(SectionShape(header).end <= bytes.size(), "an index is longer than its section");
   return header;
 }
@@ -54,45 +53,76 @@ std::span<const char32_t> check_code_points(std::span<const char32_t> code_point
 
 // Negative if `a` is less than `b`. What shall never be less is gathered in signs: a question has hundreds of thousands
 // of states, and its first answer waits for all of them.
-std::int64_t shortfall(std::uint32_t a, std::uint64_t b) noexcept {
+std::int64_t shortfall(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::int64_t>(a) - static_cast<std::int64_t>(b);
 }
 
-// Links lead to smaller numbers, so that following them ends, and depths differ, so that there is something to divide
-// by. That a link has the depth which is said of it is checked for the root alone, which has no n-gram to take counts
-// of.
+// A place of a state and of edges that are there for every symbol.
+class PlaceCheck {
+ public:
+  explicit PlaceCheck(const SectionHeader& header)
+      : last_state_(header.n_states - 1), last_base_(std::uint64_t{header.n_slots} - header.n_symbols - 1) {}
+
+  // Negative unless it is one.
+  std::int64_t operator()(Place place) const noexcept {
+    return shortfall(last_state_, place.state) | shortfall(last_base_, place.base);
+  }
+
+ private:
+  std::uint64_t last_state_;
+  std::uint64_t last_base_;
+};
+
+// Links lead to smaller numbers, so that following them ends, and depths are those of windows. That a link has the
+// depth which is said of it is checked for the root alone, which has no n-gram to take counts of.
 template <class States>
-void check_states(const States& states, std::size_t n_states) {
-  require(states.link(kRoot) == kRoot && states.depth(kRoot) == 0 && states.link_depth(kRoot) == 0,
+void check_states(const States& states, std::size_t n_states, const PlaceCheck& check) {
+  const Place link_of_root = states[kRoot].link_place();
+  require(link_of_root.state == kRoot && link_of_root.base == 0 && states[kRoot].depth() == 0 &&
+              states[kRoot].link_depth() == 0,
           "a state with an impossible link or depth");
   std::int64_t signs = 0;
-  for (StateId state = 1; state < n_states; ++state) {
-    states.prefetch_state(state + kScanAheadBytes / sizeof(typename States::State));
-    const StateId link = states.link(state);
-    const std::uint32_t depth = states.depth(state);
-    const std::uint32_t link_depth = states.link_depth(state);
-    signs |= shortfall(state - 1, link) | shortfall(depth, link_depth + 1) | shortfall(kMaxOrder, depth) |
-             (shortfall(link, kRoot + 1) & shortfall(0, link_depth));
+  for (StateId id = 1; id < n_states; ++id) {
+    const auto& state = states[id];
+    prefetch(&state + kScanAheadBytes / sizeof(typename States::State));
+    const Place link = state.link_place();
+    signs |= check(link) | shortfall(id - 1, link.state) | shortfall(state.depth(), state.link_depth() + 1) |
+             shortfall(kMaxOrder, state.depth()) |
+             (shortfall(link.state, kRoot + 1) & shortfall(0, state.link_depth()));
   }
   require(signs >= 0, "a state with an impossible link or depth");
 }
 
-template <class States>
-void check_edges(std::span<const typename States::Edge> edges, std::size_t n_states, std::size_t n_symbols) {
-  constexpr std::size_t kAhead = kScanAheadBytes / sizeof(typename States::Edge);
+template <class Edge>
+void check_edges(std::span<const Edge> edges, const PlaceCheck& check) {
+  constexpr std::size_t kAhead = kScanAheadBytes / sizeof(Edge);
   std::int64_t signs = 0;
-  for (const auto& edge : edges) {
+  for (const Edge& edge : edges) {
     prefetch(&edge + kAhead);
-    const std::uint64_t key = States::key_of(edge);
-    const StateId state = States::key_state(key);
-    const StateId target = States::target_of(edge);
-    const Symbol symbol = States::key_symbol(key);
-    const std::int64_t is_edge = key == States::key_of(States::kNoEdge) ? 0 : -1;
-    const auto last = static_cast<std::uint32_t>(n_states - 1);
-    signs |= is_edge & (shortfall(last, state) | shortfall(last, target) | shortfall(target, kRoot + 1) |
-                        shortfall(symbol, 1) | shortfall(static_cast<std::uint32_t>(n_symbols), symbol));
+    signs |= check(edge.place());
   }
   require(signs >= 0, "an edge that leads nowhere");
+}
+
+// The root reads every symbol, so that each walk goes on; it stays the root only with those that no reference holds.
+template <class States>
+void check_root(const States& states, std::size_t n_symbols) {
+  for (Symbol symbol = kUnknown; symbol <= n_symbols; ++symbol) {
+    const auto& edge = states.edge(symbol);
+    require(edge.symbol() == symbol && (edge.place().state == kRoot) == (symbol == kUnknown),
+            "a symbol without a state");
+  }
+  require(states.edge(kUnknown).place().base == 0, "an edge that leads nowhere");
+}
+
+template <class States>
+std::vector<typename States::Counts> counts_of_symbols(const States& states, std::size_t n_symbols) {
+  std::vector<typename States::Counts> counts(n_symbols + 1);
+  for (Symbol symbol = 1; symbol <= n_symbols; ++symbol) {
+    const auto& state = states[states.edge(symbol).place().state];
+    counts[symbol] = state.depth() == 1 ? state.counts : counts_up_to(states, state, 1);
+  }
+  return counts;
 }
 
 }  // namespace
@@ -106,29 +136,17 @@ NgramIndex::NgramIndex(std::span<const std::byte> bytes) {
   sets_ = part<SetHeader>(bytes, shape.sets, header.n_sets);
   check_sets(sets_);
   alphabet_ = Alphabet(check_code_points(part<char32_t>(bytes, shape.code_points, header.n_symbols)));
-  const EdgeHash hash(header.seed, part<std::uint8_t>(bytes, shape.pilots, header.n_buckets), header.n_slots);
-  const auto open = [&](auto& states) {
+  const PlaceCheck check(header);
+  const auto open = [&](auto& states, auto& symbol_counts) {
     using States = std::remove_reference_t<decltype(states)>;
     const auto edges = part<typename States::Edge>(bytes, shape.edges, header.n_slots);
-    states = States(part<typename States::State>(bytes, shape.states, n_states_).data(), edges.data(), hash);
-    check_states(states, n_states_);
-    check_edges<States>(edges, n_states_, alphabet_.size());
+    states = States(part<typename States::State>(bytes, shape.states, n_states_).data(), edges.data());
+    check_states(states, n_states_, check);
+    check_edges(edges, check);
+    check_root(states, alphabet_.size());
+    symbol_counts = counts_of_symbols(states, alphabet_.size());
   };
-  is_wide_ ? open(wide_) : open(compact_);
-  unigrams_.resize(alphabet_.size() + 1, kRoot);
-  for (Symbol symbol = 1; symbol < unigrams_.size(); ++symbol) {
-    unigrams_[symbol] = step({}, symbol).state;
-    require(unigrams_[symbol] != kRoot, "a symbol without a state");  // the root has no sums of its own
-  }
-}
-
-Cursor NgramIndex::step(Cursor cursor, Symbol symbol) const {
-  return with_states([&](const auto& states) {
-    for (;;) {
-      const std::uint64_t key = states.key(cursor.state, symbol);
-      if (try_symbol(states, cursor, states.slot_of(key), key) != 0) return cursor;
-    }
-  });
+  is_wide_ ? open(wide_, wide_symbol_counts_) : open(compact_, compact_symbol_counts_);
 }
 
 }  // namespace pfgen

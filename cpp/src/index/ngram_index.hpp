@@ -33,8 +33,6 @@ class NgramIndex {
   std::size_t n_states() const noexcept { return n_states_; }
   std::uint64_t n_answers(std::size_t set) const noexcept { return sets_[set].n_answers; }
   double baseline(std::size_t set) const noexcept { return sets_[set].baseline; }
-  // The state of an n-gram of one symbol; the root for kUnknown.
-  StateId state_of(Symbol symbol) const noexcept { return unigrams_[symbol]; }
 
   bool is_wide() const noexcept { return is_wide_; }
   template <class States>
@@ -47,9 +45,12 @@ class NgramIndex {
   decltype(auto) with_states(const Work& work) const {
     return is_wide_ ? work(wide_) : work(compact_);
   }
-
-  // For single questions to the index; walks over texts use states().
-  Cursor step(Cursor cursor, Symbol symbol) const;
+  // The document frequencies of the n-grams of one symbol, by symbol; zeros for kUnknown.
+  template <class States>
+  std::span<const typename States::Counts> symbol_counts() const noexcept {
+    if constexpr (std::is_same_v<States, CompactStates>) return compact_symbol_counts_;
+    else return wide_symbol_counts_;
+  }
 
  private:
   std::size_t n_bytes_ = 0;
@@ -59,7 +60,8 @@ class NgramIndex {
   bool is_wide_ = false;
   CompactStates compact_;
   WideStates wide_;
-  std::vector<StateId> unigrams_;
+  std::vector<CompactStates::Counts> compact_symbol_counts_;
+  std::vector<WideStates::Counts> wide_symbol_counts_;
 };
 
 }  // namespace pfgen

@@ -22,6 +22,7 @@
 #include "formulas/fluency.hpp"
 #include "formulas/support.hpp"
 #include "index/repeated_suffixes.hpp"
+#include "index/row_placement.hpp"
 #include "index/section_shape.hpp"
 #include "index/suffix_tree.hpp"
 #include "index/window.hpp"
@@ -61,9 +62,11 @@ class IndexBuilder {
     number_states();
     count_documents();
     accumulate();
-    if (is_wide) return write<WideStates>();
-    if (!fits_compact()) return std::nullopt;
-    return write<CompactStates>();
+    const Edges edges = edges_by_state();
+    const Placement placement = place_rows(edges.rows());
+    if (is_wide) return write<WideStates>(edges, placement);
+    if (!fits_compact(placement)) return std::nullopt;
+    return write<CompactStates>(edges, placement);
   }
 
  private:
@@ -351,25 +354,49 @@ class IndexBuilder {
     return pfgen::paper_fluency(raw, static_cast<double>(sets_[set].size()), n_symbols - 2);
   }
 
-  bool fits_compact() const {
-    return states_.size() <= CompactStates::kMaxStates && alphabet_->size() <= CompactStates::kMaxSymbol &&
-           most_counted_ <= CompactStates::kMaxCount &&
+  // The edges of each state side by side.
+  struct Edges {
+    std::vector<std::uint32_t> begin;  // of each state's edges, and the end of the last
+    std::vector<Symbol> symbols;
+    std::vector<StateId> targets;
+
+    Rows rows() const { return {begin, symbols}; }
+  };
+
+  // Those of the references, and one more: from the root to itself with whatever they do not hold.
+  Edges edges_by_state() const {
+    Edges edges{std::vector<std::uint32_t>(states_.size() + 1), std::vector<Symbol>(edges_.size() + 1),
+                std::vector<StateId>(edges_.size() + 1)};
+    edges.begin[kRoot + 1] = 1;
+    for (const NewEdge& edge : edges_) ++edges.begin[edge.from + 1];
+    std::partial_sum(edges.begin.begin(), edges.begin.end(), edges.begin.begin());
+    edges.symbols[0] = kUnknown;
+    edges.targets[0] = kRoot;
+    std::vector<std::uint32_t> next(edges.begin.begin(), edges.begin.end() - 1);
+    ++next[kRoot];
+    const auto soon = [&](std::size_t i) { prefetch(&edges.symbols[next[edges_[i].from]]); };
+    for_each_ahead(edges_.size(), soon, [&](std::size_t i) {
+      const std::uint32_t at = next[edges_[i].from]++;
+      edges.symbols[at] = edges_[i].symbol;
+      edges.targets[at] = edges_[i].to;
+    });
+    return edges;
+  }
+
+  bool fits_compact(const Placement& placement) const {
+    return states_.size() <= CompactStates::kMaxStates && placement.n_slots <= CompactStates::kMaxSlots &&
+           alphabet_->size() <= CompactStates::kMaxSymbol && most_counted_ <= CompactStates::kMaxCount &&
            std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
   }
 
   template <class States>
-  Section write() const {
-    std::vector<std::uint64_t> keys;
-    keys.reserve(edges_.size());
-    for (const NewEdge& edge : edges_) keys.push_back(States::key(edge.from, edge.symbol));
-    const Placement placement = place_keys(keys);
+  Section write(const Edges& edges, const Placement& placement) const {
     const SectionHeader header{static_cast<std::uint32_t>(n_sets_),
                                static_cast<std::uint32_t>(alphabet_->size()),
                                static_cast<std::uint32_t>(states_.size()),
                                std::is_same_v<States, WideStates> ? 1U : 0U,
-                               static_cast<std::uint32_t>(placement.pilots.size()),
                                placement.n_slots,
-                               placement.seed};
+                               0};
     const SectionShape shape(header);
     Section section = allocate(shape.end);
     auto* bytes = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
@@ -377,15 +404,30 @@ class IndexBuilder {
     write_sets(bytes + shape.sets);
     std::ranges::copy(std::as_bytes(alphabet_->code_points()),
                       bytes + shape.code_points);  // none if all answers are empty
-    std::memcpy(bytes + shape.pilots, placement.pilots.data(), placement.pilots.size());
+    const std::vector<Place> places = places_of_states(placement);
     auto* states = reinterpret_cast<typename States::State*>(bytes + shape.states);
-    for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id));
+    for (StateId id = 0; id < states_.size(); ++id) states[id] = States::state(content(id, places));
     auto* slots = reinterpret_cast<typename States::Edge*>(bytes + shape.edges);
     std::fill_n(slots, placement.n_slots, States::kNoEdge);
-    for_each_ahead(
-        edges_.size(), [&](std::size_t i) { prefetch(&slots[placement.slots[i]]); },
-        [&](std::size_t i) { slots[placement.slots[i]] = States::edge(keys[i], edges_[i].to); });
+    for (StateId from = 0; from < states_.size(); ++from) {
+      for (std::uint32_t i = edges.begin[from]; i < edges.begin[from + 1]; ++i) {
+        const Symbol symbol = edges.symbols[i];
+        slots[placement.bases[from] + symbol] = States::edge(symbol, places[edges.targets[i]]);
+      }
+    }
     return section;
+  }
+
+  // Each state with the base where its continuations are: a window of full length goes on without its first symbol.
+  std::vector<Place> places_of_states(const Placement& placement) const {
+    std::vector<Place> places;
+    places.reserve(states_.size());
+    for (StateId id = 0; id < states_.size(); ++id) {
+      const NewState& state = states_[id];
+      const bool is_full = state.depth == kMaxOrder && state.link_depth == kMaxOrder - 1;
+      places.push_back({id, placement.bases[is_full ? state.link : id]});
+    }
+    return places;
   }
 
   void write_sets(std::byte* out) const {
@@ -395,8 +437,8 @@ class IndexBuilder {
     std::memcpy(out, headers.data(), headers.size() * sizeof(SetHeader));
   }
 
-  StateContent content(StateId id) const {
-    StateContent content{states_[id].link, states_[id].depth, states_[id].link_depth, {}, {}};
+  StateContent content(StateId id, std::span<const Place> places) const {
+    StateContent content{places[states_[id].link], states_[id].depth, states_[id].link_depth, {}, {}};
     for (std::size_t set = 0; set < n_sets_; ++set) {
       content.cumulative[set] = cumulative_[id * n_sets_ + set];
       // The root's frequencies are 0, as are those of what is no 3-gram.

@@ -15,11 +15,10 @@ struct SectionHeader {
   std::uint32_t n_symbols;
   std::uint32_t n_states;
   std::uint32_t is_wide;  // 0 or 1
-  std::uint32_t n_buckets;
   std::uint32_t n_slots;
-  std::uint64_t seed;
+  std::uint32_t zero;
 };
-static_assert(sizeof(SectionHeader) == 32);
+static_assert(sizeof(SectionHeader) == 24);
 
 // More answers than any question has; it bounds the tables that are made of their number.
 inline constexpr std::uint64_t kMaxAnswers = std::uint64_t{1} << 30;
@@ -32,7 +31,7 @@ struct SetHeader {
 
 // Offsets from the beginning of an index; each part begins at a multiple of Section::kAlignment. None can overflow.
 struct SectionShape {
-  std::uint64_t sets, code_points, pilots, states, edges, end;
+  std::uint64_t sets, code_points, states, edges, end;
 
   explicit constexpr SectionShape(const SectionHeader& header) {
     const bool is_wide = header.is_wide != 0;
@@ -40,8 +39,7 @@ struct SectionShape {
     const std::uint64_t edge_bytes = is_wide ? sizeof(WideStates::Edge) : sizeof(CompactStates::Edge);
     sets = align(sizeof(SectionHeader));
     code_points = align(sets + header.n_sets * std::uint64_t{sizeof(SetHeader)});
-    pilots = align(code_points + header.n_symbols * std::uint64_t{sizeof(std::uint32_t)});
-    states = align(pilots + header.n_buckets);
+    states = align(code_points + header.n_symbols * std::uint64_t{sizeof(std::uint32_t)});
     edges = align(states + header.n_states * state_bytes);
     end = align(edges + header.n_slots * edge_bytes);
   }

@@ -21,20 +21,27 @@ class SetGroup {
   double n_answers(std::size_t set) const noexcept { return static_cast<double>(index_.n_answers(set)); }
   double baseline(std::size_t set) const noexcept { return index_.baseline(set); }
 
-  // How much a character counts in truthfulness whose most frequent 3-gram has this level in the index.
-  double support(std::size_t set, CompactStates::Level level) const noexcept {
-    return support_[set * kCompactLevels + level];
+  // Adds to each set how much a character counts in truthfulness whose most frequent 3-grams have these levels.
+  void add_support(CompactStates::Levels levels, PerSet<double>& totals) const noexcept {
+    for (std::size_t pair = 0; pair < kPairs; ++pair) {
+      const std::array<double, 2>& support = of_pairs_[pair][levels.of_sets >> 8 * pair & 0xFF];
+      totals[2 * pair] += support[0];
+      totals[2 * pair + 1] += support[1];
+    }
   }
-  double support(std::size_t set, WideStates::Level level) const noexcept {
-    return support_[std::min(begin_[set] + level, begin_[set + 1] - 1)];
+  void add_support(const WideStates::Levels& levels, PerSet<double>& totals) const noexcept {
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      totals[set] += of_sets_[set][std::min<std::size_t>(levels[set], of_sets_[set].size() - 1)];
+    }
   }
 
  private:
-  static constexpr std::size_t kCompactLevels = std::size_t{CompactStates::kMaxLevel} + 1;
+  static constexpr std::size_t kPairs = kSetsPerIndex / 2;
 
   NgramIndex index_;
-  std::vector<double> support_;                         // of each set that an index counts for, by level
-  std::array<std::size_t, kSetsPerIndex + 1> begin_{};  // of each, and the end of the last
+  PerSet<std::vector<double>> of_sets_;  // the support of each level
+  // The same of two sets, by the byte that holds the levels of both; only for an index that is not wide.
+  std::array<std::vector<std::array<double, 2>>, kPairs> of_pairs_;
 };
 
 }  // namespace pfgen

@@ -3,14 +3,20 @@
 // Both count for four sets; those that an index lacks are zeros. CompactStates is for what is usual: a state takes 16
 // bytes, four of them a cache line. WideStates is for whatever is larger: many answers, millions of states. Both borrow
 // their bytes (docs/index_format.md).
+//
+// The edges of a state lie at its base: the edge of a symbol has the slot base + symbol, if any. No two states that
+// have edges share a base, so the symbol that a slot holds tells whose edge it is. The root has base 0, and an edge for
+// every symbol.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "index/alphabet.hpp"
-#include "index/edge_hash.hpp"
 #include "system/prefetch.hpp"
 
 namespace pfgen {
@@ -24,118 +30,137 @@ inline constexpr std::size_t kSetsPerIndex = 4;
 template <class T>
 using PerSet = std::array<T, kSetsPerIndex>;
 
+// Where a walk may go on: a state, and the base of its edges.
+struct Place {
+  StateId state = kRoot;
+  std::uint32_t base = 0;
+};
+
 // A state as it is built.
 struct StateContent {
-  StateId link;
+  Place link;
   std::uint32_t depth;
   std::uint32_t link_depth;
   PerSet<std::uint32_t> cumulative;
   PerSet<std::uint32_t> levels;
 };
 
-// The target of an edge, and whether there is one.
-struct Followed {
-  StateId target;
-  bool is_edge;
-};
-
-// Divides a multiple of `divisor`, which is 1 to kMaxOrder: far sooner than the processor does.
+// Divides a multiple of `divisor`, which is 1 to kMaxOrder: far sooner than the processor does. What it makes of
+// another divisor is of no use, and harmless.
 inline std::uint32_t divide_exactly(std::uint32_t multiple, std::uint32_t divisor) noexcept {
-  static constexpr std::array<std::uint64_t, kMaxOrder + 1> kInverses = [] {
-    std::array<std::uint64_t, kMaxOrder + 1> inverses{};
+  static constexpr std::array<std::uint64_t, 16> kInverses = [] {
+    std::array<std::uint64_t, 16> inverses{};
     for (std::uint64_t d = 1; d <= kMaxOrder; ++d) inverses[d] = ((std::uint64_t{1} << 32) + d - 1) / d;
     return inverses;
   }();
-  return static_cast<std::uint32_t>(multiple * kInverses[divisor] >> 32);
+  return static_cast<std::uint32_t>(multiple * kInverses[divisor & 15] >> 32);
 }
 
-// The document frequencies of the suffixes of up to `length` symbols, of which the longest belongs to `state`: all
-// n-grams of a state are equally frequent.
-template <class States>
-std::uint32_t counts_up_to(const States& states, StateId state, std::uint32_t length, std::size_t set) noexcept {
-  const std::uint32_t linked = states.cumulative(states.link(state), set);
-  const std::uint32_t link_depth = states.link_depth(state);
-  const std::uint32_t frequency =
-      divide_exactly(states.cumulative(state, set) - linked, states.depth(state) - link_depth);
-  return linked + (length - link_depth) * frequency;
-}
-
-// Sums of frequencies up to 65,535; fewer than 2^24 states and 2^16 symbols.
+// Sums of frequencies up to 65,535, levels up to 15; up to 2^20 states and slots, and fewer than 2^16 symbols.
 class CompactStates {
  public:
-  using Count = std::uint16_t;
-  using Level = std::uint8_t;
-  using Counts = std::uint64_t;  // of the four sets, 16 bits each; subtracts as a whole what is nowhere more
+  using Counts = std::uint64_t;  // of the four sets, 16 bits each from the lowest; added and subtracted as a whole
+  struct Levels {
+    std::uint16_t of_sets = 0;  // 4 bits each from the lowest
+
+    std::uint32_t operator[](std::size_t set) const noexcept { return of_sets >> 4 * set & kMaxLevel; }
+    // The levels where `holds`, else none; without a branch.
+    Levels if_true(bool holds) const noexcept { return {static_cast<std::uint16_t>(of_sets & -unsigned{holds})}; }
+  };
   class Sums;
   static constexpr std::uint32_t kMaxCount = 0xFFFF;
-  static constexpr std::uint32_t kMaxLevel = 0xFF;
-  static constexpr std::uint32_t kMaxStates = (1U << 24) - 1;  // the edge of all ones is none
-  static constexpr std::uint32_t kMaxSymbol = 0xFFFF - 1;
+  static constexpr std::uint32_t kMaxLevel = 15;
+  static constexpr std::uint32_t kMaxStates = 1U << 20;
+  static constexpr std::uint32_t kMaxSlots = 1U << 20;
+  static constexpr std::uint32_t kMaxSymbol = 0xFFFF - 1;  // the edge of all ones is none
+
+  // A place, 20 bits for its state and 20 for its base from the lowest; 24 bits above it.
+  using PlaceBits = std::uint64_t;
+  static constexpr int kAbovePlace = 40;
+  static constexpr PlaceBits bits_of(Place place) noexcept { return PlaceBits{place.base} << 20 | place.state; }
+  static constexpr Place place_of(PlaceBits bits) noexcept {
+    return {static_cast<StateId>(bits & (kMaxStates - 1)), static_cast<std::uint32_t>(bits >> 20 & (kMaxSlots - 1))};
+  }
 
   struct State {
-    std::uint32_t link_and_depths;  // link, 24 bits; depth, 4; depth of the link, 4: from the lowest
-    PerSet<Count> cumulative;
-    PerSet<Level> levels;
+    Counts counts;   // the document frequencies of the longest n-gram and of all its suffixes
+    PlaceBits link;  // above it: depth and depth of the link, 4 bits each; levels, 16
+
+    Place link_place() const noexcept { return place_of(link); }
+    std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(link >> kAbovePlace & 15); }
+    std::uint32_t link_depth() const noexcept { return static_cast<std::uint32_t>(link >> (kAbovePlace + 4) & 15); }
+    Levels levels() const noexcept { return {static_cast<std::uint16_t>(link >> 48)}; }
+    std::uint32_t cumulative(std::size_t set) const noexcept {
+      return static_cast<std::uint32_t>(counts >> 16 * set & kMaxCount);
+    }
+    // The same with another number for the base of the link.
+    State with_base(std::uint32_t base) const noexcept {
+      return {counts, (link & ~(PlaceBits{kMaxSlots - 1} << 20)) | PlaceBits{base} << 20};
+    }
   };
   static_assert(sizeof(State) == 16);
-  using Edge = std::uint64_t;  // target, 24 bits; symbol, 16; state, 24: from the lowest
-  static constexpr Edge kNoEdge = ~Edge{0};
+  struct Edge {
+    PlaceBits target;  // above it: symbol
+
+    Place place() const noexcept { return place_of(target); }
+    Symbol symbol() const noexcept { return static_cast<Symbol>(target >> kAbovePlace); }
+  };
+  static_assert(sizeof(Edge) == 8);
+  static constexpr Edge kNoEdge{PlaceBits{kMaxSymbol + 1} << kAbovePlace};
 
   static State state(const StateContent& content) noexcept {
-    State state{content.link | content.depth << 24 | content.link_depth << 28, {}, {}};
+    State state{0, bits_of(content.link) | PlaceBits{content.depth} << kAbovePlace |
+                       PlaceBits{content.link_depth} << (kAbovePlace + 4)};
     for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      state.cumulative[set] = static_cast<Count>(content.cumulative[set]);
-      state.levels[set] = static_cast<Level>(content.levels[set]);
+      state.counts |= Counts{content.cumulative[set]} << 16 * set;
+      state.link |= std::uint64_t{content.levels[set]} << (48 + 4 * set);
     }
     return state;
   }
-  static Edge edge(std::uint64_t key, StateId target) noexcept { return key << 24 | target; }
-  static std::uint64_t key_of(Edge edge) noexcept { return edge >> 24; }
-  static StateId target_of(Edge edge) noexcept { return static_cast<StateId>(edge & kMaxStates); }
-  static std::uint64_t key(StateId state, Symbol symbol) noexcept {
-    return static_cast<std::uint64_t>(state) << 16 | symbol;
+  static Edge edge(Symbol symbol, Place target) noexcept {
+    return {bits_of(target) | PlaceBits{symbol} << kAbovePlace};
   }
-  static StateId key_state(std::uint64_t key) noexcept { return static_cast<StateId>(key >> 16); }
-  static Symbol key_symbol(std::uint64_t key) noexcept { return static_cast<Symbol>(key & 0xFFFF); }
+  // The target of the edge if it is that of the symbol, else the link of the state. Without branches, because nobody
+  // could predict them.
+  static Place next(const State& state, Edge edge, Symbol symbol, bool& is_edge) noexcept {
+    is_edge = edge.symbol() == symbol;
+    const PlaceBits all_if_edge = PlaceBits{0} - PlaceBits{is_edge};
+    return place_of(state.link ^ ((state.link ^ edge.target) & all_if_edge));
+  }
+
+  // `counts` * n / divisor, exactly; all are multiples of the divisor, and n is at most that. To divide by an odd
+  // number is to multiply by its inverse modulo 2^16, and two counts are multiplied at once.
+  static Counts share_of(Counts counts, std::uint32_t n, std::uint32_t divisor) noexcept {
+    struct Inverse {
+      std::uint32_t of_odd, shift;
+    };
+    static constexpr std::array<Inverse, 16> kInverses = [] {
+      std::array<Inverse, 16> inverses{};
+      for (std::uint32_t d = 1; d <= kMaxOrder; ++d) {
+        const auto shift = static_cast<std::uint32_t>(std::countr_zero(d));
+        const std::uint32_t odd = d >> shift;
+        std::uint32_t inverse = odd;  // right in 3 bits, then in 6, 12, 24
+        for (int i = 0; i < 3; ++i) inverse *= 2 - odd * inverse;
+        inverses[d] = {inverse & kMaxCount, shift};
+      }
+      return inverses;
+    }();
+    constexpr Counts kEven = 0x0000FFFF0000FFFFU;
+    const auto [of_odd, shift] = kInverses[divisor & 15];
+    const Counts factor = n * of_odd & kMaxCount;
+    const Counts shifted = counts >> shift;
+    return ((shifted & kEven) * factor & kEven) | ((shifted >> 16 & kEven) * factor & kEven) << 16;
+  }
 
   CompactStates() = default;
-  CompactStates(const State* states, const Edge* edges, EdgeHash hash) : states_(states), edges_(edges), hash_(hash) {}
+  CompactStates(const State* states, const Edge* edges) : states_(states), edges_(edges) {}
 
-  StateId link(StateId state) const noexcept { return states_[state].link_and_depths & kMaxStates; }
-  std::uint32_t depth(StateId state) const noexcept { return states_[state].link_and_depths >> 24 & 15; }
-  std::uint32_t link_depth(StateId state) const noexcept { return states_[state].link_and_depths >> 28; }
-  const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
-
-  // The document frequencies of the longest n-gram of a state and of all its suffixes.
-  Counts counts(StateId state) const noexcept {
-    Counts counts = 0;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      counts |= static_cast<Counts>(states_[state].cumulative[set]) << (16 * set);
-    }
-    return counts;
-  }
-  // The same from the suffix of `length` symbols on, which belongs to the state.
-  Counts counts(StateId state, std::uint32_t length) const noexcept {
-    Counts counts = 0;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      counts |= static_cast<Counts>(counts_up_to(*this, state, length, set) & kMaxCount) << (16 * set);
-    }
-    return counts;
-  }
-  std::uint32_t cumulative(StateId state, std::size_t set) const noexcept { return states_[state].cumulative[set]; }
-
-  std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
-  Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
-    const Edge edge = edges_[slot];
-    return {target_of(edge), key_of(edge) == key};
-  }
-  void prefetch_state(StateId state) const noexcept { prefetch(&states_[state]); }
-  void prefetch_edge(std::uint32_t slot) const noexcept { prefetch(&edges_[slot]); }
+  const State& operator[](StateId state) const noexcept { return states_[state]; }
+  const Edge& edge(std::uint32_t slot) const noexcept { return edges_[slot]; }
 
  private:
   const State* states_ = nullptr;
   const Edge* edges_ = nullptr;
-  EdgeHash hash_;
 };
 
 // Running sums of what CompactStates counts, two in a word of two halves.
@@ -160,10 +185,19 @@ class CompactStates::Sums {
 // Anything that fits 32 bits.
 class WideStates {
  public:
-  using Level = std::uint32_t;
-  struct Counts {
-    PerSet<std::uint32_t> of_sets;
+  struct Levels {
+    PerSet<std::uint32_t> of_sets{};
 
+    std::uint32_t operator[](std::size_t set) const noexcept { return of_sets[set]; }
+    Levels if_true(bool holds) const noexcept { return holds ? *this : Levels{}; }
+  };
+  struct Counts {
+    PerSet<std::uint32_t> of_sets{};
+
+    Counts& operator+=(const Counts& other) noexcept {
+      for (std::size_t set = 0; set < kSetsPerIndex; ++set) of_sets[set] += other.of_sets[set];
+      return *this;
+    }
     Counts& operator-=(const Counts& other) noexcept {
       for (std::size_t set = 0; set < kSetsPerIndex; ++set) of_sets[set] -= other.of_sets[set];
       return *this;
@@ -172,61 +206,57 @@ class WideStates {
   class Sums;
 
   struct State {
-    StateId link;
-    std::uint32_t depths;  // depth, 4 bits; depth of the link, 4: from the lowest
-    PerSet<std::uint32_t> cumulative;
-    PerSet<Level> levels;
+    Counts counts;
+    Levels levels_of_sets;
+    Place link;
+    std::uint32_t depth_of_longest;
+    std::uint32_t depth_of_link;
+
+    Place link_place() const noexcept { return link; }
+    std::uint32_t depth() const noexcept { return depth_of_longest; }
+    std::uint32_t link_depth() const noexcept { return depth_of_link; }
+    const Levels& levels() const noexcept { return levels_of_sets; }
+    std::uint32_t cumulative(std::size_t set) const noexcept { return counts.of_sets[set]; }
+    State with_base(std::uint32_t base) const noexcept {
+      State state = *this;
+      state.link.base = base;
+      return state;
+    }
   };
-  static_assert(sizeof(State) == 40);
+  static_assert(sizeof(State) == 48);
   struct Edge {
-    std::uint64_t key;  // symbol, 21 bits; state: from the lowest
-    std::uint32_t target;
+    Place target;
+    Symbol of_symbol;
     std::uint32_t zero;
+
+    Place place() const noexcept { return target; }
+    Symbol symbol() const noexcept { return of_symbol; }
   };
-  static constexpr Edge kNoEdge{~std::uint64_t{0}, 0, 0};
+  static_assert(sizeof(Edge) == 16);
+  static constexpr Edge kNoEdge{{}, ~Symbol{0}, 0};
 
   static State state(const StateContent& content) noexcept {
-    return {content.link, content.depth | content.link_depth << 4, content.cumulative, content.levels};
+    return {{content.cumulative}, {content.levels}, content.link, content.depth, content.link_depth};
   }
-  static Edge edge(std::uint64_t key, StateId target) noexcept { return {key, target, 0}; }
-  static std::uint64_t key_of(const Edge& edge) noexcept { return edge.key; }
-  static StateId target_of(const Edge& edge) noexcept { return edge.target; }
-  static std::uint64_t key(StateId state, Symbol symbol) noexcept {
-    return static_cast<std::uint64_t>(state) << 21 | symbol;
+  static Edge edge(Symbol symbol, Place target) noexcept { return {target, symbol, 0}; }
+  static Place next(const State& state, const Edge& edge, Symbol symbol, bool& is_edge) noexcept {
+    is_edge = edge.of_symbol == symbol;
+    return {is_edge ? edge.target.state : state.link.state, is_edge ? edge.target.base : state.link.base};
   }
-  static StateId key_state(std::uint64_t key) noexcept { return static_cast<StateId>(key >> 21); }
-  static Symbol key_symbol(std::uint64_t key) noexcept { return static_cast<Symbol>(key & ((1U << 21) - 1)); }
-
-  WideStates() = default;
-  WideStates(const State* states, const Edge* edges, EdgeHash hash) : states_(states), edges_(edges), hash_(hash) {}
-
-  StateId link(StateId state) const noexcept { return states_[state].link; }
-  std::uint32_t depth(StateId state) const noexcept { return states_[state].depths & 15; }
-  std::uint32_t link_depth(StateId state) const noexcept { return states_[state].depths >> 4 & 15; }
-  const PerSet<Level>& levels(StateId state) const noexcept { return states_[state].levels; }
-
-  Counts counts(StateId state) const noexcept { return {states_[state].cumulative}; }
-  Counts counts(StateId state, std::uint32_t length) const noexcept {
-    Counts counts;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      counts.of_sets[set] = counts_up_to(*this, state, length, set);
-    }
+  static Counts share_of(Counts counts, std::uint32_t n, std::uint32_t divisor) noexcept {
+    for (std::uint32_t& count : counts.of_sets) count = n * divide_exactly(count, divisor);
     return counts;
   }
-  std::uint32_t cumulative(StateId state, std::size_t set) const noexcept { return states_[state].cumulative[set]; }
 
-  std::uint32_t slot_of(std::uint64_t key) const noexcept { return hash_.slot_of(key); }
-  Followed follow(std::uint32_t slot, std::uint64_t key) const noexcept {
-    const Edge& edge = edges_[slot];
-    return {edge.target, edge.key == key};
-  }
-  void prefetch_state(StateId state) const noexcept { prefetch(&states_[state]); }
-  void prefetch_edge(std::uint32_t slot) const noexcept { prefetch(&edges_[slot]); }
+  WideStates() = default;
+  WideStates(const State* states, const Edge* edges) : states_(states), edges_(edges) {}
+
+  const State& operator[](StateId state) const noexcept { return states_[state]; }
+  const Edge& edge(std::uint32_t slot) const noexcept { return edges_[slot]; }
 
  private:
   const State* states_ = nullptr;
   const Edge* edges_ = nullptr;
-  EdgeHash hash_;
 };
 
 class WideStates::Sums {
@@ -240,34 +270,72 @@ class WideStates::Sums {
   PerSet<std::uint64_t> sums_{};
 };
 
-// Where a walk over a text stands: the longest suffix of what was read that is an n-gram of the references.
-struct Cursor {
-  StateId state = kRoot;
-  std::uint32_t matched = 0;  // its length, 0..kMaxOrder
-};
+// Of each three neighbours, the highest level of each set: `highest[i]` of `levels[i]` and the two behind it. Two sets
+// share a byte; so the loop is over bytes, which a compiler takes many at a time.
+inline void take_highest(std::span<const CompactStates::Levels> levels,
+                         std::span<CompactStates::Levels> highest) noexcept {
+  constexpr std::size_t kStride = sizeof(CompactStates::Levels);
+  const auto* in = reinterpret_cast<const unsigned char*>(levels.data());
+  auto* out = reinterpret_cast<unsigned char*>(highest.data());
+  const auto highest_of = [in](std::size_t i, unsigned char mask) {
+    const auto a = static_cast<unsigned char>(in[i] & mask);
+    const auto b = static_cast<unsigned char>(in[i + kStride] & mask);
+    const auto c = static_cast<unsigned char>(in[i + 2 * kStride] & mask);
+    return std::max(std::max(a, b), c);
+  };
+  for (std::size_t i = 0; i < highest.size_bytes(); ++i) {
+    out[i] = static_cast<unsigned char>(highest_of(i, 0x0F) | highest_of(i, 0xF0));
+  }
+}
 
-// Reads one more symbol, whose edge is looked for at `slot`; or, where there is none, gives up the longest suffix for
-// the next shorter. Returns 1 if the symbol has been read, 0 if it is to be tried again. Without branches, because
-// nobody could predict them; and without a Cursor copied as a whole, which would wait for the stores of its halves.
+inline void take_highest(std::span<const WideStates::Levels> levels, std::span<WideStates::Levels> highest) noexcept {
+  for (std::size_t i = 0; i < highest.size(); ++i) {
+    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
+      highest[i].of_sets[set] = std::max({levels[i][set], levels[i + 1][set], levels[i + 2][set]});
+    }
+  }
+}
+
+// The document frequencies of the suffixes of up to `length` symbols, of which the longest belongs to `state`: all
+// n-grams of a state are equally frequent.
 template <class States>
-std::uint32_t try_symbol(const States& states, Cursor& cursor, std::uint32_t slot, std::uint64_t key) noexcept {
-  const StateId state = cursor.state;
-  const Followed followed = states.follow(slot, key);
-  const std::uint32_t found = 0U - static_cast<std::uint32_t>(followed.is_edge);  // all ones, or zero
-  const StateId link = states.link(state);
-  const std::uint32_t link_depth = states.link_depth(state);
-  // A state of depth 10 continues as its suffix of length 9 does.
-  const std::uint32_t longer = cursor.matched + static_cast<std::uint32_t>(cursor.matched < std::uint32_t{kMaxOrder});
-  cursor.state = link ^ ((link ^ followed.target) & found);
-  cursor.matched = link_depth ^ ((link_depth ^ longer) & found);
-  return (found | static_cast<std::uint32_t>(state == kRoot)) & 1;
+typename States::Counts counts_up_to(const States& states, const typename States::State& state,
+                                     std::uint32_t length) noexcept {
+  const typename States::Counts& linked = states[state.link_place().state].counts;
+  typename States::Counts of_state = state.counts;
+  of_state -= linked;
+  const std::uint32_t link_depth = state.link_depth();
+  auto counts = States::share_of(of_state, length - link_depth, state.depth() - link_depth);
+  counts += linked;
+  return counts;
 }
 
 // The state that holds the suffix of `length` symbols, at least 1; `state` holds one at least that long.
 template <class States>
-StateId suffix_state(const States& states, StateId state, std::uint32_t length) noexcept {
-  while (states.link_depth(state) >= length) state = states.link(state);
-  return state;
+const typename States::State& suffix_state(const States& states, const typename States::State& state,
+                                           std::uint32_t length) noexcept {
+  const auto* suffix = &state;
+  while (suffix->link_depth() >= length) suffix = &states[suffix->link_place().state];
+  return *suffix;
+}
+
+// Where a walk over a text stands: the longest suffix of what was read that is an n-gram of the references.
+struct Cursor {
+  Place place;
+  std::uint32_t matched = 0;  // its length, 0..kMaxOrder
+};
+
+// Reads one more symbol: gives up the longest suffix for the next shorter until one goes on with it. The root does,
+// with every symbol.
+template <class States>
+Cursor read_symbol(const States& states, Cursor cursor, Symbol symbol) noexcept {
+  for (bool is_edge = false; !is_edge;) {
+    const auto& state = states[cursor.place.state];
+    cursor.matched = std::min(cursor.matched, state.depth());
+    cursor.place = States::next(state, states.edge(cursor.place.base + symbol), symbol, is_edge);
+  }
+  cursor.matched = std::min(cursor.matched + 1, states[cursor.place.state].depth());
+  return cursor;
 }
 
 }  // namespace pfgen

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <vector>
 
 #include "formulas/fluency.hpp"
 #include "formulas/truthfulness.hpp"
@@ -11,28 +11,43 @@
 
 namespace pfgen {
 
+namespace {
+
+// Memory for `n` items; what there is already is kept, so that it need not be filled again.
+template <class T>
+void make_room(std::vector<T>& items, std::size_t n) {
+  if (items.size() < n) items.resize(n);
+}
+
+}  // namespace
+
 // Up to two symbols past the last position that can raise a score, because the 3-grams over that position end there.
 template <class States>
 void GroupScorer<States>::take_symbols(Lane& lane) const {
   const Alphabet& alphabet = group_->index().alphabet();
   const std::size_t n = std::min(lane.code_points.size(), kLimit + 1);
   const bool has_end = is_paper_ && n == lane.code_points.size();
-  lane.symbols.resize(n + (is_paper_ ? 1 : 0) + (has_end ? 1 : 0));
-  lane.positions.resize(lane.symbols.size());
+  lane.n_symbols = n + (is_paper_ ? 1 : 0) + (has_end ? 1 : 0);
+  make_room(lane.symbols, lane.n_symbols + 1);
+  make_room(lane.positions<States>(), lane.n_symbols + 1);
   Symbol* next = lane.symbols.data();
   if (is_paper_) *next++ = alphabet.symbol_of(kBeginMark);
   for (std::size_t i = 0; i < n; ++i) *next++ = alphabet.symbol_of(lane.code_points[i]);
-  if (has_end) *next = alphabet.symbol_of(kEndMark);
+  if (has_end) *next++ = alphabet.symbol_of(kEndMark);
+  *next = kUnknown;
 }
 
 template <class States>
 void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
   GroupBuffers<States>& buffers = work.buffers<States>();
-  std::span<const std::uint8_t> repeats;
-  if (!is_paper_) repeats = work.repeat_finder.find(group_->index(), lane);
-  find_contributions(lane, repeats, buffers);
+  const std::span positions = std::span(lane.positions<States>()).subspan(1, lane.n_symbols);
+  const std::span symbols = std::span(lane.symbols).first(lane.n_symbols);
+  is_paper_ ? work.repeat_finder.read_nothing(symbols.size()) : work.repeat_finder.read(symbols, n_known_symbols());
+  take_positions(symbols, positions, work.repeat_finder.is_repeated(), buffers);
+  take_repeats_away(symbols, positions, work.repeat_finder, buffers);
   const PerSet<double> fluency_of = fluency(lane, buffers);
-  find_cover(lane, buffers);
+  if (!is_paper_) put_marked_trigrams(symbols, buffers);
+  buffers.cover.finish();
   find_counted(UsualLengths(), lane.code_points, !is_paper_, work.counted);
   const PerSet<double> truthfulness_of = truthfulness(lane, buffers, work.counted);
   for (std::size_t s = 0; s < group_->n_sets(); ++s) {
@@ -40,35 +55,50 @@ void GroupScorer<States>::score(Lane& lane, Workspace& work) const {
   }
 }
 
-// What each position adds to the raw sums: the document frequencies of the n-grams that end there, longer than
-// `repeated` and no longer than `matched`. First for all positions what is right for most of them, then the others: so
-// hardly a branch has to be guessed.
+// What each position adds to the raw sums: the document frequencies of the n-grams that end there, no longer than
+// `matched`, but for a symbol that is repeated; and the levels of the 3-gram that ends there. First for all positions
+// what is right for most of them, then the others: so hardly a branch has to be guessed.
 template <class States>
-void GroupScorer<States>::find_contributions(const Lane& lane, std::span<const std::uint8_t> repeats,
-                                             GroupBuffers<States>& buffers) const {
+void GroupScorer<States>::take_positions(std::span<const Symbol> symbols, Positions positions,
+                                         std::span<const std::uint8_t> is_repeated,
+                                         GroupBuffers<States>& buffers) const {
   const States& states = *states_;
-  const std::size_t n = lane.positions.size();
-  const Lane::Position* positions = lane.positions.data();
+  const std::size_t n = positions.size();
+  const std::size_t first = is_paper_ ? 2 : 1;  // position in the marked answer of symbol 2, less 2
+  const std::span of_symbols = group_->index().template symbol_counts<States>();
   buffers.contributions.resize(n);
   buffers.partial.resize(n);
-  typename States::Counts* counts = buffers.contributions.data();
+  buffers.cover.begin(n);
+  typename States::Counts* contributions = buffers.contributions.data();
   std::uint8_t* partial = buffers.partial.data();
   std::size_t n_partial = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    counts[i] = states.counts(positions[i].state);
+    const auto& state = positions[i].state;
+    const std::uint32_t matched = positions[i].matched();
+    contributions[i] = state.counts;
+    contributions[i] -= of_symbols[symbols[i] & -Symbol{is_repeated[i]}];  // nothing of kUnknown, where it is not
     partial[n_partial] = static_cast<std::uint8_t>(i);
-    n_partial += static_cast<std::size_t>(states.depth(positions[i].state) != positions[i].matched);
-    states.prefetch_state(states.link(positions[i].state));  // for those that are looked at again
+    n_partial += static_cast<std::size_t>(state.depth() != matched);
+    if (i >= first) buffers.cover.put(i - first, state.levels().if_true(matched >= 3));
+    prefetch(&states[state.link_place().state]);  // for those that are looked at again
   }
   for (std::size_t k = 0; k < n_partial; ++k) {
-    const std::size_t i = partial[k];
-    counts[i] = states.counts(positions[i].state, positions[i].matched);
+    const Position<States>& position = positions[partial[k]];
+    contributions[partial[k]] -= position.state.counts;
+    contributions[partial[k]] += counts_up_to(states, position.state, position.matched());
   }
-  for (const std::size_t i : repeats) {
-    const std::uint32_t length = positions[i].repeated;
-    const StateId known =
-        length == 1 ? group_->index().state_of(lane.symbols[i]) : suffix_state(states, positions[i].state, length);
-    counts[i] -= states.depth(known) == length ? states.counts(known) : states.counts(known, length);
+}
+
+// What was there before counts no more.
+template <class States>
+void GroupScorer<States>::take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
+                                            GroupBuffers<States>& buffers) const {
+  const std::span of_symbols = group_->index().template symbol_counts<States>();
+  const auto matched = [&](std::size_t i) { return positions[i].matched(); };
+  for (const auto [i, length] : finder.longer_ones(symbols, matched)) {
+    const auto& known = suffix_state(*states_, positions[i].state, length);
+    buffers.contributions[i] += of_symbols[symbols[i]];
+    buffers.contributions[i] -= counts_up_to(*states_, known, length);
   }
 }
 
@@ -92,22 +122,11 @@ PerSet<double> GroupScorer<States>::fluency(const Lane& lane, const GroupBuffers
 }
 
 template <class States>
-void GroupScorer<States>::find_cover(const Lane& lane, GroupBuffers<States>& buffers) const {
-  auto& cover = buffers.cover;
-  const std::size_t n = lane.positions.size();
-  const std::size_t first = is_paper_ ? 2 : 1;  // position in the marked answer of symbol 2, less 2
-  cover.begin(n);
-  for (std::size_t i = 2; i < n; ++i) {
-    if (lane.positions[i].matched >= 3) cover.put(i - first, states_->levels(lane.positions[i].state));
-  }
-  if (!is_paper_) {
-    const NgramIndex& index = group_->index();
-    for_each_marked_trigram(index.alphabet(), lane.symbols, [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
-      const Cursor cursor = index.step(index.step(index.step({}, a), b), c);
-      if (cursor.matched >= 3) cover.put(number, states_->levels(cursor.state));
-    });
-  }
-  cover.finish();
+void GroupScorer<States>::put_marked_trigrams(std::span<const Symbol> symbols, GroupBuffers<States>& buffers) const {
+  for_each_marked_trigram(group_->index().alphabet(), symbols, [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
+    const Cursor end = read_symbol(*states_, read_symbol(*states_, read_symbol(*states_, {}, a), b), c);
+    if (end.matched >= 3) buffers.cover.put(number, (*states_)[end.place.state].levels());
+  });
 }
 
 template <class States>
@@ -116,13 +135,10 @@ PerSet<double> GroupScorer<States>::truthfulness(const Lane& lane, const GroupBu
   constexpr UsualLengths kLengths;
   const ScoringPositions positions = is_paper_ ? paper_positions(kLengths, lane.code_points.size())
                                                : leaderboard_positions(kLengths, lane.code_points);
-  return best_truthfulness<kSetsPerIndex>(kLengths, positions, counted, group_->n_sets(),
-                                          [&](std::size_t j, PerSet<double>& totals) {
-                                            const auto& levels = buffers.cover.at(j);
-                                            for (std::size_t s = 0; s < kSetsPerIndex; ++s) {
-                                              totals[s] += group_->support(s, levels[s]);
-                                            }
-                                          });
+  return best_truthfulness<kSetsPerIndex>(
+      kLengths, positions, counted, group_->n_sets(), [&](std::size_t j, PerSet<double>& totals) {
+        group_->add_support(buffers.cover.at(j).if_true(counted[j - 1] != 0), totals);
+      });
 }
 
 template class GroupScorer<CompactStates>;

@@ -26,9 +26,15 @@ class GroupScorer {
   void score(Lane& lane, Workspace& work) const;
 
  private:
-  void find_contributions(const Lane& lane, std::span<const std::uint8_t> repeats, GroupBuffers<States>& buffers) const;
+  using Positions = std::span<const Position<States>>;  // after each symbol
+
+  Symbol n_known_symbols() const noexcept { return static_cast<Symbol>(group_->index().alphabet().size()); }
+  void take_positions(std::span<const Symbol> symbols, Positions positions, std::span<const std::uint8_t> is_repeated,
+                      GroupBuffers<States>& buffers) const;
+  void take_repeats_away(std::span<const Symbol> symbols, Positions positions, RepeatFinder& finder,
+                         GroupBuffers<States>& buffers) const;
   PerSet<double> fluency(const Lane& lane, const GroupBuffers<States>& buffers) const;
-  void find_cover(const Lane& lane, GroupBuffers<States>& buffers) const;
+  void put_marked_trigrams(std::span<const Symbol> symbols, GroupBuffers<States>& buffers) const;
   PerSet<double> truthfulness(const Lane& lane, const GroupBuffers<States>& buffers,
                               std::span<const std::uint8_t> counted) const;
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "formulas/averaging.hpp"
@@ -10,16 +11,29 @@
 
 namespace pfgen {
 
+// Where a walk stood after a symbol: a copy of the state, so that nobody has to look for it again. The walk has gone
+// on, so in the place of a base it holds the length of the longest n-gram of the references that ends here.
+template <class States>
+struct Position {
+  typename States::State state;
+
+  std::uint32_t matched() const noexcept { return state.link_place().base; }
+};
+
 struct Lane {
-  struct Position {
-    StateId state;
-    std::uint8_t matched;   // length of the longest n-gram of the references that ends here
-    std::uint8_t repeated;  // length of the longest of them that occurs earlier in the answer too
-  };
+  template <class States>
+  std::vector<Position<States>>& positions() noexcept {
+    if constexpr (std::is_same_v<States, CompactStates>) return compact_positions;
+    else return wide_positions;
+  }
+
   std::vector<char32_t> code_points;  // as far as the profile looks
-  std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper
-  std::vector<Position> positions;    // one per symbol
-  std::vector<SetScore> sets;         // of the sets that are scored so far
+  std::vector<Symbol> symbols;        // what is walked, with the marks of profile paper; then kUnknown
+  std::size_t n_symbols = 0;          // without that
+  // One before the first symbol, one after each; the memory may hold more.
+  std::vector<Position<CompactStates>> compact_positions;
+  std::vector<Position<WideStates>> wide_positions;
+  std::vector<SetScore> sets;  // of the sets that are scored so far
 };
 
 // Answers that are walked side by side: while one waits for memory, the others go on.

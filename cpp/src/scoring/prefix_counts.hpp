@@ -20,7 +20,7 @@ namespace pfgen {
 template <class States>
 class PrefixCounts {
  public:
-  using Frequencies = PerSet<std::uint32_t>;
+  using Frequencies = WideStates::Levels;
 
   explicit PrefixCounts(const SetGroup& group)
       : group_(group), index_(group.index()), states_(index_.template states<States>()), seen_(index_.n_states()) {}
@@ -39,14 +39,14 @@ class PrefixCounts {
     Cursor cursor;
     for (std::size_t i = 0; i < code_points.size(); ++i) {
       symbols_.push_back(index_.alphabet().symbol_of(code_points[i]));
-      cursor = advance(cursor, symbols_.back());
+      cursor = read_symbol(states_, cursor, symbols_.back());
       add_new_ngrams(cursor);
       store_sums(i + 1);
-      if (cursor.matched >= 3) cover_.put(i - 1, frequencies(suffix_state(states_, cursor.state, 3)));
+      if (cursor.matched >= 3) cover_.put(i - 1, frequencies(suffix_state(states_, states_[cursor.place.state], 3)));
     }
     for_each_marked_trigram(index_.alphabet(), symbols_, [&](std::size_t number, Symbol a, Symbol b, Symbol c) {
-      const Cursor end = advance(advance(advance({}, a), b), c);
-      if (end.matched >= 3) cover_.put(number, frequencies(suffix_state(states_, end.state, 3)));
+      const Cursor end = read_symbol(states_, read_symbol(states_, read_symbol(states_, {}, a), b), c);
+      if (end.matched >= 3) cover_.put(number, frequencies(suffix_state(states_, states_[end.place.state], 3)));
     });
     cover_.finish();
   }
@@ -67,19 +67,11 @@ class PrefixCounts {
     std::uint32_t length = 0;
   };
 
-  Cursor advance(Cursor cursor, Symbol symbol) const {
-    for (;;) {
-      const std::uint64_t key = States::key(cursor.state, symbol);
-      if (try_symbol(states_, cursor, states_.slot_of(key), key) != 0) return cursor;
-    }
-  }
-
-  Frequencies frequencies(StateId state) const noexcept {
-    const StateId link = states_.link(state);
-    const std::uint32_t n_lengths = states_.depth(state) - states_.link_depth(state);
+  Frequencies frequencies(const typename States::State& state) const noexcept {
+    const auto& link = states_[state.link_place().state];
     Frequencies found;
     for (std::size_t s = 0; s < kSetsPerIndex; ++s) {
-      found[s] = divide_exactly(states_.cumulative(state, s) - states_.cumulative(link, s), n_lengths);
+      found.of_sets[s] = divide_exactly(state.cumulative(s) - link.cumulative(s), state.depth() - state.link_depth());
     }
     return found;
   }
@@ -87,21 +79,21 @@ class PrefixCounts {
   // Adds the n-grams that end where the cursor is and have not been seen in this answer. What was seen is closed under
   // suffixes: with one n-gram all shorter ones were.
   void add_new_ngrams(Cursor cursor) {
-    StateId state = cursor.state;
+    StateId state = cursor.place.state;
     std::uint32_t length = cursor.matched;
     while (state != kRoot) {
       Seen& seen = seen_[state];
-      const std::uint32_t link_length = states_.link_depth(state);
+      const std::uint32_t link_length = states_[state].link_depth();
       const bool was_seen = seen.answer == n_answers_;
       const std::uint32_t known = was_seen ? seen.length : link_length;
       if (known >= length) return;
-      const Frequencies found = frequencies(state);
+      const Frequencies found = frequencies(states_[state]);
       for (std::uint32_t order = known + 1; order <= length; ++order) {
         for (std::size_t s = 0; s < kSetsPerIndex; ++s) by_order_[order][s] += found[s];
       }
       seen = {n_answers_, length};
       if (was_seen) return;
-      state = states_.link(state);
+      state = states_[state].link_place().state;
       length = link_length;
     }
   }

@@ -1,26 +1,54 @@
 // Finds the n-grams that an answer repeats: they count once (docs/scoring.md, section 2).
 //
 // What an answer has shown is closed under suffixes, so at each position the longest n-gram seen before is all that
-// matters; and it is looked for only where the last two symbols stood together before.
+// matters. Most are single symbols, which one look tells; longer ones are looked for only where the last two symbols
+// stood together before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "index/ngram_index.hpp"
-#include "scoring/lane.hpp"
+#include "index/alphabet.hpp"
 
 namespace pfgen {
 
 // Its memory is used again for every answer.
 class RepeatFinder {
  public:
-  // Fills `repeated` of each position of a lane that has been walked. Returns the positions where it is not 0, which
-  // hold until the next call.
-  std::span<const std::uint8_t> find(const NgramIndex& index, Lane& lane);
+  // At `position` ends an n-gram of `length` symbols, 2 or more, that was there before, and no longer one.
+  struct Repeat {
+    std::uint8_t position;
+    std::uint8_t length;
+  };
+
+  // Reads symbols up to `max_symbol`.
+  void read(std::span<const Symbol> symbols, Symbol max_symbol);
+  // Where nothing counts as repeated.
+  void read_nothing(std::size_t n) {
+    is_repeated_.assign(n, 0);
+    candidates_.clear();
+  }
+
+  // Whether the symbol of each position was there before: 0 or 1.
+  std::span<const std::uint8_t> is_repeated() const noexcept { return is_repeated_; }
+
+  // The repeats of two symbols and more, as far as they matter: `matched(i)` is the length of the longest n-gram at i
+  // that the references know. They hold until the next call.
+  template <class Matched>
+  std::span<const Repeat> longer_ones(std::span<const Symbol> symbols, const Matched& matched) {
+    repeats_.clear();
+    for (const std::uint8_t i : candidates_) {
+      const bool goes_on = !repeats_.empty() && repeats_.back().position + 1 == i;
+      const std::uint32_t before = goes_on ? repeats_.back().length : 1;
+      const std::uint32_t length = longest(symbols, i, std::min<std::uint32_t>(matched(i), before + 1));
+      if (length >= 2) repeats_.push_back({i, static_cast<std::uint8_t>(length)});
+    }
+    return repeats_;
+  }
 
  private:
   static constexpr std::size_t kPairSlots = 1024;
@@ -30,11 +58,25 @@ class RepeatFinder {
     return (first * 0x9E3779B1U + second * 0x85EBCA6BU) >> 22;
   }
 
-  std::vector<std::uint8_t> repeats_;            // where `repeated` is not 0
+  // The longest n-gram at i, of at most `most` symbols, that was there before.
+  std::uint32_t longest(std::span<const Symbol> symbols, std::size_t i, std::uint32_t most) const noexcept {
+    std::uint32_t longest = 1;
+    for (std::size_t at = earlier_[i]; at != 0 && longest < most; at = earlier_[at - 1]) {
+      const std::size_t other = at - 1;
+      std::uint32_t length = 0;
+      while (length < most && length <= other && symbols[other - length] == symbols[i - length]) ++length;
+      longest = std::max(longest, length);
+    }
+    return longest;
+  }
+
+  std::vector<std::uint8_t> is_repeated_;
+  std::vector<std::uint8_t> candidates_;         // positions of pairs that may have been there before
   std::array<std::uint8_t, kPairSlots> latest_;  // where a pair of symbols stood last, plus 1
   std::vector<std::uint8_t> earlier_;            // where the pair of a position stood before, plus 1
-  std::vector<std::uint32_t> symbol_seen_in_;    // number of the answer that a symbol was last seen in
-  std::uint32_t n_answers_ = 0;
+  std::vector<std::uint16_t> seen_in_;           // number of the answer that a symbol was last seen in
+  std::uint16_t n_answers_ = 0;
+  std::vector<Repeat> repeats_;
 };
 
 }  // namespace pfgen

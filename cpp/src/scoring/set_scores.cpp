@@ -14,8 +14,8 @@ namespace pfgen {
 namespace {
 
 // Walks the automata of a question over several answers at a time, one group of sets after the other. One step looks at
-// one edge; its place is asked for when the step before has told it, and until the memory is there the other walks go
-// on.
+// one state and one edge; they are asked for when the step before has told where they are, and until the memory is
+// there the other walks go on.
 template <class States>
 class Walker {
  public:
@@ -47,16 +47,21 @@ class Walker {
   }
 
  private:
-  // Reads from `next` to `end`; what it finds goes to `position` and on.
+  using State = typename States::State;
+  using Edge = typename States::Edge;
+
+  // Reads from `next` to `end`; what it finds goes to the positions behind `position`, the place before `next`.
   struct Walk {
-    Lane* lane;
-    const States* states;
+    const State* state;
     const Symbol* next;
+    const Edge* edge;
+    Position<States>* position;
+    std::uint32_t matched;    // before the state is seen, perhaps more than it holds
+    Position<States>* found;  // where the state is stored
+    const State* states;
+    const Edge* edges;
     const Symbol* end;
-    Lane::Position* position;
-    Cursor cursor;
-    std::uint32_t slot;
-    std::uint64_t key;
+    Lane* lane;
     std::size_t group;     // that is walked
     std::size_t part;      // of the answer, where walks share one
     const Symbol* border;  // between the own part and the next
@@ -66,14 +71,16 @@ class Walker {
   // Steps all walks side by side; `next` begins another part for one that has ended, or returns false.
   template <class Next>
   void run(const Next& next) {
-    while (n_walks_ > 0) {
-      for (std::size_t w = 0; w < n_walks_; ++w) {
-        Walk& walk = walks_[w];
-        if (!step(walk) || next(walk)) continue;
-        walk = walks_[--n_walks_];
-        --w;
+    for (Walk* end = walks_.data() + n_walks_; end != walks_.data();) {
+      for (Walk* walk = walks_.data(); walk != end;) {
+        if (!step(*walk) || next(*walk)) {
+          ++walk;
+        } else {
+          *walk = *--end;
+        }
       }
     }
+    n_walks_ = 0;
   }
 
   // Takes the next answer that has something to walk; false if there is none.
@@ -100,8 +107,8 @@ class Walker {
     for (; walk.group < groups_.size(); ++walk.group) {
       const GroupScorer<States>& group = groups_[walk.group];
       group.take_symbols(lane);
-      if (!lane.symbols.empty()) {
-        read(walk, group.states(), std::span<const Symbol>(lane.symbols), lane.positions.data());
+      if (lane.n_symbols > 0) {
+        read(walk, group.states(), std::span(lane.symbols).first(lane.n_symbols), lane.positions<States>().data());
         return true;
       }
       group.score(lane, work_);
@@ -110,19 +117,46 @@ class Walker {
     return false;
   }
 
-  static void read(Walk& walk, const States& states, std::span<const Symbol> symbols, Lane::Position* positions) {
-    walk.states = &states;
+  // What is behind the symbols must be readable; `position` is that before the first of them.
+  static void read(Walk& walk, const States& states, std::span<const Symbol> symbols, Position<States>* position) {
+    walk.states = &states[kRoot];
+    walk.edges = &states.edge(0);
     walk.next = symbols.data();
     walk.end = walk.next + symbols.size();
-    walk.position = positions;
-    walk.cursor = {};
-    ask(walk);
+    walk.position = position;
+    walk.found = position;
+    walk.matched = 0;
+    go_to(walk, {});
+  }
+
+  static void go_to(Walk& walk, Place place) {
+    walk.state = walk.states + place.state;
+    walk.edge = walk.edges + place.base + *walk.next;
+    prefetch(walk.state);
+    prefetch(walk.edge);
+  }
+
+  // Stores where the walk stands; then reads a symbol, or gives up the longest suffix for the next shorter. What was
+  // stored between two symbols is stored over. Returns whether the walk is at its end.
+  static bool step(Walk& walk) {
+    const State& state = *walk.state;
+    walk.matched = std::min(walk.matched, state.depth());
+    *walk.found = {state.with_base(walk.matched)};
+    if (walk.next == walk.end) return true;
+    bool is_edge;
+    const Place place = States::next(state, *walk.edge, *walk.next, is_edge);
+    walk.found = walk.position + 1;
+    walk.position += static_cast<std::size_t>(is_edge);
+    walk.next += static_cast<std::size_t>(is_edge);
+    walk.matched += static_cast<std::uint32_t>(is_edge);
+    go_to(walk, place);
+    return false;
   }
 
   // Cuts the symbols of a lane into parts for several walks. A part is no shorter than any n-gram, so none reaches over
-  // two borders.
+  // two borders. Where a walk begins it stores the root, long before the walk of the part before it gets there.
   void share(const States& states, Lane& lane) {
-    const std::span<const Symbol> symbols(lane.symbols);
+    const std::span<const Symbol> symbols = std::span(lane.symbols).first(lane.n_symbols);
     const std::size_t n = symbols.size();
     n_own_ = std::max<std::size_t>(kMaxOrder, (n + kLanes - 1) / kLanes);
     for (std::size_t first = 0; first < n; first += n_own_) {
@@ -131,45 +165,27 @@ class Walker {
       walk.part = n_walks_++;
       walk.border = own.data() + own.size();
       walk.text_end = symbols.data() + n;
-      read(walk, states, own, &lane.positions[first]);
+      read(walk, states, own, &lane.positions<States>()[first]);
     }
   }
 
   // Reads one symbol more past the border; false if there the next walk, which began at it, finds the same.
   bool cross_border(Walk& walk) {
     const auto n_past = static_cast<std::size_t>(walk.next - walk.border);
-    work_.crossing[walk.part].n = n_past;
-    if (walk.cursor.matched <= n_past || walk.next == walk.text_end) return false;
-    walk.position = &work_.crossing[walk.part].positions[n_past];
+    Crossing<States>& crossing = work_.buffers<States>().crossing[walk.part];
+    crossing.n = n_past;
+    if (walk.matched <= n_past || walk.next == walk.text_end) return false;
+    if (n_past == 0) walk.position = crossing.positions.data();
     ++walk.end;
-    ask(walk);
     return true;
   }
 
   // What a walk found past its border is longer than what the next one found there.
-  void join(Lane& lane) const {
-    for (std::size_t first = n_own_; first < lane.positions.size(); first += n_own_) {
-      const Workspace::Crossing& crossing = work_.crossing[first / n_own_ - 1];
-      std::copy_n(crossing.positions.begin(), crossing.n, lane.positions.begin() + static_cast<std::ptrdiff_t>(first));
+  void join(Lane& lane) {
+    for (std::size_t first = n_own_; first < lane.n_symbols; first += n_own_) {
+      const Crossing<States>& crossing = work_.buffers<States>().crossing[first / n_own_ - 1];
+      std::copy_n(crossing.positions.begin() + 1, crossing.n, lane.positions<States>().data() + first + 1);
     }
-  }
-
-  static void ask(Walk& walk) {
-    walk.key = States::key(walk.cursor.state, *walk.next);
-    walk.slot = walk.states->slot_of(walk.key);
-    walk.states->prefetch_edge(walk.slot);
-  }
-
-  // Returns whether the walk is at its end.
-  static bool step(Walk& walk) {
-    const std::uint32_t n_read = try_symbol(*walk.states, walk.cursor, walk.slot, walk.key);
-    walk.states->prefetch_state(walk.cursor.state);
-    *walk.position = {walk.cursor.state, static_cast<std::uint8_t>(walk.cursor.matched), 0};
-    walk.position += n_read;
-    walk.next += n_read;
-    if (walk.next == walk.end) return true;
-    ask(walk);
-    return false;
   }
 
   std::vector<GroupScorer<States>> groups_;

@@ -75,6 +75,7 @@ struct VariantScorer::Variant {
     find_counted(lengths, code_points, true, counted);
     return best_truthfulness<kSetsPerIndex>(lengths, leaderboard_positions(lengths, code_points), counted,
                                             group.n_sets(), [&](std::size_t j, PerSet<double>& totals) {
+                                              if (counted[j - 1] == 0) return;
                                               for (std::size_t s = 0; s < group.n_sets(); ++s) {
                                                 totals[s] += support_of(static_cast<double>(counts.cover(j)[s]),
                                                                         group.n_answers(s), scale);

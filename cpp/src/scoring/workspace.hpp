@@ -14,21 +14,23 @@
 
 namespace pfgen {
 
+// What a walk over a part of an answer found past its border, up to where the next walk finds the same.
+template <class States>
+struct Crossing {
+  std::size_t n;
+  std::array<Position<States>, 1 + kMaxOrder> positions;  // from 1 on
+};
+
 // What GroupScorer works in, for one form of states.
 template <class States>
 struct GroupBuffers {
   std::vector<typename States::Counts> contributions;  // what each position adds to the raw fluency of the sets
   std::vector<std::uint8_t> partial;                   // where a state holds longer n-grams than the answer
-  Cover<PerSet<typename States::Level>> cover;
+  Cover<typename States::Levels> cover;
+  std::array<Crossing<States>, kLanes> crossing;
 };
 
 struct Workspace {
-  // What a walk over a part of an answer found past its border, up to where the next walk finds the same.
-  struct Crossing {
-    std::size_t n;
-    std::array<Lane::Position, kMaxOrder> positions;
-  };
-
   template <class States>
   GroupBuffers<States>& buffers() noexcept {
     if constexpr (std::is_same_v<States, CompactStates>) return compact;
@@ -36,7 +38,6 @@ struct Workspace {
   }
 
   std::array<Lane, kLanes> lanes;
-  std::array<Crossing, kLanes> crossing;
   RepeatFinder repeat_finder;
   GroupBuffers<CompactStates> compact;
   GroupBuffers<WideStates> wide;

@@ -98,11 +98,11 @@ struct Recorded {
 
 // On x86-64; the machine makes no difference, the compiler's notion of a block does.
 #if defined(__clang__)  // 14.0.6
-constexpr Recorded kLeaderboard{2.5269, 0.0385, 1.0486, 1.4764};
-constexpr Recorded kPaper{2.5973, 0.0419, 0.7948, 1.2213};
+constexpr Recorded kLeaderboard{2.4600, 0.0463, 0.6310, 0.8154};
+constexpr Recorded kPaper{2.6101, 0.0503, 0.4687, 0.6631};
 #else  // GCC 12.2.0
-constexpr Recorded kLeaderboard{2.0729, 0.0192, 0.7703, 0.9733};
-constexpr Recorded kPaper{2.1418, 0.0208, 0.6076, 0.7676};
+constexpr Recorded kLeaderboard{1.7733, 0.0169, 0.3719, 0.4966};
+constexpr Recorded kPaper{1.8799, 0.0183, 0.2592, 0.3904};
 #endif
 
 void costs_are_as_recorded(const char* name, Profile profile, const Recorded& recorded) {

@@ -1,0 +1,35 @@
+// Places the rows of a sparse table into one array, so that they fill each other's gaps.
+//
+// A row is a set of symbols. It gets a base, and each of its symbols the slot base + symbol, which no other row has. No
+// two rows share a base: so a slot that tells its symbol tells its row too, and looking for a symbol costs an addition
+// and one look at the slot.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "index/alphabet.hpp"
+
+namespace pfgen {
+
+struct Rows {
+  std::span<const std::uint32_t> begin;  // of each row's symbols, and the end of the last
+  std::span<const Symbol> symbols;       // distinct within a row
+
+  std::size_t size() const noexcept { return begin.size() - 1; }
+  std::span<const Symbol> operator[](std::size_t row) const noexcept {
+    return symbols.subspan(begin[row], begin[row + 1] - begin[row]);
+  }
+};
+
+struct Placement {
+  std::vector<std::uint32_t> bases;  // of each row; that of row 0 is 0, and rows without symbols have `no_row`
+  std::uint32_t no_row;              // a base at which no symbol is found
+  std::uint32_t n_slots;             // base + any symbol is below it
+};
+
+// The result depends on nothing but the rows. Throws CompileError for more symbols than 30 bits can number.
+Placement place_rows(const Rows& rows);
+
+}  // namespace pfgen
