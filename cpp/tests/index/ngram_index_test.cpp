@@ -193,7 +193,8 @@ void a_builder_that_goes_on_builds_the_same() {
     Text alphabet;
     for (std::size_t i = 0; i < n_symbols; ++i) alphabet += static_cast<char32_t>(0x20 + 0x61 * i);
     const Profile profile = random.one_in(2) ? Profile::kPaper : Profile::kLeaderboard;
-    const Sets sets = repeating_sets(random, alphabet, random.between(1, 6), random.pick(std::vector<std::size_t>{20, 100, 400}));
+    const Sets sets =
+        repeating_sets(random, alphabet, random.between(1, 6), random.pick(std::vector<std::size_t>{20, 100, 400}));
     const std::vector<AnswerSet> answers = answer_sets(sets, profile);
     CHECK(std::ranges::equal(builder.build(answers, profile).bytes, SectionBuilder().build(answers, profile).bytes));
   }
