@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def write(saved: dict[str, Any], folder: Path) -> None:
     """Puts the table into the README of a folder, and what it was made from and the pictures beside it."""
-    (folder / "results.json").write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
+    (folder / "results.json").write_text(json.dumps(_without_single_times(saved), indent=1) + "\n", encoding="utf-8")
     readme = folder / "README.md"
     before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
@@ -46,6 +46,17 @@ def write(saved: dict[str, Any], folder: Path) -> None:
         print("no pictures: matplotlib is not installed")
     else:
         pictures.draw(saved, folder / "pictures")
+
+
+def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
+    """The same without the times of each round, and of the machine no more than the table says."""
+    benchmarks = []
+    for benchmark in saved["benchmarks"]:
+        kept = {key: value for key, value in benchmark.items() if key in ("group", "name", "fullname")}
+        info = {key: value for key, value in benchmark["extra_info"].items() if key != "in_turns_with"}
+        benchmarks.append({**kept, "extra_info": info})
+    machine_info = {"pfgen_fast": saved["machine_info"]["pfgen_fast"]}
+    return {**saved, "machine_info": machine_info, "benchmarks": benchmarks}
 
 
 def rows_of(saved: dict[str, Any]) -> list[Row]:
