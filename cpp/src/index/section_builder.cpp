@@ -56,6 +56,7 @@ class IndexBuilder {
   std::optional<Section> build(const Alphabet& alphabet, std::span<const AnswerSet> sets, Profile profile,
                                bool is_wide) {
     begin(alphabet, sets, profile);
+    if (!is_wide && !may_be_compact()) return std::nullopt;
     collect_windows();
     tree_.build(windows_.entries(), alphabet.size());
     connect();
@@ -95,6 +96,7 @@ class IndexBuilder {
     sets_ = sets;
     n_sets_ = sets.size();
     profile_ = profile;
+    highest_levels_ = {};
     for (std::size_t set = 0; set < n_sets_; ++set) {
       highest_levels_[set] =
           static_cast<std::uint32_t>(support_by_frequency(static_cast<double>(sets[set].size())).size() - 1);
@@ -383,10 +385,15 @@ class IndexBuilder {
     return edges;
   }
 
+  // As far as can be said before anything is built.
+  bool may_be_compact() const {
+    return alphabet_->size() <= CompactStates::kMaxSymbol &&
+           std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
+  }
+
   bool fits_compact(const Placement& placement) const {
     return states_.size() <= CompactStates::kMaxStates && placement.n_slots <= CompactStates::kMaxSlots &&
-           alphabet_->size() <= CompactStates::kMaxSymbol && most_counted_ <= CompactStates::kMaxCount &&
-           std::ranges::all_of(highest_levels_, [](std::uint32_t level) { return level <= CompactStates::kMaxLevel; });
+           most_counted_ <= CompactStates::kMaxCount;
   }
 
   template <class States>

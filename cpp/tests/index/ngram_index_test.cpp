@@ -198,6 +198,12 @@ void a_builder_that_goes_on_builds_the_same() {
     const std::vector<AnswerSet> answers = answer_sets(sets, profile);
     CHECK(std::ranges::equal(builder.build(answers, profile).bytes, SectionBuilder().build(answers, profile).bytes));
   }
+  // Not even that a set had too many answers for the compact form.
+  const std::vector<Text> many(3001, U"あい");
+  const std::vector<AnswerSet> wide = answer_sets({{U"あ"}, {U"い"}, many}, Profile::kLeaderboard);
+  const std::vector<AnswerSet> compact = answer_sets({{U"あ"}}, Profile::kLeaderboard);
+  CHECK(NgramIndex(builder.build(wide, Profile::kLeaderboard).bytes).is_wide());
+  CHECK(!NgramIndex(builder.build(compact, Profile::kLeaderboard).bytes).is_wide());
 }
 
 void index_holds_large_alphabets() {
