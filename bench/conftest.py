@@ -40,14 +40,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: dict[str, Any]) -> None:
-    """Adds all that figures depend on, from the version of the package to the processor; not whose machine it is."""
-    machine_info.pop("node", None)
+    """All that figures depend on, from the version of the package to the processor; not whose machine it is."""
+    processor = " ".join(machine_info["cpu"].get("brand_raw", "unknown").split())
+    machine_info.clear()
     machine_info["pfgen_fast"] = {
         "pfgen-fast": metadata.version("pfgen-fast"),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "numpy": metadata.version("numpy"),
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": " ".join(machine_info["cpu"].get("brand_raw", "unknown").split()),
+        "processor": processor,
         "cores": str(default_threads()),
     }
 

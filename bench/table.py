@@ -49,14 +49,13 @@ def write(saved: dict[str, Any], folder: Path) -> None:
 
 
 def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
-    """The same without the times of each round, and of the machine no more than the table says."""
+    """The same without the times of each round."""
     benchmarks = []
     for benchmark in saved["benchmarks"]:
-        kept = {key: value for key, value in benchmark.items() if key in ("group", "name", "fullname")}
+        stats = {key: value for key, value in benchmark.get("stats", {}).items() if key != "data"}
         info = {key: value for key, value in benchmark["extra_info"].items() if key != "in_turns_with"}
-        benchmarks.append({**kept, "extra_info": info})
-    machine_info = {"pfgen_fast": saved["machine_info"]["pfgen_fast"]}
-    return {**saved, "machine_info": machine_info, "benchmarks": benchmarks}
+        benchmarks.append({**benchmark, "stats": stats, "extra_info": info})
+    return {**saved, "benchmarks": benchmarks}
 
 
 def rows_of(saved: dict[str, Any]) -> list[Row]:
