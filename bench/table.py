@@ -52,9 +52,10 @@ def _without_single_times(saved: dict[str, Any]) -> dict[str, Any]:
     """The same without the times of each round."""
     benchmarks = []
     for benchmark in saved["benchmarks"]:
-        stats = {key: value for key, value in benchmark.get("stats", {}).items() if key != "data"}
-        info = {key: value for key, value in benchmark["extra_info"].items() if key != "in_turns_with"}
-        benchmarks.append({**benchmark, "stats": stats, "extra_info": info})
+        kept = {key: dict(value) if isinstance(value, dict) else value for key, value in benchmark.items()}
+        kept.get("stats", {}).pop("data", None)
+        kept["extra_info"].pop("in_turns_with", None)
+        benchmarks.append(kept)
     return {**saved, "benchmarks": benchmarks}
 
 

@@ -81,11 +81,13 @@ def test_only_the_table_in_the_readme_is_replaced(table, tmp_path):
     growth = {"of": "scoring", "work": "answers", "exponent": 1.0, "seconds": {"10": 0.1, "100": 1.0}}
     measured = saved(row("fast", 1.0))
     rates = {"lists of str": {"1": 100.0, "2": 190.0}}
-    measured["benchmarks"].append({"extra_info": {"growth": growth, "answers_per_second_by_threads": rates}})
-    table.write(measured, tmp_path)
+    info = {"growth": growth, "answers_per_second_by_threads": rates}
+    measured["benchmarks"].append({"stats": {"min": 0.1}, "extra_info": info})
+    rounds = {"stats": {"min": 0.1, "data": [0.1, 0.2]}, "extra_info": {**info, "in_turns_with": {"other": [0.3]}}}
+    table.write({**measured, "benchmarks": [*measured["benchmarks"][:-1], rounds]}, tmp_path)
     lines = (tmp_path / "README.md").read_text(encoding="utf-8").splitlines()
     assert lines == ["before", table.BEGIN, "", *table.table(measured), "", table.END, "after"]
-    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == measured
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == measured  # without single times
     drawn = {path.name for path in (tmp_path / "pictures").iterdir()}
     assert drawn == {f"{name}.{ending}" for name in PICTURES for ending in ("png", "svg")}
 
