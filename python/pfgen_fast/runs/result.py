@@ -8,7 +8,7 @@ which are created four times as fast as frozen dataclasses.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -112,11 +112,14 @@ class QuestionResult(Figures):
 
     def to_dict(self) -> dict[str, Any]:
         """As result.json holds it."""
-        return {
-            "question": self.question,
-            **super().to_dict(),
-            "samples": [sample.record for sample in self.samples],
-        }
+        return self._with_samples([dict(sample.record) for sample in self.samples])
+
+    def to_write(self) -> dict[str, Any]:
+        """The same for `json_bytes`, which takes records as they are written."""
+        return self._with_samples([sample.record for sample in self.samples])
+
+    def _with_samples(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {"question": self.question, **super().to_dict(), "samples": samples}
 
 
 @dataclass(frozen=True)
@@ -283,7 +286,8 @@ def _unmet_rule(value: Any) -> tuple[str, float]:
 
 def encode(result: RunResult) -> bytes:
     """The bytes of a result.json."""
-    return json_bytes(result.to_dict())
+    questions = {question_id: question.to_write() for question_id, question in result.questions.items()}
+    return json_bytes({**RunSummary.to_dict(result), "questions": questions})
 
 
 def write_result(path: Path, result: RunResult) -> None:
