@@ -150,8 +150,10 @@ std::optional<BlockHead> block_head(Bytes block) {
   const unsigned flags = block[1];
   Bytes rest = block.subspan(2, n_bytes - kCrc32 - 2);
   BlockHead head{n_bytes, 0, {}, {}};
-  if ((flags & 0x40) != 0 && !(head.n_compressed = take_number(rest))) return std::nullopt;
-  if ((flags & 0x80) != 0 && !(head.n_content = take_number(rest))) return std::nullopt;
+  if ((flags & 0x40) != 0) head.n_compressed = take_number(rest);
+  if ((flags & 0x80) != 0) head.n_content = take_number(rest);
+  if (head.n_compressed.has_value() != ((flags & 0x40) != 0)) return std::nullopt;
+  if (head.n_content.has_value() != ((flags & 0x80) != 0)) return std::nullopt;
   const bool is_lzma2 = (flags & 0x3F) == 0 && rest.size() >= 3 && rest[0] == kLzma2 && rest[1] == 1;
   if (!is_lzma2 || !are_zeros(rest.subspan(3))) return std::nullopt;
   const auto dictionary = dictionary_of(rest[2]);

@@ -81,10 +81,11 @@ void check_states(const States& states, std::size_t n_states, const PlaceCheck& 
   require(link_of_root.state == kRoot && link_of_root.base == 0 && states[kRoot].depth() == 0 &&
               states[kRoot].link_depth() == 0,
           "a state with an impossible link or depth");
+  constexpr std::size_t kAhead = kScanAheadBytes / sizeof(typename States::State);
   std::int64_t signs = 0;
   for (StateId id = 1; id < n_states; ++id) {
     const auto& state = states[id];
-    prefetch(&state + kScanAheadBytes / sizeof(typename States::State));
+    prefetch(&state + kAhead);
     const Place link = state.link_place();
     signs |= check(link) | shortfall(id - 1, link.state) | shortfall(state.depth(), state.link_depth() + 1) |
              shortfall(kMaxOrder, state.depth()) |
