@@ -56,7 +56,7 @@ struct RandomRows {
 
 void every_symbol_of_a_row_has_a_slot_of_its_own() {
   Random random(21);
-  for (const auto& [n_rows, n_symbols] : {std::pair{1U, 1U}, {1U, 70U}, {2U, 2U}, {500U, 30U}, {20'000U, 900U}}) {
+  for (const auto& [n_rows, n_symbols] : {std::pair{1U, 1U}, {1U, 70U}, {2U, 2U}, {500U, 30U}, {2'000U, 900U}}) {
     const RandomRows made(random, n_rows, n_symbols);
     const Rows rows{made.begin, made.symbols};
     const Placement placement = place_rows(rows);
