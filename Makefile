@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz simulate core clang parity models engines pages lint bench bench-compare sanitize clean
+.PHONY: help demo test fuzz simulate core clang parity models integrations engines pages docs lint bench bench-compare sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -28,7 +28,7 @@ demo: $(VENV)/installed ## score the packaged example answers, print a table and
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
-	$(BIN)/python -m pytest -m "not parity and not models and not browser and not engines" -n auto
+	$(BIN)/python -m pytest -m "not parity and not models and not browser and not engines and not integrations" -n auto
 
 fuzz: $(VENV)/with-tools ## core against oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... begins elsewhere
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -50,11 +50,17 @@ parity: $(VENV)/with-tools ## every published answer, core against oracle (PARIT
 models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
+integrations: $(VENV)/with-integrations ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
+	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m integrations -n 2
+
 engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## the pages of reports in the distribution's Chromium, driven by tests
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n 2
+
+docs: $(VENV)/with-docs ## the documentation site, into build/site; a broken link is an error
+	$(BIN)/mkdocs build --strict --quiet
 
 lint: $(VENV)/with-linters ## style, types, and which room may import which
 	$(BIN)/ruff check .
@@ -106,6 +112,15 @@ $(VENV)/with-linters: $(VENV)/with-tools
 $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
 	$(PIP) "pfgen-fast[openai,transformers,examples]"
+	@touch $@
+
+$(VENV)/with-integrations: $(VENV)/with-tools
+	$(PIP) "$(TORCH)"
+	$(PIP) "pfgen-fast[integrations]"
+	@touch $@
+
+$(VENV)/with-docs: $(VENV)/with-tools
+	$(PIP) "pfgen-fast[docs]"
 	@touch $@
 
 # torch comes first, because pipelines ask for it, and its usual build brings CUDA.

@@ -1,4 +1,7 @@
-"""Packages that only `make engines` installs: where they are missing, tests are skipped, unless they must be there."""
+"""Packages that only `make engines` and `make integrations` install.
+
+Where one is missing, its tests are skipped, unless it must be there.
+"""
 
 from __future__ import annotations
 
@@ -11,4 +14,13 @@ import pytest
 
 def engine(module: str) -> Any:
     """A module of an engine, at the top of its tests; with PFGEN_ENGINES_REQUIRED a missing one is a failure."""
-    return import_module(module) if "PFGEN_ENGINES_REQUIRED" in os.environ else pytest.importorskip(module)
+    return _module(module, "PFGEN_ENGINES_REQUIRED")
+
+
+def integration(module: str) -> Any:
+    """A module of a program that calls the scores; with PFGEN_INTEGRATIONS_REQUIRED a missing one is a failure."""
+    return _module(module, "PFGEN_INTEGRATIONS_REQUIRED")
+
+
+def _module(module: str, required: str) -> Any:
+    return import_module(module) if required in os.environ else pytest.importorskip(module)

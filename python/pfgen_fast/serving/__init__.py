@@ -1,0 +1,1 @@
+"""Scores over the network, for trainers on several machines (`pfgen-fast serve`)."""
