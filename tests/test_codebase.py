@@ -28,7 +28,14 @@ MODULES = [module.name for module in pkgutil.walk_packages(pfgen_fast.__path__, 
 def test_the_version_is_the_same_everywhere():
     (declared,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)
     assert pfgen_fast.__version__ == _core.__version__ == declared
-    assert f"## {declared}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\nversion: {declared}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_the_changelog_begins_with_what_is_not_released():
+    """A release turns this heading into its own; see docs/releasing.md."""
+    sections = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert sections[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}", section) for section in sections[1:])
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith(("._core", ".__main__"))])

@@ -1,0 +1,154 @@
+"""The public names of the package and the options of its commands, one to a line.
+
+Read from the source, so that it needs no optional package and is the same on every Python. Running this file writes
+tests/public_api.txt, which is how a change of the public API is made deliberately.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+RECORD = ROOT / "tests" / "public_api.txt"
+PACKAGE = ROOT / "python" / "pfgen_fast"
+
+# Packages whose `__init__` lists its names, and modules that are documented as they are.
+PACKAGES = ("", "checklists", "discernment", "evaluators", "generation", "judging", "runs", "suite", "tables")
+MODULES = (
+    "errors",
+    "generation.engines",
+    "generation.generating",
+    "generation.prompts",
+    "ngram",
+    "oracle",
+    "refset.config",
+    "refset.pipeline",
+    "refset.selection",
+)
+ROOMS = ("distributed", "integrations", "serving")  # all modules of which are public
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def public_api() -> list[str]:
+    """Every public name with its signature, sorted, and every command with its options."""
+    names = {*_of_packages(), *_of_modules()}
+    return sorted(names, key=lambda line: line.removeprefix("class ").removeprefix("def ")) + sorted(_of_commands())
+
+
+def _of_packages() -> Iterator[str]:
+    for package in PACKAGES:
+        for name, module in _names_on_demand(package):
+            yield from _described(_dotted(package, name), name, _origin(package, module))
+
+
+def _of_modules() -> Iterator[str]:
+    rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py") if not path.name.startswith("__")]
+    for module in (*MODULES, *(".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in rooms)):
+        for name, origin in _public_names(module):
+            yield from _described(f"{module}.{name}", name, origin)
+
+
+def _names_on_demand(package: str) -> list[tuple[str, str]]:
+    """The names that a package imports when they are asked for, each with its module."""
+    tables = [node for node in ast.walk(_tree(package)) if isinstance(node, ast.Dict) and node.keys]
+    return [item for table in tables for item in ast.literal_eval(table).items()]
+
+
+def _public_names(module: str) -> Iterator[tuple[str, str]]:
+    """What a module defines, or lists in `__all__` and has from another, each with the module that defines it."""
+    tree = _tree(module)
+    listed = {name for node in tree.body if "__all__" in _targets(node) for name in ast.literal_eval(node.value)}  # type: ignore[attr-defined]
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and listed:
+            origin = _origin(module, "." * node.level + (node.module or ""))
+            yield from ((alias.name, origin) for alias in node.names if alias.name in listed)
+        else:
+            yield from ((name, module) for name in _targets(node) if not name.startswith("_"))
+
+
+def _described(path: str, name: str, module: str) -> Iterator[str]:
+    """A name with its signature, and its public methods and fields if it is a class."""
+    [node] = [node for node in _tree(module).body if name in _targets(node)][-1:]
+    if isinstance(node, ast.ClassDef):
+        yield f"class {path}{_bases(node)}"
+        for member in node.body:
+            yield from (f"{path}.{line}" for line in _member(member))
+    elif isinstance(node, _Definition):
+        yield f"def {path}{_signature(node)}"
+    else:
+        yield path
+
+
+def _member(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, _Definition):
+        kinds = {ast.unparse(decorator) for decorator in node.decorator_list}
+        if not node.name.startswith("_") or node.name == "__init__":
+            is_field = not kinds.isdisjoint(("property", "cached_property"))
+            yield f"{node.name}: {_annotation(node.returns)}" if is_field else node.name + _signature(node)
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.target.id.startswith("_"):
+        yield f"{node.target.id}: {ast.unparse(node.annotation)}"
+
+
+def _signature(node: _Definition) -> str:
+    return f"({ast.unparse(node.args)}) -> {_annotation(node.returns)}"
+
+
+def _annotation(node: ast.expr | None) -> str:
+    return ast.unparse(node) if node else "None"
+
+
+def _bases(node: ast.ClassDef) -> str:
+    return f"({', '.join(map(ast.unparse, node.bases))})" if node.bases else ""
+
+
+def _targets(node: ast.stmt) -> list[str]:
+    """The names that a statement defines."""
+    if isinstance(node, ast.ClassDef | _Definition):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _dotted(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
+
+
+def _origin(package: str, module: str) -> str:
+    """A module that is named relative to a package, where each dot in front goes up by one."""
+    name = module.lstrip(".")
+    above = len(module) - len(name)
+    return _dotted(".".join(package.split(".")[: -above or None]), name)
+
+
+def _tree(module: str) -> ast.Module:
+    path = PACKAGE.joinpath(*module.split(".")) if module else PACKAGE
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return ast.parse(source.read_text(encoding="utf-8"))
+
+
+def _of_commands() -> Iterator[str]:
+    import typer
+    from pfgen_fast.cli.app import app
+
+    command: Any = typer.main.get_command(app)
+    yield from _options("pfgen-fast", command)
+
+
+def _options(path: str, command: Any) -> Iterator[str]:
+    arguments = [parameter.name.upper() for parameter in command.params if not parameter.opts[0].startswith("-")]
+    yield " ".join([path, *arguments])
+    options = (option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts))
+    yield from (f"{path} {option}" for option in options if option.startswith("-"))
+    if hasattr(command, "list_commands"):
+        for name in command.list_commands(None):
+            yield from _options(f"{path} {name}", command.get_command(None, name))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "python"))
+    RECORD.write_text("\n".join(public_api()) + "\n", encoding="utf-8")
