@@ -15,6 +15,7 @@ from ..files.optional import optional
 from .limits import Limits, Refusal, check_number, too_long
 
 COLUMNS = ("questions", "answers")
+_OF_DAMAGE = (OSError, ValueError, TypeError, ArithmeticError, LookupError, NotImplementedError, struct.error)
 _MAX_MESSAGES = 10_000
 _DICTIONARIES, _ROWS = 2, 3  # kinds of messages in Arrow's format
 _HEADER_KIND, _HEADER, _COMPRESSION = 1, 2, 3  # places of fields in its tables
@@ -36,10 +37,8 @@ def texts_of_stream(body: bytes, limits: Limits) -> tuple[Any, Any]:
         table.validate(full=True)
         lengths = pa.compute.utf8_length(table["answers"])
         longest = pa.compute.max(lengths).as_py() or 0
-    except pa.ArrowException as problem:
+    except (*_OF_DAMAGE, pa.ArrowException) as problem:
         raise Refusal(400, f"the body is not a valid Arrow stream: {in_one_line(problem, 200)}") from None
-    except struct.error:
-        raise Refusal(400, "the body is not a valid Arrow stream") from None
     if longest > limits.n_code_points:
         raise too_long(pa.compute.index(lengths, longest).as_py(), longest, limits)
     return table["questions"], table["answers"]

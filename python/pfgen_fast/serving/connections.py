@@ -7,6 +7,7 @@ the last of its reply, have a time each; what takes longer is cut off.
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any
 
 from ..files.optional import optional
@@ -44,6 +45,9 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             if self._n_head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
                 self._refuse(431, f"the head of the request is larger than {MAX_HEAD_BYTES:,} bytes")
 
+        def send_400_response(self, msg: str) -> None:
+            self._refuse(400, "the request is not valid HTTP")
+
         def on_response_complete(self) -> None:
             super().on_response_complete()
             self._allow(limits.seconds)  # for what is not sent yet, and for the next request if it waits already
@@ -72,8 +76,11 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
 
         def _refuse(self, status: int, sentence: str) -> None:
             body = b'{"error":"%s"}' % sentence.encode()
-            head = f"HTTP/1.1 {status} Refused\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            self.transport.write(f"{head}Retry-After: 1\r\nConnection: close\r\n\r\n".encode() + body)
+            head = (
+                f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
             self.transport.close()
 
     return BoundedProtocol

@@ -15,7 +15,6 @@ from typing import Any
 from ..errors import ServingError
 from ..files.optional import optional
 from ..generation.prompts import Mode, check_mode
-from ..native.threads import default_threads
 from ..scoring.scorer import Scorer
 from .access import TOKEN_VARIABLE, Guard
 from .application import Application
@@ -31,7 +30,7 @@ def serve(
     token: str | None = None,
     limits: Limits | None = None,
     mode: Mode = "completion",
-    workers: int | None = None,
+    workers: int = 2,
     on_start: Callable[[str], None] = print,
 ) -> bool:
     """Serves rewards until a signal ends it; called in the main thread.
@@ -43,7 +42,7 @@ def serve(
         token: What every request has to show; see `find_token`.
         limits: What is refused.
         mode: The kind of prompts of OpenRLHF, which determines where an answer begins and ends.
-        workers: How many requests are scored at a time; by default one for each core.
+        workers: How many requests are scored at a time: with two, one is scored while another is read.
         on_start: Called with the server's address once it listens.
 
     Returns:
@@ -59,7 +58,7 @@ def serve(
     listening = _listening(host, port, has_token=token is not None)
     port = listening.getsockname()[1]
     application = Application(
-        scorer, Guard(token, port), limits, mode=mode, workers=workers or default_threads()
+        scorer, Guard(token, port), limits, mode=mode, workers=workers
     )
     config = uvicorn.Config(
         application,
@@ -110,13 +109,14 @@ def _signals_of_ours() -> Iterator[None]:
 def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
     """A socket that is bound to an address, which is looked at before anybody can connect."""
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
         if not has_token and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
             raise ServingError(
                 f"--host {host}: everybody could ask; expected an address of the loopback such as 127.0.0.1, or a "
                 f"token in {TOKEN_VARIABLE} or --token-file"
             )
-        bound = socket.socket(family, kind)
+        bound = socket.socket(family, kind, protocol)  # for a socket without one, asyncio leaves Nagle's algorithm on
         try:
             if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
