@@ -25,7 +25,7 @@ PROMPTS, LABELS = [PROMPT] * 3, ["Q07", "Why does ice float on water?", "Q07"]
 
 @pytest.fixture(scope="module")
 def executor():
-    """OpenRLHF's module that asks for rewards. The package itself imports deepspeed, vLLM and more, so it is left out."""
+    """OpenRLHF's module that asks for rewards, without the package around it, which imports deepspeed and more."""
     integration("aiohttp")
     if importlib.util.find_spec("openrlhf") is None:
         integration("openrlhf")
@@ -38,11 +38,6 @@ def executor():
         from openrlhf.utils import agent
 
         yield agent.SingleTurnAgentExecutor
-
-
-def fetched(fetch):
-    [reply] = asyncio.run(fetch(QUERIES[:1], PROMPTS[:1], LABELS[:1]))
-    return reply
 
 
 @pytest.mark.integrations
@@ -87,7 +82,10 @@ def test_ray_can_send_the_function_as_openrlhf_does(executor, monkeypatch):
     monkeypatch.setenv(ours.SUITE, "mini")
     made = executor(str(Path(ours.__file__)))
     sent = cloudpickle.dumps(made.reward_func)
-    script = "import pickle, sys; f = pickle.load(sys.stdin.buffer); print(f(['p Ice.'], ['p'], ['Q07'])['rewards'].tolist())"
+    script = (
+        "import pickle, sys; function = pickle.load(sys.stdin.buffer)\n"
+        "print(function(['p Ice.'], ['p'], ['Q07'])['rewards'].tolist())"
+    )
     run = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True, check=True)
     assert run.stdout.decode().strip() == str(ours.reply(["p Ice."], ["p"], ["Q07"])["rewards"].tolist())
 

@@ -57,7 +57,9 @@ def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer)
     sent = pickle.loads(pickle.dumps(client))
     answers = [f"Ice floats {n} times." for n in range(64)]
     with ThreadPoolExecutor(8) as pool, contextlib.closing(sent):
-        found = list(pool.map(lambda answer: (client.reward("Q07", [answer])[0], sent.reward("Q07", [answer])[0]), answers))
+        found = list(
+            pool.map(lambda answer: (client.reward("Q07", [answer])[0], sent.reward("Q07", [answer])[0]), answers)
+        )
     assert found == [(reward, reward) for reward in scorer.reward("Q07", answers).tolist()]
 
 
@@ -66,7 +68,7 @@ def test_what_cannot_be_scored_is_named_with_its_rows(client):
         client.reward("Q99", ["Ice."])
     with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
         client.reward("Q07", [*["Ice."] * 7, None, ""])
-    with pytest.raises(TrialsError, match="rows 0 to 0 cannot be sent: .*surrogates"):
+    with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*surrogates"):
         client.reward("Q07", ["\ud800"])
     with pytest.raises(TrialsError, match="1 questions and 2 answers"):
         client.reward(["Q07"], ["", ""])
@@ -123,8 +125,13 @@ def waits(monkeypatch):
 def test_a_busy_server_is_asked_again_when_it_says(waits):
     busy, good = {"error": "busy"}, {"rewards": [0.5], "signature": "s"}
     with (
-        replying((429, {"Retry-After": "3"}, busy), None, (503, {}, busy), (429, {"Retry-After": "9999"}, busy), (200, {}, good))
-        as (url, left),
+        replying(
+            (429, {"Retry-After": "3"}, busy),
+            None,
+            (503, {}, busy),
+            (429, {"Retry-After": "9999"}, busy),
+            (200, {}, good),
+        ) as (url, left),
         RewardClient(url, retries=4) as client,
     ):
         assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
@@ -139,7 +146,11 @@ def test_it_gives_up_with_one_sentence(waits):
         assert left == []
     with RewardClient(url, retries=2) as client, pytest.raises(ServingError, match="cannot be reached"):
         client.reward("Q07", ["Ice."])
-    with replying((500, {}, [])) as (url, _), RewardClient(url) as client, pytest.raises(ServingError, match="status 500"):
+    with (
+        replying((500, {}, [])) as (url, _),
+        RewardClient(url) as client,
+        pytest.raises(ServingError, match="status 500"),
+    ):
         client.reward("Q07", ["Ice."])
     assert waits == [0.1, 0.2, 0.1, 0.2]
 
@@ -147,5 +158,6 @@ def test_it_gives_up_with_one_sentence(waits):
 def test_the_documented_client_runs(monkeypatch, capsys):
     with serving("--suite", "mini") as running:
         example = documented_example("RewardClient(").replace("http://127.0.0.1:8000", running.url)
-        exec(example, {})
+        exec(example, names := {})
+        names["client"].close()
     assert capsys.readouterr().out.startswith("[0.3533 ")

@@ -30,7 +30,13 @@ def batch():
         (name, answer)
         for question in Suite.load("mini")
         for name in (question.question_id, question.question)
-        for answer in (*question.answers["A"][:5], "", "。" * 300, 'a "quoted"\\ \n\t\0 answer \U0001f600', '"answers":')
+        for answer in (
+            *question.answers["A"][:5],
+            "",
+            "。" * 300,
+            'a "quoted"\\ \n\t\0 answer \U0001f600',
+            '"answers":',
+        )
     ]
     return {"questions": [name for name, _ in pairs], "answers": [answer for _, answer in pairs]}
 
@@ -162,7 +168,9 @@ def test_pages_of_others_learn_nothing(server, headers):
     body = b'{"questions": "Q07", "answers": ["Ice."]}'
     named = {"Host": f"127.0.0.1:{server.port}", **headers}
     for path in ("/reward", "/metrics", "/healthz"):
-        status, reply = parsed(server.send(post(body, path, **{name.replace("-", "_"): v for name, v in named.items()})))
+        status, reply = parsed(
+            server.send(post(body, path, **{name.replace("-", "_"): v for name, v in named.items()}))
+        )
         assert status in (400, 403, 421)
         assert set(reply) == {"error"}
 
@@ -197,7 +205,9 @@ def test_elsewhere_a_token_is_asked_for(guarded, scorer):
     expected = scorer.reward("Q07", ["Ice."]).tolist()
     shown = HTTP.post(f"{url}/reward", json=batch, headers={"Authorization": f"Bearer {TOKEN}"})
     assert shown.json()["rewards"] == expected
-    assert HTTP.post(f"http://anybody:{TOKEN}@127.0.0.1:{guarded.port}/reward", json=batch).json()["rewards"] == expected
+    assert (
+        HTTP.post(f"http://anybody:{TOKEN}@127.0.0.1:{guarded.port}/reward", json=batch).json()["rewards"] == expected
+    )
     assert TOKEN not in guarded.line
 
 

@@ -72,8 +72,6 @@ def serve(
         about = f"{address} rewards answers to {scorer.suite.name}; signature {scorer.signature}; limits {limits}"
         print_line(shown(about))
 
-    if not server.serve(
-        scorer, host=host, port=port, token=token, limits=limits, mode=mode.value, on_start=started
-    ):
+    if not server.serve(scorer, host=host, port=port, token=token, limits=limits, mode=mode.value, on_start=started):
         warn("ended before all requests in progress had their replies")
         os._exit(Exit.STOPPED)  # a worker may still be scoring

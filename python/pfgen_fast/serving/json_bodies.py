@@ -23,7 +23,7 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[Any]:
         ['Q07', ['It floats.']]
         >>> decoded(b'{"answers": [], "answers": []}', ("answers",))
         Traceback (most recent call last):
-        pfgen_fast.serving.limits.Refusal: a key appears twice, or an object is among the texts; expected 'answers' once each
+        pfgen_fast.serving.limits.Refusal: a key appears twice, or an object is among the texts; expected once 'answers'
     """
     import orjson
 
@@ -43,7 +43,7 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[Any]:
         if key not in value:
             raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
     if _n_keys(body) != len(keys):
-        raise Refusal(400, f"a key appears twice, or an object is among the texts; expected {expected} once each")
+        raise Refusal(400, f"a key appears twice, or an object is among the texts; expected once {expected}")
     return [value[key] for key in keys]
 
 

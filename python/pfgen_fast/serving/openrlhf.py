@@ -47,8 +47,11 @@ def scores_of_queries(
         [0.02259]
     """
     if not len(queries) == len(prompts) == len(labels):
-        raise TrialsError(f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each")
-    answers = [answer_in_query(query, prompt, mode, row) for row, (query, prompt) in enumerate(zip(queries, prompts))]
+        raise TrialsError(
+            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each"
+        )
+    pairs = enumerate(zip(queries, prompts, strict=True))
+    answers = [answer_in_query(query, prompt, mode, row) for row, (query, prompt) in pairs]
     try:
         table = scorer.score(list(labels), answers)
     except TrialsError as error:

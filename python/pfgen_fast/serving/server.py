@@ -57,9 +57,7 @@ def serve(
     limits = limits or Limits()
     listening = _listening(host, port, has_token=token is not None)
     port = listening.getsockname()[1]
-    application = Application(
-        scorer, Guard(token, port), limits, mode=mode, workers=workers
-    )
+    application = Application(scorer, Guard(token, port), limits, mode=mode, workers=workers)
     config = uvicorn.Config(
         application,
         http=bounded_protocol(limits),
@@ -83,7 +81,7 @@ def serve(
 def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
     """The server of uvicorn, which says when it listens, and which a second signal of any kind ends."""
 
-    class Server(uvicorn.Server):  # type: ignore[misc,name-defined]
+    class Server(uvicorn.Server):  # type: ignore[misc]
         async def startup(self, *args: Any, **named: Any) -> None:
             await super().startup(*args, **named)
             on_start()
@@ -111,7 +109,7 @@ def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]
-        if not has_token and not ipaddress.ip_address(address[0].partition("%")[0]).is_loopback:
+        if not has_token and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
             raise ServingError(
                 f"--host {host}: everybody could ask; expected an address of the loopback such as 127.0.0.1, or a "
                 f"token in {TOKEN_VARIABLE} or --token-file"
