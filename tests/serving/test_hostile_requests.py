@@ -20,9 +20,14 @@ ARROW = "application/vnd.apache.arrow.stream"
 
 @pytest.fixture(scope="module")
 def server():
-    with serving_within(
-        n_body_bytes=4000_000, n_answers=100, n_code_points=1000, n_requests=2, head_seconds=1, seconds=3
-    ) as running:
+    with serving_within(n_body_bytes=4_000_000, n_answers=100, n_code_points=1000, n_requests=2) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hasty():
+    """A server that waits for nobody."""
+    with serving_within(head_seconds=1, seconds=1) as running:
         yield running
 
 
@@ -155,15 +160,15 @@ def test_what_is_not_http_is_refused_or_cut_off(server, request_of):
     [b"", b"POST /rew", post(GOOD, Host="127.0.0.1:{port}")[:-45], post(GOOD, Host="127.0.0.1:{port}")[:-3]],
     ids=["nothing", "half-a-line", "half-a-head", "half-a-body"],
 )
-def test_who_sends_too_slowly_is_cut_off(server, sent):
-    with server.connect() as connection:
-        connection.sendall(sent.replace(b"{port}", str(server.port).encode()))
+def test_who_sends_too_slowly_is_cut_off(hasty, sent):
+    with hasty.connect() as connection:
+        connection.sendall(sent.replace(b"{port}", str(hasty.port).encode()))
         assert received(connection) == b""
 
 
-def test_one_byte_at_a_time_does_not_buy_time(server):
+def test_one_byte_at_a_time_does_not_buy_time(hasty):
     request = itertools.chain(b"POST /reward HTTP/1.1\r\n", itertools.cycle(b"X: y\r\n"))
-    with server.connect() as connection:
+    with hasty.connect() as connection:
         connection.settimeout(0.05)
         for byte in request:
             try:
