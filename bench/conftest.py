@@ -20,7 +20,19 @@ from .inputs import Inputs, Mix, evenly, find_inputs
 from .measuring import Measure, agree
 from .processes import CACHE
 
-_FIRST = ("scoring", "sampling", "sets", "compile", "runs", "building", "discernment", "checklists", "scale", "peers")
+_FIRST = (
+    "scoring",
+    "sampling",
+    "sets",
+    "compile",
+    "runs",
+    "building",
+    "discernment",
+    "checklists",
+    "serving",
+    "scale",
+    "peers",
+)
 """The order of the table."""
 _INPUTS = pytest.StashKey[Inputs]()
 

@@ -40,6 +40,10 @@ class BuildError(PfgenError, ValueError):
     """A suite cannot be built: the config breaks the rules, or a stage leaves too few answers."""
 
 
+class ServingError(PfgenError):
+    """A reward server cannot be started or reached, or refuses a request."""
+
+
 class ExperimentError(PfgenError, ValueError):
     """An experiment would be meaningless: too few runs, scores that do not differ, no names in common."""
 

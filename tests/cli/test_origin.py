@@ -80,7 +80,7 @@ def line_of(name, checkout, tmp_path):
 WITHOUT_SUITE = {"leaderboard", "suite build", "suite keywords", "discern show", "discern kinds", "discern votes"}
 """Commands that read results or texts alone, or that name their suite otherwise."""
 
-TESTED_ELSEWHERE = {"import-batch", "experiment judge", "view"}
+TESTED_ELSEWHERE = {"import-batch", "experiment judge", "serve", "view"}
 """Commands that need files or a server, or that are one."""
 
 TAKE_A_SUITE = [

@@ -17,6 +17,7 @@ LINES = {
     "leaderboard": "Ranks runs by score, like the published table.",
     "report": "Creates a page of runs: leaderboard, plots, and sample answers to every question.",
     "view": "Serves the report page on this machine, and shows results as they change.",
+    "serve": "Serves rewards and scores over HTTP, for trainers on other machines.",
     "compare": "Tells whether run A is better than run B, by how much, and which questions decide it.",
     "explain": "Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.",
     "verify": "Scores runs again with the slow oracle, and checks their result.json against the inputs.",

@@ -1,0 +1,131 @@
+"""The reward server under load: batches and single answers from many connections, beside the scorer in this process.
+
+Every reply is compared with the scorer's, byte by byte. The client shares the processors with the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import orjson
+import pytest
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.serving.replies import json_of
+
+from .figures import Row
+from .inputs import ROOT, Inputs, Mix
+from .load_client import request
+from .measuring import Measure
+
+pytestmark = pytest.mark.benchmark(group="serving")
+pytest.importorskip("uvicorn")
+_BATCH, _BATCHES, _ROUNDS = 256, 100, 5
+_CALLS_OF_AN_HOUR = 200_000
+
+
+@pytest.fixture(scope="module")
+def scorer(suite: Suite) -> Scorer:
+    """The scorer with all cores, as the server has it."""
+    return Scorer(suite)
+
+
+@pytest.fixture(scope="module")
+def server(inputs: Inputs) -> Iterator[subprocess.Popen[str]]:
+    """The command `serve`, whose port is that of its first line."""
+    command = [sys.executable, "-m", "pfgen_fast", "serve", "--suite", str(inputs.suite), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        process.send_signal(signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def port(server: subprocess.Popen[str]) -> int:
+    """The server's port."""
+    assert server.stdout is not None
+    found = re.match(r"http://127\.0\.0\.1:(\d+) ", server.stdout.readline())
+    assert found is not None
+    return int(found[1])
+
+
+@pytest.mark.parametrize("n_connections", [1, 8, 64])
+def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path: Path, n_connections: int) -> None:
+    """Batches of 256 shuffled answers; the scorer takes the same batches one after the other, on all cores."""
+    batches = _batches(mix, _BATCH, measure.amount(_BATCHES, least=4))
+    file = _written(scorer, batches, tmp_path)
+    n_calls = measure.amount(4 * _BATCHES, least=n_connections)
+    _load(port, file, n_connections, n_calls // 4 or 1)  # the index comes from the disk
+    found: list[dict[str, float]] = []
+    _, scored = measure.times(
+        _ROUNDS,
+        lambda: found.append(_load(port, file, n_connections, n_calls)),
+        {"scorer": lambda: [scorer.reward(batch.questions, batch.answers) for batch in batches]},
+    )
+    best = min(found, key=lambda one: one["seconds"])
+    rate, of_scorer = n_calls * _BATCH / best["seconds"], len(batches) * _BATCH / scored
+    what = f"server, batches of {_BATCH}, {n_connections} client{'s' * (n_connections > 1)}"
+    measure.rows(
+        Row(what, rate, "answers/s", rate / of_scorer, "the scorer in this process", must="ratio >= 0.5"),
+        Row("  the same: p50", best["p50"] * 1e3, "ms"),
+        Row("  the same: p99", best["p99"] * 1e3, "ms"),
+    )
+
+
+def test_single_answers_of_an_hour(
+    measure: Measure, mix: Mix, scorer: Scorer, server: subprocess.Popen[str], port: int, tmp_path: Path
+) -> None:
+    """Requests of one answer from 64 connections: their rate, and the memory of the server after a tenth and all."""
+    file = _written(scorer, _batches(mix, 1, 2000), tmp_path)
+    n_calls = measure.amount(_CALLS_OF_AN_HOUR)
+    _load(port, file, 64, n_calls // 10)
+    before = _resident_bytes(server.pid)
+    found: list[dict[str, float]] = []
+    measure.seconds(1, lambda: found.append(_load(port, file, 64, n_calls)))
+    grown = _resident_bytes(server.pid) - before
+    measure.rows(
+        Row(f"server, {n_calls:,} requests of one answer, 64 clients", n_calls / found[0]["seconds"], "requests/s"),
+        Row("  the same: p50", found[0]["p50"] * 1e3, "ms"),
+        Row("  the same: p99", found[0]["p99"] * 1e3, "ms"),
+        Row("  the same: growth of resident memory", grown / 1e6, "MB", must="value <= 10"),
+    )
+
+
+def _batches(mix: Mix, size: int, n: int) -> list[Mix]:
+    rows = random.Random(0).choices(range(len(mix)), k=size * n)
+    return [mix.part(rows[first : first + size]) for first in range(0, len(rows), size)]
+
+
+def _written(scorer: Scorer, batches: Sequence[Mix], folder: Path) -> Path:
+    """A file with the requests for batches, and the replies that they must get."""
+    calls = [
+        (
+            request("/reward", orjson.dumps({"questions": batch.questions, "answers": batch.answers})),
+            json_of({"rewards": scorer.reward(batch.questions, batch.answers), "signature": scorer.signature}),
+        )
+        for batch in batches
+    ]
+    file = folder / "calls"
+    file.write_bytes(pickle.dumps(calls))
+    return file
+
+
+def _load(port: int, file: Path, n_connections: int, n_calls: int) -> dict[str, float]:
+    """What the client in a process of its own has measured."""
+    command = [sys.executable, "-m", "bench.load_client", str(port), str(file), str(n_connections), str(n_calls)]
+    run = subprocess.run(command, cwd=ROOT, env=os.environ, stdout=subprocess.PIPE, check=True)
+    found: dict[str, float] = json.loads(run.stdout)
+    return found
+
+
+def _resident_bytes(pid: int) -> int:
+    found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1]) * 1024

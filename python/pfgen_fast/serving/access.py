@@ -1,0 +1,99 @@
+"""Who may ask: programs of this machine, and elsewhere those that know the token; never a page in a browser.
+
+The token is compared in constant time, and it is in no message.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..errors import ServingError
+from ..files.reading import open_regular
+from .limits import Refusal
+
+TOKEN_VARIABLE = "PFGEN_FAST_TOKEN"
+MIN_TOKEN_LENGTH = 16
+_MAX_TOKEN_LENGTH = 4096
+
+
+def find_token(file: Path | None) -> str | None:
+    """The token in a file, or else in the environment (`PFGEN_FAST_TOKEN`); None if there is none.
+
+    Raises:
+        ServingError: The file cannot be read, others may read it, or the token is unusable.
+    """
+    if file is None:
+        token = os.environ.get(TOKEN_VARIABLE)
+        return None if token is None else _checked(token, TOKEN_VARIABLE)
+    try:
+        with open_regular(file) as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+                raise ServingError(f"{file}: others may read the token; expected mode 600 (chmod 600)")
+            content = opened.read(_MAX_TOKEN_LENGTH + 2)
+    except OSError as error:
+        raise ServingError(f"{file}: cannot be read: {error.strerror or error}") from None
+    return _checked(content.decode("latin-1").strip(), str(file))
+
+
+def _checked(token: str, where: str) -> str:
+    if not MIN_TOKEN_LENGTH <= len(token) <= _MAX_TOKEN_LENGTH or not all("!" <= letter <= "~" for letter in token):
+        raise ServingError(f"{where}: expected a token of at least {MIN_TOKEN_LENGTH} ASCII characters without spaces")
+    return token
+
+
+class Guard:
+    """Refuses requests that may not be answered.
+
+    Without a token, a request must name the loopback as its host, so that a page of somebody else that has its own name
+    lead to the loopback (DNS rebinding) learns nothing. What a page of another origin sends is refused in any case.
+
+    Args:
+        token: What requests have to show, if anything.
+        port: The port of the server.
+
+    Example:
+        >>> Guard(None, 8000).check({"host": "example.org:8000"})
+        Traceback (most recent call last):
+        pfgen_fast.serving.limits.Refusal: Host: expected 127.0.0.1:8000 or localhost:8000
+    """
+
+    def __init__(self, token: str | None, port: int) -> None:
+        self._token = None if token is None else token.encode()
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self._expected = f"127.0.0.1:{port} or localhost:{port}"
+        if port == 80:
+            self._hosts |= {"127.0.0.1", "localhost", "[::1]"}
+
+    def check(self, headers: Mapping[str, str], *, is_open: bool = False) -> None:
+        """Raises Refusal unless a request with these headers may be answered; `is_open` asks for no token."""
+        host = headers.get("host", "")
+        if self._token is None and host not in self._hosts:
+            raise Refusal(421, f"Host: expected {self._expected}")
+        origin = headers.get("origin")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
+            origin is not None and origin not in (f"http://{host}", f"https://{host}")
+        ):
+            raise Refusal(403, "requests of pages of other origins are refused")
+        if self._token is not None and not is_open and not hmac.compare_digest(_shown_token(headers), self._token):
+            challenge = {"WWW-Authenticate": 'Bearer realm="pfgen-fast", Basic realm="pfgen-fast"'}
+            raise Refusal(401, "Authorization: expected 'Bearer TOKEN' with the token of this server", challenge)
+
+
+def _shown_token(headers: Mapping[str, str]) -> bytes:
+    """The token of a request: that of a bearer, or a password, which is how a URL can hold it."""
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip().encode("latin-1", "replace")
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).partition(b":")[2]
+        except binascii.Error:
+            return b""
+    return b""

@@ -1,0 +1,187 @@
+"""The ASGI application of the reward server: who may ask what, and what becomes of it.
+
+The event loop only moves bytes and counts them; workers read, score and write. What waits for a worker is dropped when
+its client leaves, or when it has waited too long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from ..errors import PfgenError, TrialsError
+from ..generation.prompts import Mode
+from ..scoring.scorer import Scorer
+from .access import Guard
+from .batches import ARROW, JSON
+from .description import described, page
+from .limits import Gone, Limits, Refusal, too_busy
+from .metrics import Metrics
+from .replies import Replies, Reply, json_of
+from .room import Place, Receive, Room
+
+Send = Callable[[Any], Awaitable[None]]
+Work = Callable[[bytes, str, str], Reply]
+
+_log = logging.getLogger(__name__)
+_WATCH_AFTER_SECONDS = 0.1
+"""When it is looked whether a client is still there; most have their reply before."""
+
+
+class Application:
+    """What uvicorn calls for each request.
+
+    Args:
+        scorer: The scorer.
+        guard: Who may ask.
+        limits: What is refused.
+        mode: The kind of prompts of OpenRLHF.
+        workers: How many requests are scored at a time.
+
+    Attributes:
+        room: What is in progress.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        guard: Guard,
+        limits: Limits,
+        *,
+        mode: Mode = "completion",
+        workers: int = 1,
+    ) -> None:
+        self.room = Room(limits)
+        self._limits, self._guard = limits, guard
+        self._workers = ThreadPoolExecutor(workers, thread_name_prefix="pfgen-score")
+        self._metrics = Metrics(self.room, scorer.signature)
+        replies = Replies(scorer, limits, mode)
+        document = described(scorer.signature, limits)
+        self._posted: dict[str, Work] = {
+            "/reward": replies.reward,
+            "/score": replies.score,
+            "/get_reward": replies.openrlhf,
+        }
+        self._shown: dict[str, Callable[[], Reply]] = {
+            "/": lambda: Reply(page(document), "text/html; charset=utf-8"),
+            "/healthz": lambda: Reply(b'{"status":"ok"}'),
+            "/metrics": lambda: Reply(self._metrics.text(), "text/plain; version=0.0.4; charset=utf-8"),
+            "/openapi.json": lambda: Reply(json_of(document)),
+        }
+
+    def close(self) -> None:
+        """Ends the workers; what waits for them is dropped."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        begin = time.perf_counter()
+        path = scope["path"]
+        try:
+            reply = await self._reply(scope, receive)
+        except Gone:
+            reply = None
+        except Refusal as refusal:
+            reply = _refused(refusal)
+        except TrialsError as error:
+            reply = _refused(Refusal(400, str(error)))
+        except Exception as error:
+            _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
+            reply = _refused(Refusal(500, "the server failed; its log tells why"))
+        known = path if path in self._posted or path in self._shown else "other"
+        status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
+        self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
+        if reply is not None:
+            await _send(reply, send)
+
+    async def _reply(self, scope: Mapping[str, Any], receive: Receive) -> Reply:
+        path, headers = scope["path"], _headers(scope)
+        try:
+            self._guard.check(headers, is_open=path == "/healthz")
+            work = self._posted.get(path)
+            if work is None:
+                return self._to_show(path, scope["method"])
+            if scope["method"] != "POST":
+                raise Refusal(405, f"{path} takes POST", {"Allow": "POST"})
+            kind, accepted = _kinds(headers)
+        except Refusal as refusal:
+            refusal.headers = {**refusal.headers, "Connection": "close"}  # for its body is not read
+            raise
+        with Place(self.room) as place:
+            body = await place.body(headers, receive)
+            return await self._worked(partial(work, body, kind, accepted), receive)
+
+    def _to_show(self, path: str, method: str) -> Reply:
+        show = self._shown.get(path)
+        if show is None:
+            raise Refusal(404, f"there are {', '.join((*self._posted, *self._shown))}")
+        if method not in ("GET", "HEAD"):
+            raise Refusal(405, f"{path} takes GET", {"Allow": "GET, HEAD"})
+        return show()
+
+    async def _worked(self, work: Callable[[], Reply], receive: Receive) -> Reply:
+        """What a worker makes of some work.
+
+        Raises:
+            Gone: The client left before; a worker that has not begun will not.
+            Refusal: It took too long.
+        """
+        future = asyncio.get_running_loop().run_in_executor(self._workers, work)
+        done, _ = await asyncio.wait((future,), timeout=_WATCH_AFTER_SECONDS)
+        if not done:
+            leaving = asyncio.ensure_future(receive())  # after the body, the only message is that of leaving
+            try:
+                await asyncio.wait(
+                    (future, leaving), timeout=self._limits.seconds / 2, return_when=asyncio.FIRST_COMPLETED
+                )
+            finally:
+                has_left = leaving.done()
+                leaving.cancel()
+            if not future.done():
+                future.cancel()
+                raise Gone if has_left else too_busy("the request has waited for too long; try again later", 503)
+        return future.result()
+
+
+def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
+    """The headers; several of a name are joined, so that a second Host is none that is expected."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _kinds(headers: Mapping[str, str]) -> tuple[str, str]:
+    """The media types of the body and of the reply.
+
+    A page of another origin can send no body of these types without being asked about it first.
+    """
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in (JSON, ARROW):
+        raise Refusal(415, f"Content-Type: expected {JSON} or {ARROW}")
+    return kind, ARROW if ARROW in headers.get("accept", "") else JSON
+
+
+def _refused(refusal: Refusal) -> Reply:
+    return Reply(json_of({"error": refusal.sentence}), status=refusal.status, headers=refusal.headers)
+
+
+async def _send(reply: Reply, send: Send) -> None:
+    headers = {"Content-Type": reply.kind, "Content-Length": str(len(reply.content)), **_PROTECTION, **reply.headers}
+    encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": reply.content})
+
+
+_PROTECTION = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}

@@ -1,0 +1,43 @@
+"""A batch of answers as a request brings it, in JSON or as an Arrow stream, checked against the limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .arrow_bodies import texts_of_stream
+from .json_bodies import decoded, texts
+from .limits import Limits, checked_answers
+
+JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Questions and answers, as `Scorer.score` takes them."""
+
+    questions: Any
+    answers: Any
+
+
+def read_batch(body: bytes, kind: str, limits: Limits) -> Batch:
+    """The batch in a body.
+
+    Args:
+        body: The body.
+        kind: Its media type, `JSON` or `ARROW`.
+        limits: What is refused.
+
+    Raises:
+        Refusal: The body holds no batch, or one beyond the limits.
+
+    Example:
+        >>> read_batch(b'{"questions": "Q07", "answers": ["It floats."]}', JSON, Limits())
+        Batch(questions='Q07', answers=['It floats.'])
+    """
+    if kind == ARROW:
+        return Batch(*texts_of_stream(body, limits))
+    questions, answers = decoded(body, ("questions", "answers"))
+    if not isinstance(questions, str):
+        questions = texts(questions, "questions")
+    return Batch(questions, checked_answers(texts(answers, "answers"), limits))

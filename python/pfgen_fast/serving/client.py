@@ -1,0 +1,172 @@
+"""The client of the reward server, for training programs: one object, which is called like a scorer.
+
+Needs httpx (`pip install 'pfgen-fast[serve]'`), no suite and no compiled index.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ServingError, TrialsError
+from ..files.foreign_text import in_one_line
+from ..files.optional import optional
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_BUSY = (429, 502, 503)
+_MAX_WAIT_SECONDS = 30.0
+
+
+class RewardClient:
+    """Asks a reward server; thread-safe, and small when pickled, so that it can be sent to workers.
+
+    Connections are kept and used again. A server that is busy or does not answer is asked again, after as long as it
+    says, or else after twice as long each time.
+
+    Args:
+        url: The address of the server, such as `"http://127.0.0.1:8000"`.
+        token: Its token, if it has one.
+        timeout: Seconds within which a reply must arrive.
+        retries: How often a request is repeated.
+        n_answers: How many answers a request has at most; a larger batch becomes several requests.
+
+    Example:
+        >>> client = RewardClient("http://127.0.0.1:8000")
+        >>> client
+        RewardClient('http://127.0.0.1:8000')
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        timeout: float = 60.0,
+        retries: int = 5,
+        n_answers: int = 4096,
+    ) -> None:
+        self._settings = {"token": token, "timeout": timeout, "retries": retries, "n_answers": n_answers}
+        self.url, self._retries, self._n_answers = url.rstrip("/"), retries, n_answers
+        self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
+        headers = {"Content-Type": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        # Proxies are for addresses elsewhere; a reward server is near.
+        self._http = self._httpx.Client(timeout=timeout, headers=headers, trust_env=False)
+
+    def reward(self, questions: str | Sequence[str], answers: Sequence[str]) -> Floats:
+        """The averages of the answers; equal, bit by bit, to those of `Scorer.reward`.
+
+        Args:
+            questions: The id or exact text of one question for all answers, or one for each answer.
+            answers: The answers.
+
+        Raises:
+            TrialsError: The server cannot score them, or they are too many or too long for it.
+            ServingError: The server cannot be reached, is too busy, or refuses the token.
+        """
+        import numpy as np
+
+        parts = [np.array(reply["rewards"], dtype=np.float64) for reply in self._replies("reward", questions, answers)]
+        return np.concatenate(parts)
+
+    def score(self, questions: str | Sequence[str], answers: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """The columns of a `ScoreTable` by name; NaN where a question lacks the set. Raises the errors of `reward`."""
+        import numpy as np
+
+        tables = [reply["scores"] for reply in self._replies("score", questions, answers)]
+        return {
+            name: np.concatenate([np.array(table[name], dtype=kind) for table in tables])
+            for name in tables[0]
+            for kind in (str if name == "question_id" else float,)
+        }
+
+    def signature(self) -> str:
+        """What makes the scores; see `Scorer.signature`. Raises the errors of `reward`."""
+        signature: str = self._reply("reward", {"questions": [], "answers": []}, 0)["signature"]
+        return signature
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> RewardClient:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _client, (self.url, self._settings)
+
+    def __repr__(self) -> str:
+        return f"RewardClient({self.url!r})"
+
+    def _replies(self, path: str, questions: str | Sequence[str], answers: Sequence[str]) -> list[dict[str, Any]]:
+        answers = list(answers)
+        if not isinstance(questions, str):
+            questions = list(questions)
+            if len(questions) != len(answers):
+                raise TrialsError(f"{len(questions)} questions and {len(answers)} answers; expected as many, or one")
+        replies = []
+        for first in range(0, max(len(answers), 1), self._n_answers):
+            rows = slice(first, first + self._n_answers)
+            asked = questions if isinstance(questions, str) else questions[rows]
+            replies.append(self._reply(path, {"questions": asked, "answers": answers[rows]}, first))
+        return replies
+
+    def _reply(self, path: str, batch: dict[str, Any], first: int) -> dict[str, Any]:
+        """The reply to a batch, whose first row is that of the caller's batch."""
+        import orjson
+
+        last = first + len(batch["answers"]) - 1
+        try:
+            body = orjson.dumps(batch)
+        except orjson.JSONEncodeError as problem:
+            raise TrialsError(f"rows {first} to {last} cannot be sent: {problem}") from None
+        response = self._response(f"{self.url}/{path}", body)
+        if response.status_code == 200:
+            reply: dict[str, Any] = orjson.loads(response.content)
+            return reply
+        if response.status_code in (400, 413):
+            raise TrialsError(f"{_sentence(response)}, in rows {first} to {last}")
+        raise ServingError(f"{self.url}: {_sentence(response)}")
+
+    def _response(self, url: str, body: bytes) -> Any:
+        """The response to a request, which is repeated while the server is busy or cannot be reached."""
+        for wait in (*(0.1 * 2**attempt for attempt in range(self._retries)), None):
+            try:
+                response = self._http.post(url, content=body)
+            except self._httpx.TransportError as error:
+                if wait is None:
+                    raise ServingError(f"{self.url}: cannot be reached: {in_one_line(error, 200)}") from None
+            else:
+                if wait is None or response.status_code not in _BUSY:
+                    return response
+                wait = _seconds(response.headers.get("retry-after"), wait)
+            time.sleep(min(wait, _MAX_WAIT_SECONDS))
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _client(url: str, settings: dict[str, Any]) -> RewardClient:
+    return RewardClient(url, **settings)
+
+
+def _sentence(response: Any) -> str:
+    """Why a server refuses, in its own words if it has any."""
+    import orjson
+
+    try:
+        return in_one_line(orjson.loads(response.content)["error"], 500)
+    except (ValueError, KeyError, TypeError):
+        return f"status {response.status_code}"
+
+
+def _seconds(retry_after: str | None, otherwise: float) -> float:
+    return float(retry_after) if retry_after is not None and retry_after.isdigit() else otherwise

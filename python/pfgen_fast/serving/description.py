@@ -1,0 +1,130 @@
+"""The server described: as an OpenAPI document, and as a page that needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .. import __version__
+from ..files.foreign_text import html_text
+from .batches import ARROW, JSON
+from .limits import Limits
+
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_FLOATS = {"type": "array", "items": {"type": "number"}}
+_FLOATS_OR_NULL = {"type": "array", "items": {"type": ["number", "null"]}}
+_REFUSALS = {
+    "400": "The body is no such batch; the sentence names the row.",
+    "401": "The token is missing or wrong.",
+    "413": "The body, a batch or an answer is too large.",
+    "415": "The body is compressed, or of another media type.",
+    "429": "The server is busy; try again after the seconds of Retry-After.",
+    "503": "The request has waited for too long; try again later.",
+}
+
+
+def described(signature: str, limits: Limits) -> dict[str, Any]:
+    """The OpenAPI document.
+
+    Example:
+        >>> list(described("signature", Limits())["paths"])
+        ['/reward', '/score', '/get_reward', '/healthz', '/metrics']
+    """
+    answers = {**_TEXTS, "maxItems": limits.n_answers, "items": {"type": "string", "maxLength": limits.n_code_points}}
+    questions = {"oneOf": [{"type": "string"}, _TEXTS], "description": "Ids or exact texts: one for all, or one each."}
+    batch = _object(questions=questions, answers=answers)
+    scores = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
+    signed = {"signature": {"type": "string", "examples": [signature]}}
+    queries = _object(query=answers, prompts=_TEXTS, labels=_TEXTS)
+    logs = _object(fluency=_FLOATS, truthfulness=_FLOATS, helpfulness=_FLOATS)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "pfgen-fast",
+            "version": __version__,
+            "description": f"Rewards of answers. Scores are made by {signature}. Limits: {limits}.",
+        },
+        "security": [{"bearer": []}, {"basic": []}, {}],
+        "components": {
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "basic": {"type": "http", "scheme": "basic", "description": "Any name, and the token as password."},
+            },
+            "schemas": {"Refusal": _object(error={"type": "string"})},
+        },
+        "paths": {
+            "/reward": _post("The average of each answer", batch, _object(rewards=_FLOATS, **signed), arrow=True),
+            "/score": _post("All columns of scores", batch, _object(scores=scores, **signed), arrow=True),
+            "/get_reward": _post(
+                "OpenRLHF's protocol; labels hold the questions",
+                queries,
+                _object(rewards=_FLOATS, scores=_FLOATS, extra_logs=logs),
+                arrow=False,
+            ),
+            "/healthz": _get("Whether the server runs; asks for no token", JSON),
+            "/metrics": _get("Metrics for Prometheus", "text/plain"),
+        },
+    }
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _post(summary: str, body: Mapping[str, Any], reply: Mapping[str, Any], *, arrow: bool) -> dict[str, Any]:
+    """A path that takes a batch; in an Arrow stream, lists are columns of the same names."""
+
+    def content(schema: Mapping[str, Any]) -> dict[str, Any]:
+        of_arrow = {ARROW: {"schema": {"type": "string", "format": "binary"}}} if arrow else {}
+        return {JSON: {"schema": schema}, **of_arrow}
+
+    refusal = {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    refusals = {status: {"description": why, "content": refusal} for status, why in _REFUSALS.items()}
+    return {
+        "post": {
+            "summary": summary,
+            "requestBody": {"required": True, "content": content(body)},
+            "responses": {"200": {"description": summary, "content": content(reply)}, **refusals},
+        }
+    }
+
+
+def _get(summary: str, kind: str) -> dict[str, Any]:
+    return {"get": {"summary": summary, "responses": {"200": {"description": summary, "content": {kind: {}}}}}}
+
+
+def page(document: Mapping[str, Any]) -> bytes:
+    """The same as HTML, without scripts and without anything that is loaded."""
+    about = document["info"]
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+        f"<title>{html_text(about['title'])}</title><style>{_STYLE}</style>",
+        f"<h1>{html_text(about['title'])} {html_text(about['version'])}</h1><p>{html_text(about['description'])}</p>",
+        "<p>The same for programs: <a href=openapi.json>openapi.json</a>",
+    ]
+    for path, methods in document["paths"].items():
+        for method, one in methods.items():
+            parts.append(f"<h2><b>{method.upper()}</b> {html_text(path)}</h2><p>{html_text(one['summary'])}.</p>")
+            if "requestBody" in one:
+                parts += [_schema("Request", one["requestBody"]["content"])]
+                parts += [_schema("Reply", one["responses"]["200"]["content"]), _refusals(one["responses"])]
+    return "\n".join(parts).encode()
+
+
+def _schema(name: str, content: Mapping[str, Any]) -> str:
+    kinds = " or ".join(f"<code>{html_text(kind)}</code>" for kind in content)
+    shown = json.dumps(content[JSON]["schema"], indent=2)
+    lines = "\n".join(map(html_text, shown.split("\n")))
+    return f"<details><summary>{name}: {kinds}</summary><pre>{lines}</pre></details>"
+
+
+def _refusals(responses: Mapping[str, Any]) -> str:
+    rows = (f"<tr><td>{status}<td>{html_text(one['description'])}" for status, one in responses.items())
+    return f"<table>{''.join(rows)}</table>"
+
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:50em;margin:2em auto;padding:0 1em;color-scheme:light dark}"
+    "h2{font-size:1.1em;margin-top:2em}pre{overflow:auto}td{padding-right:1em}p{overflow-wrap:anywhere}"
+)

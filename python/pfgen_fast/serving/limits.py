@@ -1,0 +1,96 @@
+"""What one client may ask of the server, and how it is refused: one sentence, and the status that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MAX_VALUES = 1_000_000
+"""The most values in a body of JSON, each of which takes many times the memory of its text."""
+
+MAX_HEAD_BYTES = 1 << 15
+"""The most bytes of a request before its body."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is refused beyond it.
+
+    Attributes:
+        n_body_bytes: The largest body of a request.
+        n_answers: The most answers in a request.
+        n_code_points: The longest answer.
+        n_requests: The most requests that are read, wait or are scored at a time.
+        n_held_bytes: The most bytes of their bodies at a time.
+        n_connections: The most open connections.
+        seconds: From the first byte of a request to the last of its reply.
+        head_seconds: From the first byte of a request to the first of its body.
+        idle_seconds: How long a connection may wait between two requests.
+    """
+
+    n_body_bytes: int = 32 << 20
+    n_answers: int = 16_384
+    n_code_points: int = 100_000
+    n_requests: int = 256
+    n_held_bytes: int = 256 << 20
+    n_connections: int = 1024
+    seconds: float = 60.0
+    head_seconds: float = 10.0
+    idle_seconds: float = 75.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_answers:,} answers of {self.n_code_points:,} characters and {self.n_body_bytes / 2**20:g} MiB a "
+            f"request, {self.n_requests:,} requests at a time, {self.seconds:g} s each"
+        )
+
+
+@dataclass
+class Refusal(Exception):
+    """Why a request is not answered.
+
+    Attributes:
+        status: The status of the reply.
+        sentence: The message of the reply.
+        headers: More headers of the reply.
+    """
+
+    status: int
+    sentence: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def too_busy(sentence: str, status: int = 429) -> Refusal:
+    """The refusal of a request that may be repeated in a second."""
+    return Refusal(status, sentence, {"Retry-After": "1"})
+
+
+class Gone(Exception):
+    """The client has left, so that nobody waits for a reply."""
+
+
+def checked_answers(answers: list[str], limits: Limits) -> list[str]:
+    """The answers, if they are few and short enough.
+
+    Raises:
+        Refusal: They are not.
+    """
+    check_number(len(answers), limits)
+    if max(map(len, answers), default=0) > limits.n_code_points:
+        place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)
+        raise too_long(place, len(answers[place]), limits)
+    return answers
+
+
+def check_number(n_answers: int, limits: Limits) -> None:
+    """Raises Refusal if there are too many answers."""
+    if n_answers > limits.n_answers:
+        raise Refusal(413, f"{n_answers:,} answers; the limit is {limits.n_answers:,} a request")
+
+
+def too_long(place: int, n_code_points: int, limits: Limits) -> Refusal:
+    """The refusal of an answer."""
+    return Refusal(413, f"answers[{place}]: {n_code_points:,} characters; the limit is {limits.n_code_points:,}")

@@ -1,0 +1,47 @@
+"""What Prometheus collects: requests, answers and their time, and what is in progress."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..files.optional import optional
+from .room import Room
+
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+
+class Metrics:
+    """The metrics of one server."""
+
+    def __init__(self, room: Room, signature: str) -> None:
+        self._prometheus = prometheus = optional("prometheus_client", extra="serve", needed_for="the server")
+        self._registry = registry = prometheus.CollectorRegistry()
+        names = ("path", "status")
+        self._requests = prometheus.Counter("pfgen_requests", "Requests.", names, registry=registry)
+        self._answers = prometheus.Counter("pfgen_answers", "Scored answers.", registry=registry)
+        self._seconds = prometheus.Histogram(
+            "pfgen_request_seconds", "Time of requests.", names[:1], registry=registry, buckets=_SECONDS
+        )
+        in_progress = prometheus.Gauge("pfgen_requests_in_progress", "Requests in progress.", registry=registry)
+        in_progress.set_function(lambda: room.n_requests)
+        held = prometheus.Gauge("pfgen_held_bytes", "Bytes of their bodies.", registry=registry)
+        held.set_function(lambda: room.n_bytes)
+        prometheus.Info("pfgen", "What makes the scores.", registry=registry).info({"signature": signature})
+        prometheus.ProcessCollector(registry=registry)
+        self._of_path: dict[tuple[str, int], tuple[Any, Any]] = {}
+
+    def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
+        """Counts a request; `path` is one of few."""
+        key = path, status
+        if key not in self._of_path:
+            self._of_path[key] = self._requests.labels(path, status), self._seconds.labels(path)
+        requests, of_seconds = self._of_path[key]
+        requests.inc()
+        of_seconds.observe(seconds)
+        if n_answers:
+            self._answers.inc(n_answers)
+
+    def text(self) -> bytes:
+        """The metrics in Prometheus' format of text."""
+        content: bytes = self._prometheus.generate_latest(self._registry)
+        return content

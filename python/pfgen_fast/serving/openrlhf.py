@@ -1,0 +1,81 @@
+"""What OpenRLHF sends for a reward: whole texts, with their prompts and labels, and the answers in them.
+
+A query is the text of a prompt and of what the model said, with all special tokens. The answer is what `pfgen-fast
+generate` would keep of it, so its reward is the score that it would have in a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import TrialsError
+from ..files.foreign_text import in_one_line
+from ..generation.engines import first_part
+from ..generation.prompts import STOP, Mode, cleaned
+from ..scoring.scorer import Scorer
+
+# What tokenizers of today put behind an answer.
+END_TOKENS = (
+    *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
+    *("<|return|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", "<turn|>", "[EOS]", "[PAD]", "<｜end▁of▁sentence｜>"),
+)
+"""The special tokens at which an answer ends."""
+
+PARTS = ("fluency", "truthfulness", "helpfulness")
+"""The parts of a score, which OpenRLHF logs beside the reward."""
+
+
+def scores_of_queries(
+    scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
+) -> dict[str, Any]:
+    """The reply to OpenRLHF: rewards and scores, which are the same, and the parts of the scores to log.
+
+    Args:
+        scorer: The scorer.
+        queries: Whole texts, from the beginning of the prompt.
+        prompts: Their prompts.
+        labels: For each query the id or exact text of its question.
+        mode: The kind of prompts, which determines where an answer begins and ends.
+
+    Raises:
+        TrialsError: A query lacks its prompt, a label is no question, or the lists differ in length.
+
+    Example:
+        >>> reply = scores_of_queries(Scorer("mini"), ["Q: Why?\\nA: Ice floats.</s>"], ["Q: Why?\\nA:"], ["Q07"])
+        >>> reply["rewards"].tolist()
+        [0.02259]
+    """
+    if not len(queries) == len(prompts) == len(labels):
+        raise TrialsError(
+            f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each"
+        )
+    pairs = enumerate(zip(queries, prompts, strict=True))
+    answers = [answer_in_query(query, prompt, mode, row) for row, (query, prompt) in pairs]
+    try:
+        table = scorer.score(list(labels), answers)
+    except TrialsError as error:
+        if error.column != "questions" or error.row is None:
+            raise
+        raise TrialsError(error.problem, column="labels", row=error.row) from None
+    return {
+        "rewards": table.average,
+        "scores": table.average,
+        "extra_logs": {name: table[name] for name in PARTS},
+    }
+
+
+def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
+    """The answer in a query: what follows the prompt, up to the first special token or stop string.
+
+    Some tokenizers put a token before the prompt, so it may begin later than the query.
+
+    Example:
+        >>> answer_in_query("<s>Q: Why?\\nA: It floats.<|im_end|>", "Q: Why?\\nA:", "completion")
+        'It floats.'
+    """
+    _, found, said = query.partition(prompt) if prompt else ("", "found", query)
+    if not found:
+        shown = in_one_line(prompt, 40)
+        raise TrialsError(f"does not hold its prompt '{shown}'", column="queries", row=row)
+    return cleaned(first_part(said, (*END_TOKENS, *STOP[mode])), mode)

@@ -1,0 +1,133 @@
+"""The reward server as a process: where it listens, its signals, and its end.
+
+The first SIGTERM or Ctrl-C lets it finish what is in progress, the second ends it at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import ServingError
+from ..files.optional import optional
+from ..generation.prompts import Mode, check_mode
+from ..scoring.scorer import Scorer
+from .access import TOKEN_VARIABLE, Guard
+from .application import Application
+from .connections import bounded_protocol
+from .limits import Limits
+
+
+def serve(
+    scorer: Scorer,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    token: str | None = None,
+    limits: Limits | None = None,
+    mode: Mode = "completion",
+    workers: int = 2,
+    on_start: Callable[[str], None] = print,
+) -> bool:
+    """Serves rewards until a signal ends it; called in the main thread.
+
+    Args:
+        scorer: The scorer.
+        host: The address to listen on; one that is not of the loopback needs a token.
+        port: The port; 0 takes a free one.
+        token: What every request has to show; see `find_token`.
+        limits: What is refused.
+        mode: The kind of prompts of OpenRLHF, which determines where an answer begins and ends.
+        workers: How many requests are scored at a time: with two, one is scored while another is read.
+        on_start: Called with the server's address once it listens.
+
+    Returns:
+        Whether it finished what was in progress; False after a second signal or when that took too long.
+
+    Raises:
+        ServingError: The address cannot be used, or needs a token.
+        PfgenError: A package is missing.
+    """
+    check_mode(mode)
+    uvicorn = optional("uvicorn", extra="serve", needed_for="the server")
+    limits = limits or Limits()
+    listening = _listening(host, port, has_token=token is not None)
+    port = listening.getsockname()[1]
+    application = Application(scorer, Guard(token, port), limits, mode=mode, workers=workers)
+    config = uvicorn.Config(
+        application,
+        http=bounded_protocol(limits),
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=limits.idle_seconds,
+        timeout_graceful_shutdown=limits.seconds,
+    )
+    server = _server(uvicorn, config, lambda: on_start(_address(listening)))
+    with _signals_of_ours():
+        server.run(sockets=[listening])
+    application.close()
+    return not (server.force_exit or application.room.n_requests)
+
+
+def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
+    """The server of uvicorn, which says when it listens, and which a second signal of any kind ends."""
+
+    class Server(uvicorn.Server):  # type: ignore[misc]
+        async def startup(self, *args: Any, **named: Any) -> None:
+            await super().startup(*args, **named)
+            on_start()
+
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            self.force_exit = self.should_exit
+            super().handle_exit(sig, frame)
+
+    return Server(config)
+
+
+@contextlib.contextmanager
+def _signals_of_ours() -> Iterator[None]:
+    """uvicorn raises its signals again when it has ended; here nothing more happens by them."""
+    former = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
+    """A socket that is bound to an address, which is looked at before anybody can connect."""
+    try:
+        found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
+        if not has_token and not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+            raise ServingError(
+                f"--host {host}: everybody could ask; expected an address of the loopback such as 127.0.0.1, or a "
+                f"token in {TOKEN_VARIABLE} or --token-file"
+            )
+        bound = socket.socket(family, kind, protocol)  # for a socket without one, asyncio leaves Nagle's algorithm on
+        try:
+            if hasattr(socket, "SO_REUSEADDR") and not hasattr(socket, "SO_EXCLUSIVEADDRUSE"):
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+        except OSError:
+            bound.close()
+            raise
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ServingError(f"port {port} of {host} cannot be used: {reason}") from None
+    return bound
+
+
+def _address(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

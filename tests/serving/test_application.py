@@ -1,0 +1,121 @@
+"""What becomes of requests whose clients leave, and of those that wait for a worker for too long."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+
+import pytest
+from makers.reward_server import SECONDS
+from pfgen_fast import Scorer
+from pfgen_fast.serving.access import Guard
+from pfgen_fast.serving.application import Application
+from pfgen_fast.serving.limits import Limits
+
+pytest.importorskip("prometheus_client")
+HEADERS = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]
+
+
+class WaitingScorer(Scorer):
+    """A scorer that scores when it is told to, and keeps the answers that it was asked for."""
+
+    def __init__(self, suite):
+        super().__init__(suite)
+        self.begun, self.go_on, self.asked = threading.Semaphore(0), threading.Event(), []
+
+    def reward(self, questions, answers):
+        self.asked.extend(answers)
+        self.begun.release()
+        assert self.go_on.wait(SECONDS)
+        return super().reward(questions, answers)
+
+
+class Request:
+    """A request of one answer, whose client may leave."""
+
+    def __init__(self, application, answer):
+        self._body = json.dumps({"questions": "Q07", "answers": [answer]}).encode()
+        self._left, self.sent = asyncio.Event(), []
+        scope = {"type": "http", "method": "POST", "path": "/reward", "headers": HEADERS}
+        self.task = asyncio.ensure_future(application(scope, self._receive, self._send))
+
+    async def _receive(self):
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self._left.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message):
+        self.sent.append(message)
+
+    def leave(self):
+        self._left.set()
+
+    @property
+    def status(self):
+        return self.sent[0]["status"]
+
+
+@pytest.fixture
+def scorer_that_waits(mini):
+    made = WaitingScorer(mini)
+    yield made
+    made.go_on.set()
+
+
+def run(scorer, limits, steps):
+    application = Application(scorer, Guard(None, 80), limits, workers=1)
+    try:
+        asyncio.run(asyncio.wait_for(steps(application), SECONDS))
+    finally:
+        application.close()
+
+
+def test_work_of_a_client_that_left_is_dropped(scorer_that_waits):
+    async def steps(application):
+        first = Request(application, "first")
+        await asyncio.to_thread(scorer_that_waits.begun.acquire)
+        left, stays = Request(application, "left"), Request(application, "stays")
+        left.leave()
+        await left.task
+        assert application.room.n_requests == 2
+        scorer_that_waits.go_on.set()
+        await asyncio.gather(first.task, stays.task)
+        assert (first.status, stays.status, left.sent) == (200, 200, [])
+        assert (application.room.n_requests, application.room.n_bytes) == (0, 0)
+
+    run(scorer_that_waits, Limits(), steps)
+    assert scorer_that_waits.asked == ["first", "stays"]
+
+
+def test_who_waits_for_too_long_is_told_to_come_again(scorer_that_waits):
+    async def steps(application):
+        first = Request(application, "first")
+        await asyncio.to_thread(scorer_that_waits.begun.acquire)
+        waits = Request(application, "waits")
+        await waits.task
+        assert waits.status == 503
+        assert (b"retry-after", b"1") in waits.sent[0]["headers"]
+        scorer_that_waits.go_on.set()
+        await first.task
+
+    run(scorer_that_waits, Limits(seconds=0.5), steps)
+    assert scorer_that_waits.asked == ["first"]
+
+
+def test_a_failure_of_the_server_tells_nothing_of_it(mini, caplog):
+    class Broken(Scorer):
+        def reward(self, questions, answers):
+            raise RuntimeError("a secret of the server")
+
+    async def steps(application):
+        request = Request(application, "answer")
+        await request.task
+        assert request.status == 500
+        assert b"secret" not in request.sent[1]["body"]
+        assert b"log tells why" in request.sent[1]["body"]
+
+    run(Broken(mini), Limits(), steps)
+    assert "a secret of the server" in caplog.text

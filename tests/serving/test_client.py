@@ -1,0 +1,163 @@
+"""The client: rewards as the scorer has them, and what it does about servers that are busy, gone or of no help."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from makers.documented import documented_example
+from makers.reward_server import serving
+from pfgen_fast import Scorer, TrialsError
+from pfgen_fast.errors import ServingError
+from pfgen_fast.serving.client import RewardClient
+
+TOKEN = "a-token-of-this-test-0123456789"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving("--suite", "mini", env={"PFGEN_FAST_TOKEN": TOKEN}) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with RewardClient(server.url, token=TOKEN, n_answers=7, retries=0) as made:
+        yield made
+
+
+def test_rewards_and_scores_equal_those_of_the_scorer(client, mini, scorer):
+    questions = [question.question_id for question in mini for _ in range(3)]
+    answers = [answer for question in mini for answer in question.answers["A"][:3]]
+    assert client.reward(questions, answers).tobytes() == scorer.reward(questions, answers).tobytes()
+    assert client.reward("Q07", answers).tobytes() == scorer.reward("Q07", answers).tobytes()
+    assert client.reward("Q07", []).tolist() == []
+    table, expected = client.score(questions, answers), scorer.score(questions, answers)
+    assert tuple(table) == expected.columns
+    for name in expected.columns:
+        assert np.array_equal(table[name], expected[name])
+        assert table[name].dtype == expected[name].dtype or name == "question_id"
+    assert client.signature() == scorer.signature
+
+
+def test_a_set_that_a_question_lacks_is_nan(make_suite):
+    folder = make_suite({}, {"answers": {"P": ["an answer"], "R": ["another answer"]}})
+    with serving("--suite", folder) as running, RewardClient(running.url) as client:
+        found = client.score(["Q01", "Q02"], ["an", "an"])["fluency_R"]
+    assert found.tobytes() == Scorer(folder).score(["Q01", "Q02"], ["an", "an"])["fluency_R"].tobytes()
+
+
+def test_threads_share_a_client_and_workers_get_one_of_their_own(client, scorer):
+    sent = pickle.loads(pickle.dumps(client))
+    answers = [f"Ice floats {n} times." for n in range(64)]
+    with ThreadPoolExecutor(8) as pool, contextlib.closing(sent):
+        found = list(
+            pool.map(lambda answer: (client.reward("Q07", [answer])[0], sent.reward("Q07", [answer])[0]), answers)
+        )
+    assert found == [(reward, reward) for reward in scorer.reward("Q07", answers).tolist()]
+
+
+def test_what_cannot_be_scored_is_named_with_its_rows(client):
+    with pytest.raises(TrialsError, match=r"Q99.*in rows 0 to 0"):
+        client.reward("Q99", ["Ice."])
+    with pytest.raises(TrialsError, match=r"answers\[0\]: expected a text, not null, in rows 7 to 8"):
+        client.reward("Q07", [*["Ice."] * 7, None, ""])
+    with pytest.raises(TrialsError, match=r"rows 0 to 0 cannot be sent: .*surrogates"):
+        client.reward("Q07", ["\ud800"])
+    with pytest.raises(TrialsError, match="1 questions and 2 answers"):
+        client.reward(["Q07"], ["", ""])
+
+
+def test_a_wrong_token_is_told_and_not_shown(server):
+    with RewardClient(server.url, token="wrong-token-0123456789") as client:
+        with pytest.raises(ServingError, match=r"Authorization: expected 'Bearer TOKEN'") as error:
+            client.reward("Q07", ["Ice."])
+        assert "wrong-token" not in str(error.value) + repr(client)
+
+
+@contextlib.contextmanager
+def replying(*replies):
+    """A server that sends these replies one after the other: a status, headers and JSON, or None to hang up."""
+    left = list(replies)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            reply = left.pop(0)
+            if reply is None:
+                self.close_connection = True
+                return
+            status, headers, value = reply
+            body = json.dumps(value).encode()
+            self.send_response(status)
+            for name, text in {**headers, "Content-Length": str(len(body))}.items():
+                self.send_header(name, text)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", left
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """The seconds that the client would have slept."""
+    slept = []
+    monkeypatch.setattr("pfgen_fast.serving.client.time.sleep", slept.append)
+    return slept
+
+
+def test_a_busy_server_is_asked_again_when_it_says(waits):
+    busy, good = {"error": "busy"}, {"rewards": [0.5], "signature": "s"}
+    with (
+        replying(
+            (429, {"Retry-After": "3"}, busy),
+            None,
+            (503, {}, busy),
+            (429, {"Retry-After": "9999"}, busy),
+            (200, {}, good),
+        ) as (url, left),
+        RewardClient(url, retries=4) as client,
+    ):
+        assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+    assert left == []
+    assert waits == [3.0, 0.2, 0.4, 30.0]
+
+
+def test_it_gives_up_with_one_sentence(waits):
+    with replying(*[(429, {}, {"error": "too\nbusy"})] * 3) as (url, left), RewardClient(url, retries=2) as client:
+        with pytest.raises(ServingError, match=r"too\\nbusy"):
+            client.reward("Q07", ["Ice."])
+        assert left == []
+    with RewardClient(url, retries=2) as client, pytest.raises(ServingError, match="cannot be reached"):
+        client.reward("Q07", ["Ice."])
+    with (
+        replying((500, {}, [])) as (url, _),
+        RewardClient(url) as client,
+        pytest.raises(ServingError, match="status 500"),
+    ):
+        client.reward("Q07", ["Ice."])
+    assert waits == [0.1, 0.2, 0.1, 0.2]
+
+
+def test_the_documented_client_runs(monkeypatch, capsys):
+    with serving("--suite", "mini") as running:
+        example = documented_example("RewardClient(").replace("http://127.0.0.1:8000", running.url)
+        exec(example, names := {})
+        names["client"].close()
+    assert capsys.readouterr().out.startswith("[0.3533 ")

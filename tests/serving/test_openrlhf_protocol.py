@@ -1,0 +1,78 @@
+"""OpenRLHF's protocol: where the answer in a query is, and which question a label names."""
+
+from __future__ import annotations
+
+import pytest
+from makers.reward_server import HTTP, serving
+from pfgen_fast import TrialsError
+from pfgen_fast.serving.openrlhf import END_TOKENS, PARTS, answer_in_query, scores_of_queries
+
+PROMPT = "Q: Why does ice float on water?\nA:"
+GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
+
+
+@pytest.mark.parametrize(
+    ("query", "prompt", "mode", "answer"),
+    [
+        (f"{PROMPT} {GOOD}\n\nQ: And", PROMPT, "completion", GOOD),
+        (f"<s> {PROMPT} {GOOD}</s>", PROMPT, "completion", GOOD),
+        (f"{PROMPT}{GOOD} Q: more", PROMPT, "qa", GOOD),
+        (
+            f"<|im_start|>user\nWhy?<|im_end|>A: {GOOD}<|im_end|>\n<pad>",
+            "<|im_start|>user\nWhy?<|im_end|>",
+            "chat",
+            GOOD,
+        ),
+        (f"{GOOD}<|eot_id|>{GOOD}", "", "chat", GOOD),
+        (PROMPT, PROMPT, "completion", ""),
+        (f"{PROMPT}{PROMPT}", PROMPT, "completion", ""),
+    ],
+)
+def test_the_answer_is_what_follows_the_prompt(query, prompt, mode, answer):
+    assert answer_in_query(query, prompt, mode) == answer
+
+
+@pytest.mark.parametrize("token", END_TOKENS)
+def test_an_answer_ends_at_every_special_token(token):
+    assert answer_in_query(f"{PROMPT} It floats.{token} Not.", PROMPT, "completion") == "It floats."
+
+
+def test_rewards_are_the_scores_of_the_answers(scorer):
+    queries = [f"{PROMPT} {GOOD}</s>", f"{PROMPT} Because.", PROMPT]
+    labels = ["Q07", "Why does ice float on water?", "Q07"]
+    found = scores_of_queries(scorer, queries, [PROMPT] * 3, labels)
+    expected = scorer.score("Q07", [GOOD, "Because.", ""])
+    assert found["rewards"].tobytes() == found["scores"].tobytes() == expected.average.tobytes()
+    assert {name: found["extra_logs"][name].tolist() for name in PARTS} == {
+        name: expected[name].tolist() for name in PARTS
+    }
+
+
+@pytest.mark.parametrize(
+    ("queries", "prompts", "labels", "sentence"),
+    [
+        (["a"], ["b"], ["Q07"], r"queries\[0\]: does not hold its prompt 'b'"),
+        (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
+        (["ab"], ["a"], [""], r"labels\[0\]"),
+        (["ab"], ["a"], [None], r"labels\[0\]"),
+        (["ab"], ["a"], [], "1 queries, 1 prompts, 0 labels"),
+    ],
+)
+def test_what_cannot_be_scored_is_named(scorer, queries, prompts, labels, sentence):
+    with pytest.raises(TrialsError, match=sentence):
+        scores_of_queries(scorer, queries, prompts, labels)
+
+
+def test_the_server_speaks_it(scorer):
+    with serving("--suite", "mini", "--mode", "chat") as running:
+        asked = {"query": [f"{PROMPT} A: {GOOD}</s>"], "prompts": [PROMPT], "labels": ["Q07"]}
+        reply = HTTP.post(f"{running.url}/get_reward", json=asked).json()
+        wrong = HTTP.post(f"{running.url}/get_reward", json={**asked, "labels": [None]})
+    expected = scorer.score("Q07", [GOOD])
+    assert reply == {
+        "rewards": expected.average.tolist(),
+        "scores": expected.average.tolist(),
+        "extra_logs": {name: expected[name].tolist() for name in PARTS},
+    }
+    assert wrong.status_code == 400
+    assert wrong.json()["error"] == "labels[0]: expected a text, not null"
