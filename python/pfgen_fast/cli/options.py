@@ -77,6 +77,20 @@ UnknownQuestions = Annotated[
 ]
 RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Number of threads. Default: one per core.")]
+
+
+class FormatChoice(str, enum.Enum):
+    """How a command prints its results."""
+
+    text = "text"
+    json = "json"
+
+
+_FORMAT_HELP = "Output format; json is the same as --json."
+Format = Annotated[FormatChoice, typer.Option("--format", "-f", help=_FORMAT_HELP)]
+FormatWithoutLetter = Annotated[FormatChoice, typer.Option("--format", help=_FORMAT_HELP)]
+"""For commands whose -f is --force."""
+
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", help="Output file. Default: stdout.", metavar="FILE")
 ]
