@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -13,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from makers import documented
@@ -152,7 +154,7 @@ def test_what_is_not_run_says_why():
     }
     assert all(len(reason.split()) > 3 for reason in reasons.values()), reasons
     texts = [page.read_text(encoding="utf-8") for page in documented.pages()]
-    assert sum(text.count("<!-- not run") for text in texts) == len(reasons)  # none stands beside no block
+    assert sum(text.count("\n<!-- not run") for text in texts) == len(reasons)  # none stands beside no block
 
 
 @pytest.mark.parametrize("page", documented.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -196,3 +198,23 @@ def test_every_picture_is_made_by_a_command_that_the_docs_name():
     for command in rows.values():
         program = command.split()[1]
         assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
+
+
+@pytest.mark.parametrize("module", ["", "checklists", "discernment", "evaluators", "ngram", "oracle"])
+def test_every_public_name_is_in_the_reference(module):
+    name = f"pfgen_fast.{module}".rstrip(".")
+    package = importlib.import_module(name)
+    source = Path(package.__file__).read_text(encoding="utf-8")
+    public = set(re.findall(r"^    from \.\S* import (\w+) as \w+$", source, flags=re.MULTILINE)) or set(
+        package.__all__
+    )
+    page = (DOCS / "reference" / f"{module or 'pfgen_fast'}.md").read_text(encoding="utf-8")
+    assert len(public) > 1
+    assert public - set(re.findall(rf"^::: {re.escape(name)}\.(\w+)$", page, flags=re.MULTILINE)) == set()
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    patterns = re.findall(r"(\S+\.md)$", navigation, flags=re.MULTILINE)
+    listed = {path for pattern in patterns for path in DOCS.glob(pattern)}
+    assert set(DOCS.rglob("*.md")) - listed == set()
