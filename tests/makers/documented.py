@@ -52,10 +52,11 @@ def blocks(page: Path) -> list[Block]:
 
 
 def documented_example(part: str) -> str:
-    """The only block of Python in docs/ that has this part, whichever file it is in."""
+    """The only block of Python in docs/ that has this part, whichever file it is in; translations repeat it."""
     [block] = [
         block.code
         for page in sorted(DOCS.rglob("*.md"))
+        if "ja" not in page.relative_to(DOCS).parts
         for block in blocks(page)
         if block.language == "python" and part in block.code
     ]
