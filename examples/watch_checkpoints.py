@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from pfgen_fast import PfgenError, Suite
@@ -17,6 +19,7 @@ from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.prompts import MODES, NUM_EXAMPLES, STOP
 from pfgen_fast.integrations.checkpoints import Checkpoint, Watch, complete_checkpoints, watch
 from pfgen_fast.runs.result import RunResult
+from pfgen_fast.scoring.signature import signature_of
 
 
 def print_progress(checkpoint: Checkpoint, done: int, total: int) -> None:
@@ -35,6 +38,16 @@ def print_line(checkpoint: Checkpoint, result: RunResult | PfgenError) -> None:
     print(f"{checkpoint.step:>8} {result.score:>12.4f}" + "".join(f"{part:>14.4f}" for part in parts), flush=True)
 
 
+def tracker(name: str | None, training: Path, suite: Suite) -> Callable[[Checkpoint, RunResult], object]:
+    """What logs the result of a checkpoint: one run of the tracker for the training, continued after a restart."""
+    if name is None:
+        return lambda checkpoint, result: None
+    log_run = import_module(f"pfgen_fast.integrations.{name}").log_run
+    into = training / "pfgen" if name == "tensorboard" else training.resolve().name
+    signature = signature_of(suite)
+    return lambda checkpoint, result: log_run(result, into=into, step=checkpoint.step, suite=suite, signature=signature)
+
+
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -49,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--max-tokens", type=int, default=300)
     made.add_argument("--device", help="such as cpu or cuda:1; a GPU that the training does not need")
     made.add_argument("--every", type=float, default=30, help="seconds between two looks at the folder")
+    made.add_argument("--log", choices=("mlflow", "wandb", "tensorboard"), help="log each score, with a report, there")
     made.add_argument("--once", action="store_true", help="score what is there, and stop")
     return made
 
@@ -68,9 +82,12 @@ def main() -> None:
             on_progress=print_progress,
             on_problem=lambda checkpoint, problem: print(f"{checkpoint.folder.name}: {problem}", flush=True),
         )
+        log = tracker(options.log, options.folder, watching.suite)
         print(f"{'step':>8} {'score':>12}{'fluency':>14}{'truthfulness':>14}{'helpfulness':>14}", flush=True)
         for checkpoint, result in watch(options.folder, watching, seconds=None if options.once else options.every):
             print_line(checkpoint, result)
+            if isinstance(result, RunResult):
+                log(checkpoint, result)
         if options.once and not complete_checkpoints(options.folder):
             raise PfgenError(f"{options.folder}: no complete checkpoint-N of a Trainer here")
     except PfgenError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from makers.engines import integration
 from pfgen_fast.generation.prompts import make_tasks
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -88,6 +89,31 @@ def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_
     assert [line.split()[0] for line in lines] == ["20", "100"]
     results = [json.loads(path.read_text())["score"] for path in (tmp_path / "result").rglob("result.json")]
     assert sorted(float(line.split()[1]) for line in lines) == sorted(results)
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tracker", ["mlflow", "wandb", "tensorboard"])
+def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_model, tmp_path, monkeypatch):
+    integration(tracker)
+    steps = []
+    module = importlib.import_module(f"pfgen_fast.integrations.{tracker}")
+    log_run = module.log_run
+    monkeypatch.setattr(module, "log_run", lambda *run, **named: steps.append((named["step"], log_run(*run, **named))))
+    for name in ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'mlflow.db'}")
+    monkeypatch.chdir(tmp_path)
+    for step in (20, 100):
+        shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
+        (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"step": step}))
+    watcher = example("watch_checkpoints")
+    options = f"--output result --trials 1 --examples 2 --max-tokens 8 --device cpu --mode qa --once --log {tracker}"
+    monkeypatch.setattr(sys, "argv", ["watch_checkpoints.py", "training", *options.split()])
+    watcher.main()
+    assert [step for step, _ in steps] == [20, 100]
+    assert len({run for _, run in steps}) == 1
 
 
 def test_what_the_programs_cannot_do_is_one_line(tmp_path, monkeypatch):

@@ -1,4 +1,8 @@
-"""README.ja.md says what README.md says: the same headings, commands, code, links and figures, section by section."""
+"""Japanese pages say what the English ones say: headings, commands, code, links and figures, section by section.
+
+README.ja.md is held to README.md, and every page of docs/ja/ to the page of the same name in docs/. Where a page has a
+Japanese form, a link to either form means the same.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LANGUAGES = {"README.md": "[日本語](README.ja.md)", "README.ja.md": "[English](README.md)"}
+DOCS = ROOT / "docs"
+TRANSLATIONS = {ROOT / "README.ja.md": ROOT / "README.md"} | {
+    path: DOCS / path.relative_to(DOCS / "ja") for path in sorted((DOCS / "ja").rglob("*.md"))
+}
+NAMES = [path.relative_to(ROOT).as_posix() for path in TRANSLATIONS]
+CODE = re.compile(r"^```.*?^```$|(?:^    [^\n]*\n)+", flags=re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#+) (.+)$", flags=re.MULTILINE)
+LINK = re.compile(r"\]\((.+?)\)")
+FIGURE = re.compile(r"−?\d(?:[\d,.]*\d)?")
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", flags=re.DOTALL)
+OTHER_LANGUAGE = re.compile(r"^\[(?:日本語|English)\]\((.+?)\)\n\n", flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -19,57 +33,144 @@ class Section:
     """What a translation must keep of a section; a comment in code is translated, a table in it is not."""
 
     level: int
-    code: list[str]
+    code: list[list[str]]
     commands: Counter[str]
     links: list[str]
     figures: Counter[str]
     n_paragraphs: int
 
 
-def sections(name: str, folder: Path = ROOT) -> list[Section]:
-    text = (folder / name).read_text(encoding="utf-8").replace(LANGUAGES[name] + "\n\n", "")
-    heads = re.split(r"^(#+) .+$", text, flags=re.MULTILINE)
-    assert not heads[0]
-    return [section(len(level), body) for level, body in zip(heads[1::2], heads[2::2], strict=True)]
+def sections(path: Path, text: str | None = None) -> list[Section]:
+    """The sections of a page, or of another text in its place."""
+    text = path.read_text(encoding="utf-8") if text is None else text
+    text = OTHER_LANGUAGE.sub("", FRONT_MATTER.sub("", text), count=1)
+    blocks = iter([without_comments(block) for block in CODE.findall(text)])
+    before, *parts = HEADING.split(CODE.sub("\0", text))
+    assert not before
+    return [
+        section(path, len(level), title, body, [next(blocks) for _ in range(body.count("\0"))])
+        for level, title, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    ]
 
 
-def section(level: int, body: str) -> Section:
-    code: list[str] = []
-
-    def taken(block: re.Match[str]) -> str:
-        code.extend(re.sub(r" *#.*", "", line) for line in block[0].splitlines())
-        return ""
-
-    prose = re.sub(r"^```.*?^```$|(?:^    [^\n]*\n)+", taken, body, flags=re.MULTILINE | re.DOTALL)
-    links = re.findall(r"\]\((.+?)\)", prose)
+def section(path: Path, level: int, title: str, body: str, code: list[list[str]]) -> Section:
+    prose = f"{title}\n\n{body}"
     commands = Counter(" ".join(command.split()) for command in re.findall(r"`(.+?)`", prose, flags=re.DOTALL))
-    words = re.sub(r"\]\(.+?\)|`.+?`", "", prose, flags=re.DOTALL)
-    figures = Counter(re.findall(r"\d(?:[\d,.]*\d)?", words))
-    paragraphs = [part for part in re.split(r"\n\n|\n(?=\* )", prose) if part.strip()]
-    return Section(level, code, commands, sorted(links), figures, len(paragraphs))
+    figures = Counter(FIGURE.findall(re.sub(r"\]\(.+?\)|`.+?`", "", prose, flags=re.DOTALL)))
+    paragraphs = [part for part in re.split(r"\n\n|\n(?=\* |> \* |\d+\. |\|)", prose) if part.strip()]
+    links = sorted(meant(path, link) for link in LINK.findall(prose))
+    return Section(level, code, commands, links, figures, len(paragraphs))
 
 
-def test_the_japanese_readme_keeps_step_with_the_english_one():
-    english, japanese = sections("README.md"), sections("README.ja.md")
-    assert len(english) > 5
-    assert sum(part.commands.total() for part in english) > 40
-    assert sum(part.figures.total() for part in english) > 20
+def without_comments(block: str) -> list[str]:
+    return [re.sub(r" *#.*", "", line) for line in block.splitlines()]
+
+
+def meant(page: Path, link: str) -> str:
+    """A link as the English page has it, from the top of the project; a heading by its number, for its words differ."""
+    if "://" in link:
+        return link
+    path, anchor = target(page, link)
+    english = TRANSLATIONS.get(path, path).relative_to(ROOT).as_posix()
+    if not anchor:
+        return english
+    return f"{english}#{anchors(path).index(anchor) if anchor in anchors(path) else anchor}"
+
+
+def target(page: Path, link: str) -> tuple[Path, str]:
+    name, _, anchor = link.partition("#")
+    return ((page.parent / name).resolve() if name else page), anchor
+
+
+def anchors(path: Path) -> list[str]:
+    headings = HEADING.findall(CODE.sub("", path.read_text(encoding="utf-8"))) if path.is_file() else []
+    return [re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for _, title in headings]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_japanese_page_keeps_step_with_the_english_one(name):
+    path = ROOT / name
+    assert TRANSLATIONS[path].is_file(), f"{name} translates no page"
+    english, japanese = sections(TRANSLATIONS[path]), sections(path)
     for number, (original, translation) in enumerate(zip_longest(english, japanese), start=1):
         assert translation == original, f"section {number}"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_japanese_page_leads_to_the_english_one_and_nowhere_in_vain(name):
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    assert target(path, OTHER_LANGUAGE.findall(text)[0]) == (TRANSLATIONS[path], "")
+    for link in LINK.findall(CODE.sub("", text)):
+        page, anchor = target(path, link)
+        assert "://" in link or page.exists(), link
+        assert not anchor or "://" in link or anchor in anchors(page), link
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("docs/")])
+def test_a_link_from_the_site_prefers_japanese_pages_and_says_where_english_begins(name):
+    path = ROOT / name
+    text = OTHER_LANGUAGE.sub("", CODE.sub("", path.read_text(encoding="utf-8")), count=1)
+    for link, after in re.findall(r"\]\((.+?)\)(.{0,4})", text):
+        page, _ = target(path, link)
+        if "://" not in link and page.suffix == ".md" and page not in TRANSLATIONS:
+            assert page not in TRANSLATIONS.values(), f"{link} has a Japanese form"
+            assert after in ("（英語）", "、英語）"), f"{link} is not marked as English"
+
+
+def test_the_pages_have_what_is_compared():
+    for path, few in ((ROOT / "README.md", (5, 40, 20)), (DOCS / "scoring.md", (9, 100, 200))):
+        parts = sections(path)
+        found = (
+            len(parts),
+            sum(part.commands.total() for part in parts),
+            sum(part.figures.total() for part in parts),
+        )
+        assert all(n > least for n, least in zip(found, few, strict=True)), found
+        assert sum(len(part.code) for part in parts) > 5
+        assert sum(len(part.links) for part in parts) > 3
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/scoring.md"])
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("pattern", "change"),
     [
-        ("`pfgen_fast.oracle` は", "`oracle` は"),
-        ("57,100", "57,000"),
-        ("## 速度", "### 速度"),
-        ("make demo    # ", "make all    # "),
-        ("(docs/scoring.md)", "(docs/rules.md)"),
+        (r"(?m)^    (?=\S)", "    x"),  # code
+        (r"(?<=`)(?=\w+`)", "x"),  # a command or a name in the text
+        (r"(?m)^##(?= )", "###"),  # the level of a heading
+        (r"(?m)^## .+\n", ""),  # a heading
+        (r"(?<=\]\()(?=\w+/?\w*\.md)", "un"),  # a link
+        (r"(?<=\w )\d(?=\d* [a-z])", "77"),  # a figure
+        (r"(?m)^\* .+\n", ""),  # a point of a list
     ],
 )
-def test_a_difference_is_noticed(tmp_path, before, after):
-    text = (ROOT / "README.ja.md").read_text(encoding="utf-8")
+def test_a_change_of_the_english_page_alone_is_noticed(name, pattern, change):
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    places = list(re.finditer(pattern, OTHER_LANGUAGE.sub("", text, count=1)))
+    assert places
+    for place in (places[0], places[len(places) // 2], places[-1]):
+        changed = OTHER_LANGUAGE.sub("", text, count=1)
+        changed = changed[: place.start()] + change + changed[place.end() :]
+        assert sections(path, changed) != sections(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("README.ja.md", "`pfgen_fast.oracle` は", "`oracle` は"),
+        ("README.ja.md", "57,100", "57,000"),
+        ("README.ja.md", "## 速度", "### 速度"),
+        ("README.ja.md", "make demo    # ", "make all    # "),
+        ("README.ja.md", "(docs/generation.md)", "(docs/rules.md)"),
+        ("docs/ja/scoring.md", "## 9. 定数", "## 8. 定数"),
+        ("docs/ja/scoring.md", "count += 1", "count += 2"),
+        ("docs/ja/scoring.md", "| 0.005 |", "| 0.05 |"),
+        ("docs/ja/scoring.md", "commands.md#runs", "commands.md#report"),
+    ],
+)
+def test_a_change_of_the_japanese_page_alone_is_noticed(name, before, after):
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
     assert before in text
-    (tmp_path / "README.ja.md").write_text(text.replace(before, after, 1), encoding="utf-8")
-    assert sections("README.ja.md", tmp_path) != sections("README.md")
+    assert sections(path, text.replace(before, after, 1)) != sections(TRANSLATIONS[path])

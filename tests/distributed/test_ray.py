@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from makers.documented import documented_example
 from makers.engines import engine
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, SuiteError, TrialsError
 from pfgen_fast.distributed.ray import score, score_files, share_of_cores
@@ -409,3 +410,17 @@ def test_without_ray_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray.data", None)
     with pytest.raises(PfgenError, match=r"needs ray.data, .*: pip install 'pfgen-fast\[ray\]'$"):
         score(None, ScorerSpec("mini"))
+
+
+def test_the_documented_example_writes_good_rows_and_scores_files(cluster, tmp_path, capsys):
+    (tmp_path / "answers").mkdir()
+    table = answers(200)
+    pq.write_table(table, tmp_path / "answers" / "part.parquet")
+    example = documented_example("for outcome in score_files")
+    for name in ("answers", "good", "scored"):  # workers began in the folder of the cluster
+        example = example.replace(f'"{name}/"', repr(f"{tmp_path}/{name}/"))
+    exec(example, {})
+    average = expected(table)["average"]
+    assert sorted(pq.read_table(tmp_path / "good")["id"].to_pylist()) == np.flatnonzero(average >= 0.2).tolist()
+    assert pq.read_table(tmp_path / "scored" / "part.parquet")["average"].to_numpy().tobytes() == average.tobytes()
+    assert capsys.readouterr().out.split() == ["part.parquet", "scored", "200"]

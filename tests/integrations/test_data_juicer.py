@@ -13,6 +13,7 @@ import numpy as np
 import pfgen_fast
 import pyarrow.parquet as pq
 import pytest
+from makers.documented import documented_example
 from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
@@ -159,3 +160,9 @@ def test_without_data_juicer_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.data_juicer")
     with pytest.raises(PfgenError, match=r"Data-Juicer needs data_juicer.*pip install 'pfgen-fast\[data-juicer\]'$"):
         import_module("pfgen_fast.integrations.data_juicer")
+
+
+def test_the_documented_example_keeps_the_good_answer():
+    names = {}
+    exec(documented_example("NestedDataset"), names)
+    assert list(names["good"]["text"]) == [ANSWER]

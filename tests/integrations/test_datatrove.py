@@ -10,6 +10,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from makers.documented import documented_example
 from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
@@ -166,3 +167,14 @@ def test_without_datatrove_the_error_names_the_extra(monkeypatch):
         PfgenError, match=r"the filter for datatrove needs datatrove.*pip install 'pfgen-fast\[datatrove\]'$"
     ):
         import_module("pfgen_fast.integrations.datatrove")
+
+
+def test_the_documented_example_keeps_the_rows_that_pass(folder, rows, scorer, monkeypatch):
+    monkeypatch.chdir(folder)
+    exec(documented_example("LocalPipelineExecutor"), {"__name__": "__main__"})
+    table = scores_of(rows, scorer)
+    stays = (table.average >= 0.4) & (table.helpfulness > 0)
+    for name, expected in (("out", stays), ("dropped", ~stays)):
+        assert [document["id"] for document in documents(folder / name)] == [
+            rows[i]["id"] for i in np.flatnonzero(expected)
+        ]

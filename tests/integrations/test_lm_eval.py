@@ -9,11 +9,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pfgen_fast import PfgenError
+from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations import lm_eval
-from pfgen_fast.integrations.lm_eval import TASKS
+from pfgen_fast.integrations.lm_eval import TASKS, score_samples
+from pfgen_fast.integrations.lm_eval.__main__ import main as samples_main
 from pfgen_fast.runs.trials import Trials
 
 
@@ -21,7 +22,7 @@ def test_the_folder_of_the_tasks_is_printed():
     command = [sys.executable, "-m", "pfgen_fast.integrations.lm_eval"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert printed == f"{TASKS}\n"
-    assert {"pfgen.yaml", "pfgen_qa.yaml", "task.py"} <= {path.name for path in TASKS.iterdir()}
+    assert {"pfgen.yaml", "pfgen_qa.yaml", "pfgen_chat.yaml", "task.py"} <= {path.name for path in TASKS.iterdir()}
     assert "/lm_eval/tasks/" not in TASKS.as_posix() + "/"  # where the harness looks for tasks of its own
 
 
@@ -34,6 +35,14 @@ def test_a_document_is_a_question_of_a_trial(mini, monkeypatch):
     assert [(row["question_id"], row["trial"]) for row in documents] == [
         (task.question_id, task.trial) for task in tasks
     ]
+
+
+def test_a_document_of_chat_has_its_system_message_apart(mini, monkeypatch):
+    made = SimpleNamespace(DatasetDict=dict, Dataset=SimpleNamespace(from_list=list))
+    monkeypatch.setitem(sys.modules, "datasets", made)
+    [first, *_] = lm_eval.documents(trials=1, mode="chat")["test"]
+    system, user = make_tasks(mini, 1, mode="chat")[0].prompt.messages
+    assert (first["system"], first["prompt"]) == (system["content"], user["content"])
 
 
 def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
@@ -51,21 +60,92 @@ def test_without_datasets_the_error_names_the_extra(monkeypatch):
         lm_eval.documents()
 
 
-@pytest.fixture(scope="module", params=["pfgen", "pfgen_qa"])
+def write_samples(path, documents, answers, **others):
+    lines = ({"doc": doc, "resps": [said], **others} for doc, said in zip(documents, answers, strict=True))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_samples_of_any_task_that_asks_the_questions_are_scored(tmp_path, mini, scorer):
+    documents = [{"note": "x", "input": question.question} for question in mini]
+    said = [[question.answers["A"][0], f" {question.answers['B'][0]} "] for question in mini]
+    path = write_samples(tmp_path / "samples_mine_2026.jsonl", documents, said, filter="none")
+    answers, table = score_samples(path, "mini")
+    assert answers == [answer.strip() for repeats in said for answer in repeats]
+    expected = scorer.score([question.question_id for question in mini for _ in range(2)], answers)
+    for column in table.columns:
+        assert table[column].tobytes() == expected[column].tobytes()
+
+
+def test_a_mode_and_a_key_can_be_named(tmp_path, scorer):
+    documents = [{"first": "Q08", "id": "Q07"}, {"first": "Q08", "id": "Q07", "mode": "qa"}]
+    path = write_samples(tmp_path / "samples.jsonl", documents, [["Well. A: Ice is less dense."]] * 2)
+    assert score_samples(path, scorer).table.question_id.tolist() == ["Q08", "Q08"]
+    answers, table = score_samples(path, scorer, question_column="id", mode="qa")
+    assert answers == ["Ice is less dense."] * 2
+    assert table.question_id.tolist() == ["Q07", "Q07"]
+    of_ours = write_samples(tmp_path / "ours.jsonl", documents[1:], [["Well. A: Ice is less dense."]])
+    assert score_samples(of_ours, scorer).answers == ["Ice is less dense."]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        (
+            {"text": "Why?", "n": 1},
+            r"no key of the first document holds a question of suite mini; there are 'text', 'n'",
+        ),
+        ([], "line 1: expected a sample of lm-evaluation-harness, with 'doc' and 'resps'"),
+    ],
+)
+def test_samples_of_other_tasks_are_one_sentence(tmp_path, document, message):
+    path = write_samples(tmp_path / "samples.jsonl", [document], [["x"]])
+    with pytest.raises(TrialsError, match=message):
+        score_samples(path, "mini")
+
+
+def test_a_later_line_of_another_question_is_named(tmp_path):
+    path = write_samples(tmp_path / "samples.jsonl", [{"q": "Q07"}, {"q": "Q77"}], [["x"], ["y"]])
+    with pytest.raises(TrialsError, match="line 2: unknown question 'Q77'"):
+        score_samples(path, "mini")
+
+
+def test_the_command_prints_scores_of_files_or_of_answers(tmp_path, scorer, capsys):
+    path = write_samples(tmp_path / "samples.jsonl", [{"q": "Q07"}, {"q": "Q08"}], [["Ice is less dense."], [""]])
+    expected = scorer.score(["Q07", "Q08"], ["Ice is less dense.", ""])
+    assert samples_main(["samples", str(path), "--suite", "mini"]) == 0
+    [line] = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (line["n_answers"], line["average"]) == (2, expected.average.mean())
+    assert line["signature"] == scorer.signature
+    assert samples_main(["samples", str(path), "--rows"]) == 0
+    lines = list(map(json.loads, capsys.readouterr().out.splitlines()))
+    assert [(row["question_id"], row["average"]) for row in lines] == list(
+        zip(["Q07", "Q08"], expected.average.tolist(), strict=True)
+    )
+    assert samples_main(["samples", str(tmp_path / "none.jsonl")]) == 1
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.fixture(scope="module", params=["pfgen", "pfgen_qa", "pfgen_chat"])
 def harness(request, tiny_model, tmp_path_factory) -> tuple[str, dict[str, float], Path]:
     """A task of lm-evaluation-harness, its metrics, and the samples that it logged."""
     output = tmp_path_factory.mktemp("harness")
-    is_qa = request.param == "pfgen_qa"
+    mode = {"pfgen": "completion", "pfgen_qa": "qa", "pfgen_chat": "chat"}[request.param]
     arguments = ["--model", "hf", "--model_args", f"pretrained={tiny_model},max_length=8192", "--device", "cpu"]
     arguments += ["--tasks", request.param, "--include_path", str(TASKS), "--batch_size", "8"]
     arguments += ["--metadata", '{"trials": 3, "examples": 2}', "--gen_kwargs", "max_gen_toks=40"]
-    arguments += ["--output_path", str(output), "--log_samples", *(["--apply_chat_template"] if is_qa else [])]
+    arguments += [
+        "--output_path",
+        str(output),
+        "--log_samples",
+        *([] if mode == "completion" else ["--apply_chat_template"]),
+    ]
     run = subprocess.run([sys.executable, "-m", "lm_eval", *arguments], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     (results,) = output.rglob("results_*.json")
     (samples,) = output.rglob("samples_*.jsonl")
     figures = json.loads(results.read_text(encoding="utf-8"))["results"][request.param]
-    return "qa" if is_qa else "completion", figures, samples
+    return mode, figures, samples
 
 
 @pytest.mark.models
@@ -79,7 +159,8 @@ def test_the_harness_asks_what_generate_asks(mini, harness):
         if mode == "completion":
             assert prompt == task.prompt.text
         else:
-            assert prompt == f"<|user|>{task.prompt.messages[0]['content']}<|end|><|assistant|>"
+            messages = (f"<|{message['role']}|>{message['content']}<|end|>" for message in task.prompt.messages)
+            assert prompt == f"{''.join(messages)}<|assistant|>"
         expected = {"temperature": 1.0, "top_p": 0.98, "do_sample": True, "max_gen_toks": 40}
         assert settings == {**expected, "until": ["Q:", "\n\n"] if mode == "completion" else ["Q:"]}
 
@@ -96,6 +177,7 @@ def test_the_figures_of_the_harness_are_those_of_score(mini, scorer, harness, tm
     assert result["score"] > 0
     assert round(figures["score,none"], 4) == result["score"]
 
+    assert score_samples(samples, scorer).table.average.mean() == pytest.approx(figures["score,none"], abs=1e-12)
     (run,) = tmp_path.rglob("trials.jsonl.xz")
     trials = Trials.read(run)
     assert len(trials) == 24

@@ -16,6 +16,7 @@ import pfgen_fast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from makers.documented import documented_example
 from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
@@ -30,17 +31,19 @@ N = 400
 TIME_LIMIT = 600  # seconds, only against hanging
 
 # A Ray of its own, whatever else runs on the machine; Xenna asks for more cores than tests have.
-PROGRAM = """
-import os, sys
+RAY = """
+import os, ray
+ray.init(address="local", num_cpus=6)
+os.environ["RAY_ADDRESS"] = ray.get_runtime_context().gcs_address
+"""
+PROGRAM = f"""{RAY}
+import sys
 from importlib import import_module
-import ray
 from nemo_curator.pipeline import Pipeline
 from nemo_curator.stages.text.io.reader import JsonlReader
 from nemo_curator.stages.text.io.writer import ParquetWriter
 from pfgen_fast.integrations.nemo_curator import PfgenScoreFilter
 
-ray.init(address="local", num_cpus=6)
-os.environ["RAY_ADDRESS"] = ray.get_runtime_context().gcs_address
 stage = PfgenScoreFilter("mini", where=sys.argv[3], columns=["average", "fluency"])
 pipeline = Pipeline("p", stages=[JsonlReader("in", files_per_partition=1), stage, ParquetWriter("out")])
 pipeline.run(getattr(import_module(sys.argv[1]), sys.argv[2])())
@@ -63,8 +66,8 @@ def run(tmp_path, rows, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(pfgen_fast.__file__).parent.parent))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
-    def go(module, executor):
-        command = [sys.executable, "-c", PROGRAM, f"nemo_curator.backends.{module}", executor, WHERE]
+    def go(module="", executor="", program=PROGRAM):
+        command = [sys.executable, "-c", program, f"nemo_curator.backends.{module}", executor, WHERE]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=TIME_LIMIT, cwd=tmp_path, encoding="utf-8", env=os.environ
         )
@@ -155,3 +158,11 @@ def test_without_nemo_curator_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.nemo_curator")
     with pytest.raises(PfgenError, match=r"NeMo Curator needs nemo_curator.*pip install 'pfgen-fast\[nemo-curator\]'$"):
         import_module("pfgen_fast.integrations.nemo_curator")
+
+
+def test_the_documented_example_keeps_the_rows_that_pass(run, rows, scorer):
+    done, found = run(program=RAY + documented_example("RayDataExecutor"))
+    assert done.returncode == 0, done.stderr
+    table = scores_of(rows, scorer)
+    stays = (table.average >= 0.4) & (table.helpfulness > 0)
+    assert [row["id"] for row in found] == [rows[i]["id"] for i in np.flatnonzero(stays)]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
+from makers.documented import DOCS
+from makers.engines import integration
 from pfgen_fast import PfgenError
 from pfgen_fast.generation.prompts import make_tasks
-from pfgen_fast.integrations.trl import make_dataset, make_reward
+from pfgen_fast.integrations.trl import answer_in, make_dataset, make_reward
 
+PAGE = DOCS / "integrations" / "trl.md"
 QUESTION = "Why does ice float on water?"  # Q07 of mini
 GOOD = "Ice is about 9% less dense than water: its molecules freeze into an open crystal lattice."
 
@@ -57,3 +62,121 @@ def test_without_datasets_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(PfgenError, match=r"make_dataset needs datasets, .*: pip install 'pfgen-fast\[trl\]'$"):
         make_dataset("mini")
+
+
+def test_rows_of_another_task_have_no_reward_and_faults_name_the_row(scorer):
+    (good,) = scorer.reward("Q07", [GOOD]).tolist()
+    reward = make_reward("mini")
+    assert reward(prompts=["p"] * 3, completions=["42", GOOD, "7"], question=[None, "Q07", None]) == [None, good, None]
+    assert reward(prompts=["p"], completions=["42"], question=[None]) == [None]
+    with pytest.raises(PfgenError, match=r"^questions\[2\]: .*Q77"):
+        reward(prompts=["p"] * 3, completions=["42", GOOD, GOOD], question=[None, "Q07", "Q77"])
+
+
+def test_a_part_of_the_score_may_be_the_reward(scorer):
+    table = scorer.score("Q07", [GOOD, "Because."])
+    for part in ("fluency", "truthfulness", "helpfulness"):
+        reward = make_reward("mini", metric=part)
+        assert reward(prompts=["p"] * 2, completions=[GOOD, "Because."], question=["Q07"] * 2) == table[part].tolist()
+        assert reward.__name__ == f"pfgen_{part}"
+    with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truthfulness, help"):
+        make_reward("mini", metric="length")
+
+
+@pytest.fixture(scope="module")
+def trained(tiny_model, tmp_path_factory):
+    """A training of TRL on two tasks by four rewards: what it logged, its table of completions, and each call."""
+    trl, datasets = integration("trl"), integration("datasets")
+    calls = []
+
+    def recorded(function):
+        def call(prompts, completions, **columns):
+            calls.append(
+                (function.__name__, completions, columns["question"], function(prompts, completions, **columns))
+            )
+            return calls[-1][-1]
+
+        call.__name__ = function.__name__
+        return call
+
+    async def sums(prompts, completions, question, **columns):
+        return [
+            None if name is not None else float(len(text)) for name, text in zip(question, completions, strict=True)
+        ]
+
+    ours = [make_reward("mini", metric=metric) for metric in ("score", "fluency", "helpfulness")]
+    prompts = make_dataset("mini", trials=1, num_examples=1)
+    other = datasets.Dataset.from_dict({"prompt": ["1 + 1 =", "2 + 2 ="] * 2})
+    trainer = trl.GRPOTrainer(
+        model=str(tiny_model),
+        reward_funcs=[*map(recorded, ours), sums],
+        train_dataset=datasets.concatenate_datasets([prompts, other]),
+        args=trl.GRPOConfig(
+            output_dir=str(tmp_path_factory.mktemp("grpo")),
+            reward_weights=[1.0, 0.5, 0.0, 0.01],
+            max_steps=3,
+            logging_steps=1,
+            per_device_train_batch_size=16,
+            num_generations=2,
+            max_completion_length=16,
+            log_completions=True,
+            use_cpu=True,
+            report_to="none",
+        ),
+    )
+    tables = []
+    log = trainer.log
+
+    def keep(*arguments, **options):
+        tables.append({name: list(values) for name, values in trainer._logs["extra"].items()})
+        return log(*arguments, **options)
+
+    trainer.log = keep
+    trainer.train()
+    return trainer.state.log_history, tables, calls
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_trl_trains_on_several_tasks_and_rewards_at_once(trained, scorer):
+    history, tables, calls = trained
+    steps = [entry for entry in history if "reward" in entry]
+    assert len(steps) == 3
+    assert len(calls) == 9
+    of_score = [call for call in calls if call[0] == "pfgen_score"]
+    for (name, completions, questions, rewards), column in zip(
+        calls, ["average", "fluency", "helpfulness"] * 3, strict=True
+    ):
+        for completion, question, reward in zip(completions, questions, rewards, strict=True):
+            expected = question and float(scorer.score(question, [answer_in(completion, "completion")])[column][0])
+            assert reward == expected, name
+    assert {question is None for _, _, questions, _ in calls for question in questions} == {True, False}
+    for entry, (_, _, _, rewards) in zip(steps, of_score, strict=True):
+        values = [reward for reward in rewards if reward is not None]
+        assert entry["rewards/pfgen_score/mean"] == pytest.approx(sum(values) / len(values), rel=1e-5)
+        assert entry["pfgen/fluency"] == pytest.approx(entry["rewards/pfgen_fluency/mean"], rel=1e-5)
+        assert 0 <= entry["pfgen/truthfulness"] <= 1
+    kept = [
+        None if question is None else answer_in(completion, "completion")
+        for _, completions, questions, _ in of_score
+        for completion, question in zip(completions, questions, strict=True)
+    ]
+    assert len(kept) == 48
+    assert tables[-1]["pfgen_answer"][-16:] == kept[-16:]
+
+
+@pytest.mark.integrations
+def test_the_documented_examples_run(tiny_model, tmp_path, monkeypatch):
+    integration("trl")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore")
+    (tmp_path / "org").mkdir()
+    (tmp_path / "org" / "model").symlink_to(tiny_model)
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 2
+    options = "max_steps=1, max_completion_length=8, use_cpu=True, report_to='none', per_device_train_batch_size=8"
+    for block in blocks:
+        short = block.replace('output_dir="grpo"', f'output_dir="grpo", {options}')
+        assert short != block
+        subprocess.run([sys.executable, "-c", short], check=True, cwd=tmp_path)
+    assert (tmp_path / "grpo" / "checkpoint-1").is_dir()

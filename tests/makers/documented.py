@@ -1,20 +1,104 @@
-"""Examples of the docs, so that tests can run them."""
+"""Examples of the docs, so that tests can run them: blocks of code with their place, and what is said of each.
+
+A comment in the line before a block, `<!-- not run: REASON -->`, says why no test runs it.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+TESTS = ROOT / "tests"
+
+_BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+_INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code between fences: where it is, its language, and why it is not run, if it says so."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    reason: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def pages() -> list[Path]:
+    """All pages of the docs and the READMEs."""
+    return [ROOT / "README.md", ROOT / "README.ja.md", *sorted(DOCS.rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks between fences of a page."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, text.count("\n", 0, found.start()) + 1, found["language"], found["code"], found["reason"] or "")
+        for found in _BLOCK.finditer(text)
+    ]
 
 
 def documented_example(part: str) -> str:
-    """The only block of Python in docs/ that has this part, whichever file it is in."""
-    blocks = [
-        block
-        for path in sorted(DOCS.rglob("*.md"))
-        for block in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        if part in block
+    """The only block of Python in docs/ that has this part, whichever file it is in; translations repeat it."""
+    [block] = [
+        block.code
+        for page in sorted(DOCS.rglob("*.md"))
+        if "ja" not in page.relative_to(DOCS).parts
+        for block in blocks(page)
+        if block.language == "python" and part in block.code
     ]
-    [block] = blocks
     return block
+
+
+def commands(page: Path) -> Iterator[str]:
+    """Each `pfgen-fast ...` of a page in its blocks, indented or between fences, and in the text; lines are joined."""
+    text = page.read_text(encoding="utf-8")
+    code = [block.code for block in blocks(page) if block.language in ("sh", "")]
+    code += _INDENTED.findall(_BLOCK.sub("", text))
+    for line in re.sub(r"\\\n\s*", " ", "\n".join(code)).splitlines():
+        if found := re.match(r"\s*(?:\$ )?pfgen-fast .+", line):
+            yield found[0].strip()
+    for found in re.finditer(r"`(pfgen-fast [^`]+)`", _BLOCK.sub("", text)):
+        yield " ".join(found[1].split())
+
+
+def tests_that_run(block: Block) -> list[Path]:
+    """Test files that ask for a block by a part of it (`documented_example`), or that name its page to run it."""
+    name = f"{block.page.parent.name}/{block.page.name}"
+    return [
+        path
+        for path, (parts, names) in _what_tests_run().items()
+        if any(part in block.code for part in parts) or name in names
+    ]
+
+
+@cache
+def _what_tests_run() -> dict[Path, tuple[set[str], set[str]]]:
+    """For each test file, the parts of blocks that it asks for, and the pages whose blocks it runs."""
+    found = {}
+    for path in TESTS.rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if not re.search(r"documented_example|exec\(|run_python_blocks|subprocess", text):
+            continue
+        tree = ast.parse(text)
+        parts = {
+            node.args[0].value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "documented_example"
+            if isinstance(node.args[0], ast.Constant)
+        }
+        found[path] = parts, set(re.findall(r"\w+/\w+\.md", text.replace('" / "', "/")))
+    return found

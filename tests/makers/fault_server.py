@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the OpenAI protocol, correctly or not: each test defines its replies."""
+"""A server on loopback that speaks a protocol of models, correctly or not: each test defines its replies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class Request:
 
     @property
     def prompt(self) -> str:
-        return self.body["prompt"] if "prompt" in self.body else self.body["messages"][-1]["content"]
+        if "contents" in self.body:  # Gemini's own API
+            return self.body["contents"][-1]["parts"][-1]["text"]
+        messages = self.body.get("messages") or [{"content": ""}]
+        return self.body["prompt"] if "prompt" in self.body else messages[-1]["content"]
 
     @property
     def question(self) -> str:
@@ -107,8 +110,12 @@ def serving(behave: Callable[[Request], Reply]) -> Iterator[Server]:
         protocol_version = "HTTP/1.1"
         wbufsize = 1 << 16  # sends head and body together; separate packets would wait for an acknowledgement
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            content = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            body = json.loads(content) if content else {}
             with lock:
                 request = Request(self.path, dict(self.headers), body, len(requests), 0)
                 key = (request.prompt, str(body.get("messages")))

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from simulate_statistics import COVERAGE, SCORE, Claim, claims, claims_of_correlations, claims_of_trials
+from simulate_statistics import (
+    COVERAGE,
+    SCORE,
+    Claim,
+    claims,
+    claims_of_correlations,
+    claims_of_resampling,
+    claims_of_trials,
+)
 
 _N_DRAWS = 400
 _CLAIMS = [
     *claims(),
     *claims_of_correlations(),
+    *claims_of_resampling(),
     *claims_of_trials(orders=(10,), temperatures=(0.05, 0.5), n_answers=2_000),
 ]
 _PROMISED = [claim for claim in _CLAIMS if claim.bounds is not None]

@@ -26,9 +26,9 @@ from .runs import Answer
 from .suite import ChecklistSuite, Task
 
 if TYPE_CHECKING:
-    from ..generation.openai_protocol import Details
+    from ..generation.protocol import Details
 
-EngineName = Literal["openai", "gemini", "transformers", "vllm", "openai-api", "hf"]
+EngineName = Literal["openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 """The engines that answer whatever they are sent; the others answer the questions of an n-gram suite."""
 

@@ -38,7 +38,8 @@ def generate(
         typer.Option(
             "--engine",
             "-e",
-            help="openai (any server that speaks its protocol), gemini, transformers, vllm (local weights).",
+            help="openai (any server that speaks its protocol), anthropic, gemini, gemini-native (hosted models), "
+            "transformers, vllm (local weights).",
         ),
     ] = "openai",
     name: Annotated[
@@ -65,23 +66,21 @@ def generate(
     tries: Annotated[int, typer.Option("--tries", min=1, help="How often a task without an answer is asked.")] = 3,
     base_url: Annotated[
         str | None,
-        typer.Option(
-            help="openai, gemini: address of the server, including /v1. Default: $OPENAI_BASE_URL, or OpenAI; Google."
-        ),
+        typer.Option(help="Hosted models: address of the server, including /v1. Default: that of the engine."),
     ] = None,
     key_env: Annotated[
         str | None,
         typer.Option(
-            help="openai, gemini: environment variable with the key. Default: OPENAI_API_KEY; GEMINI_API_KEY.",
+            help="Hosted models: environment variable with the key. Default: such as OPENAI_API_KEY.",
             metavar="NAME",
         ),
     ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="openai, gemini: concurrent requests. Default: 16.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Hosted models: concurrent requests. Default: 16.")] = None,
     timeout: Annotated[
-        float, typer.Option(help="openai, gemini: seconds until the whole reply must be there; long answers take long.")
+        float, typer.Option(help="Hosted models: seconds until the whole reply must be there; long answers take long.")
     ] = 1200.0,
     retries: Annotated[
-        int | None, typer.Option(help="openai, gemini: how often a request is retried. Default: 5.")
+        int | None, typer.Option(help="Hosted models: how often a request is retried. Default: 5.")
     ] = None,
     max_tokens_name: options.MaxTokensName = None,
     enable_thinking: options.EnableThinking = None,
@@ -129,13 +128,13 @@ def generate(
     from ..checklists.answer_writer import run_name
     from ..checklists.generating import Setting, chosen_tasks, generate_answers, open_answering
     from ..checklists.suite import ChecklistSuite
-    from ..generation.engines import Sampling
+    from ..generation.engines import HOSTED, Sampling
 
     of_engine = {
         "base_url": base_url,
         "key_env": key_env,
         "concurrency": concurrency,
-        "timeout": timeout if engine in ("openai", "openai-api", "gemini") else None,
+        "timeout": timeout if engine in HOSTED else None,
         "retries": retries,
         "max_tokens_name": max_tokens_name,
         "enable_thinking": enable_thinking,

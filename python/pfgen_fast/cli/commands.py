@@ -24,7 +24,7 @@ LINES = {
     "generate": "Generates answers to every question of a suite, and scores the run.",
     "sweep": "Generates and scores a run for every combination of parameter values.",
     "prompts": "Prints the prompts of trials, one per line.",
-    "import-batch": "Imports output files of OpenAI's Batch API as a run; Gemini's batches have the same format.",
+    "import-batch": "Imports output files of a batch API (OpenAI's, Anthropic's, Gemini's) as a run.",
     "suite": "Inspects, checks, compiles and builds suites of questions.",
     "discern": "Tests whether an evaluator notices damage: n-gram scores, a metric, a judge, a function of yours.",
     "checklists": "Judges long answers by checklists: yes-or-no questions, a judge, weights fitted to people.",

@@ -2,50 +2,152 @@
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..errors import TrialsError
 from . import options
-from .app import Json, print_json, shown, stdout
+from .app import Json, counted, fail, print_json, shown, stdout
 from .layout import columns, cut, rest, shortened
 from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..runs.trials import RunFolder
+    from ..scoring.scorer import Scorer
+
+
+class ComparisonFormat(str, enum.Enum):
+    """The format of a comparison."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
+class MetricChoice(str, enum.Enum):
+    """What a paired test compares."""
+
+    score = "score"
+    fluency = "fluency"
+    truthfulness = "truthfulness"
+    helpfulness = "helpfulness"
+    length = "length"
 
 
 def compare(
-    run_a: Annotated[str, typer.Argument(metavar="RUN_A", help="A run's folder or trials file.")],
-    run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare with.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN RUN...", help="Runs' folders or trials files; the first is A, or BASELINE."),
+    ],
     suite: options.SuiteOption = None,
     questions: options.Questions = None,
     limit: options.Limit = None,
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
     deciding: Annotated[int, typer.Option("--deciding", min=0, help="Number of deciding questions to show.")] = 10,
+    paired_bs: Annotated[
+        bool,
+        typer.Option(
+            "--paired",
+            "--paired-bs",
+            help="Compare all other runs with the first by the paired bootstrap over questions.",
+        ),
+    ] = False,
+    paired_ar: Annotated[
+        bool, typer.Option("--paired-ar", help="Likewise by paired approximate randomization.")
+    ] = False,
+    paired_n: Annotated[
+        int, typer.Option("--paired-n", min=1, max=1_000_000, help="Number of draws of a paired test.")
+    ] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the draws of a paired test.")] = 0,
+    metric: Annotated[MetricChoice, typer.Option("--metric", help="What a paired test compares.")] = MetricChoice.score,
     threads: options.Threads = None,
+    format: Annotated[
+        ComparisonFormat, typer.Option("--format", "-f", help="Output format; json is the same as --json.")
+    ] = ComparisonFormat.text,
     as_json: Json = False,
 ) -> None:
     """Tells whether run A is better than run B, by how much, and which questions decide it.
 
     The interval and the p-value are those of the paired t-test over the questions that both runs have.
 
-    Example
+    With --paired, any number of runs is compared with the first one: the same draws of questions serve all runs, and
+    p-values are corrected by Holm for the number of runs. A folder or glob stands for all runs in it.
+
+    Examples
 
       pfgen-fast compare result/openai/gpt-4o/5e1e9f4 result/pfnet/plamo-100b/b181032
+
+      pfgen-fast compare result/baseline result/first result/second --paired -f markdown
     """
-    from ..runs import comparison as library
+    if as_json:
+        format = ComparisonFormat.json
+    if paired_bs and paired_ar:
+        fail("--paired-bs and --paired-ar are two tests: give one of them")
+    if not (paired_bs or paired_ar) and metric is not MetricChoice.score:
+        fail("--metric is for --paired: without it, all metrics are compared")
+    if paired_bs or paired_ar:
+        from .compare_paired import Draws, print_paired
+
+        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n, seed)
+        baseline, others = _one(runs[0]), _all(runs[1:])
+        others = [run for run in others if run != baseline] or others
+        scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)
+        of_metric = "average" if metric is MetricChoice.score else metric.value
+        print_paired(baseline, others, scorer, of_metric, draws, format=format.value, unknown=unknown_questions.value)
+        return
+    if len(runs) != 2:
+        fail(f"{counted(len(runs), 'run')}: expected two, or --paired, which compares all others with the first")
+    a, b = _one(runs[0]), _one(runs[1])
+    scorer = _scorer_of([a, b], suite, options.names_of(questions), limit, threads)
+    _compare_two(a, b, scorer, deciding, format, unknown_questions)
+
+
+def _scorer_of(
+    runs: Sequence[RunFolder], suite: str | None, questions: tuple[str, ...], limit: int | None, threads: int | None
+) -> Scorer:
     from ..runs.checkout import suite_of_all
     from ..scoring.scorer import Scorer
 
-    a, b = _one(run_a), _one(run_b)
-    whole = suite_of_all([a.folder, b.folder], given_suite(suite))
-    scorer = Scorer(whole.only(options.names_of(questions), limit=limit), threads=threads)
+    whole = suite_of_all([run.folder for run in runs], given_suite(suite))
+    return Scorer(whole.only(questions, limit=limit), threads=threads)
+
+
+def _compare_two(
+    a: RunFolder,
+    b: RunFolder,
+    scorer: Scorer,
+    deciding: int,
+    format: ComparisonFormat,
+    unknown_questions: options.UnknownQuestionsChoice,
+) -> None:
+    from ..runs import comparison as library
+
     found = library.compare(a, b, scorer, unknown=unknown_questions.value)
-    if as_json:
+    if format is ComparisonFormat.json:
         about = {"suite": scorer.suite.name, "signature": scorer.signature}
         print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
+        return
+    if format is ComparisonFormat.markdown:
+        from .compare_paired import print_markdown
+
+        rows = [
+            (
+                "score" if row.metric == "average" else row.metric,
+                f"{row.a:.4f}",
+                f"{row.b:.4f}",
+                f"{row.difference:+.4f}",
+                interval_text(row.low, row.high),
+                p_text(row.p_value),
+                str(row.n_questions),
+            )
+            for row in found.metrics
+        ]
+        names = [f"A is {shown(str(a.folder))}, B is {shown(str(b.folder))}.", found.verdict, found.left_out]
+        print_markdown(("metric", "A", "B", "A - B", "95 % interval", "p", "n"), rows, names, scorer)
         return
     for name, run in (("A", a), ("B", b)):
         stdout().print(f"{name}: {shortened(shown(str(run.folder)), rest(3))}")
@@ -56,9 +158,9 @@ def compare(
     stdout().print(f"{'':14}{'A':>9}{'B':>9}{'A - B':>10}   {'95 % interval':22}{'p':>8}{'n':>5}", style="bold")
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
-        interval = "–" if row.low is None else f"{row.low:+.4f} to {row.high:+.4f}"
+        interval = interval_text(row.low, row.high)
         figures = f"{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}"
-        stdout().print(f"{name:14}{figures}   {interval:22}{_p_text(row.p_value):>8}{row.n_questions:5}")
+        stdout().print(f"{name:14}{figures}   {interval:22}{p_text(row.p_value):>8}{row.n_questions:5}")
     if deciding:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
     for question in found.questions[:deciding]:
@@ -68,10 +170,25 @@ def compare(
     print_origin(scorer.suite, scorer.signature)
 
 
-def _p_text(p_value: float | None) -> str:
+def interval_text(low: float | None, high: float | None) -> str:
+    """An interval of differences."""
+    return "–" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+
+
+def p_text(p_value: float | None) -> str:
+    """A p-value with four digits."""
     if p_value is None:
         return "–"
     return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
+
+
+def _all(paths: list[str]) -> list[RunFolder]:
+    """The runs that are compared with a baseline, in the order in which they were given."""
+    from ..runs.trials import find_runs
+
+    if not paths:
+        fail("one run: --paired needs a baseline and at least one other run")
+    return list(dict.fromkeys(run for path in paths for run in find_runs([path])))
 
 
 def _one(path: str) -> RunFolder:

@@ -25,6 +25,7 @@ def explain(
         str | None, typer.Option("--answer", "-a", help="The answer; '-' or no option reads stdin.")
     ] = None,
     suite: options.SuiteOption = None,
+    format: options.Format = options.FormatChoice.text,
     as_json: Json = False,
 ) -> None:
     """Breaks down the score of one answer: prefix, n-gram orders, rare 3-grams, keywords.
@@ -40,6 +41,7 @@ def explain(
     from ..scoring import explanation as library
     from ..scoring.signature import signature_of
 
+    as_json = as_json or format is options.FormatChoice.json
     if answer is None or answer == "-":
         try:
             answer = sys.stdin.buffer.read().decode("utf-8").rstrip("\n")

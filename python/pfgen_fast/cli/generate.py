@@ -25,8 +25,9 @@ def generate(
         typer.Option(
             "--engine",
             "-e",
-            help="ngram (needs no model), openai (any server that speaks its protocol), gemini, transformers, vllm "
-            "(local weights), manual (you type the answers), replay (existing answers), ground-truth and reference "
+            help="ngram (needs no model), openai (any server that speaks its protocol), anthropic, gemini, "
+            "gemini-native (hosted models), transformers, vllm (local weights), manual (you type the "
+            "answers), replay (existing answers), ground-truth and reference "
             "(answers of the suite itself); hf and openai-api: transformers and openai under the names in the "
             "published runs.",
         ),
@@ -68,26 +69,33 @@ def generate(
     base_url: Annotated[
         str | None,
         typer.Option(
-            help="openai, gemini: address of the server, including /v1. Default: $OPENAI_BASE_URL, or OpenAI; Google."
+            help="Hosted models: address of the server, including /v1. Default: that of the engine; for openai "
+            "$OPENAI_BASE_URL, or OpenAI."
         ),
     ] = None,
     key_env: Annotated[
         str | None,
         typer.Option(
-            help="openai, gemini: environment variable with the key. Default: OPENAI_API_KEY; GEMINI_API_KEY.",
+            help="Hosted models: environment variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY, "
+            "GEMINI_API_KEY.",
             metavar="NAME",
         ),
     ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="openai, gemini: concurrent requests. Default: 16.")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Hosted models: concurrent requests. Default: 16.")] = None,
     timeout: Annotated[
-        float | None, typer.Option(help="openai, gemini: seconds until the whole reply must be there. Default: 120.")
+        float | None, typer.Option(help="Hosted models: seconds until the whole reply must be there. Default: 120.")
     ] = None,
     retries: Annotated[
-        int | None, typer.Option(help="openai, gemini: how often a request is retried. Default: 5.")
+        int | None, typer.Option(help="Hosted models: how often a request is retried. Default: 5.")
     ] = None,
     max_tokens_name: options.MaxTokensName = None,
     multi_choice: options.MultiChoice = None,
     enable_thinking: options.EnableThinking = None,
+    thinking_budget: options.ThinkingBudget = None,
+    safety: options.Safety = None,
+    prompt_price: options.PromptPrice = 0.0,
+    reply_price: options.ReplyPrice = 0.0,
+    cached_price: options.CachedPrice = None,
     input: Annotated[
         Path | None,
         typer.Option(help="replay: table (.jsonl, .csv, .parquet), run folder, or samples_*.jsonl.", metavar="PATH"),
@@ -150,6 +158,9 @@ def generate(
 
       pfgen-fast generate --engine gemini --model google/gemini-2.5-flash --mode qa --suite mini --trials 10
 
+      pfgen-fast generate --engine anthropic --model anthropic/claude-haiku-4-5 --mode chat --top-p none --suite mini
+      --prompt-price 1 --reply-price 5
+
       pfgen-fast generate --engine manual --model web/some-chat --mode qa --suite mini --trials 1
 
       pfgen-fast generate --engine replay --input answers.jsonl --model mine/step-100 --suite mini
@@ -158,6 +169,7 @@ def generate(
     """
     from ..generation import Generation
     from ..generation.engines import INTERACTIVE
+    from ..generation.prices import TokenPrices
 
     of_engine = {
         "order": order,
@@ -170,6 +182,8 @@ def generate(
         "max_tokens_name": max_tokens_name,
         "multi_choice": multi_choice,
         "enable_thinking": enable_thinking,
+        "thinking_budget": thinking_budget,
+        "safety": safety,
         "input": input,
         "question_column": question_column,
         "answer_column": answer_column,
@@ -199,6 +213,7 @@ def generate(
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
+    watch.events.prices = TokenPrices(prompt_price, reply_price, cached_price)
     try:
         with watch:
             made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)

@@ -39,6 +39,8 @@ def leaderboard(
     format: Annotated[
         Format | None,
         typer.Option(
+            "--format",
+            "-f",
             help="Output format; json and csv have full precision and 95 % intervals. Default: a table on a terminal, "
             "markdown otherwise.",
             show_default=False,

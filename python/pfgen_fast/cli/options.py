@@ -77,6 +77,20 @@ UnknownQuestions = Annotated[
 ]
 RequiredSuite = Annotated[str, typer.Argument(help="Folder with Q*.json files, or 'mini'.", metavar="SUITE")]
 Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Number of threads. Default: one per core.")]
+
+
+class FormatChoice(str, enum.Enum):
+    """How a command prints its results."""
+
+    text = "text"
+    json = "json"
+
+
+_FORMAT_HELP = "Output format; json is the same as --json."
+Format = Annotated[FormatChoice, typer.Option("--format", "-f", help=_FORMAT_HELP)]
+FormatWithoutLetter = Annotated[FormatChoice, typer.Option("--format", help=_FORMAT_HELP)]
+"""For commands whose -f is --force."""
+
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", help="Output file. Default: stdout.", metavar="FILE")
 ]
@@ -196,8 +210,30 @@ EnableThinking = Annotated[
     bool | None,
     typer.Option(
         "--enable-thinking/--disable-thinking",
-        help="Whether the model reasons before it answers (Qwen3, Gemini). Default: as the model or server likes.",
+        help="Whether the model reasons first (Qwen3, Gemini, Claude). Default: as the model or server likes.",
     ),
+]
+ThinkingBudget = Annotated[
+    int | None,
+    typer.Option(
+        "--thinking-budget",
+        help="anthropic, gemini-native: tokens to reason with, besides --max-tokens. Default: as the model likes.",
+        metavar="N",
+    ),
+]
+Safety = Annotated[
+    str | None,
+    typer.Option(
+        "--safety", help="gemini-native: from when on answers are blocked, such as BLOCK_NONE.", metavar="THRESHOLD"
+    ),
+]
+PromptPrice = Annotated[
+    float, typer.Option("--prompt-price", help="Price per million prompt tokens, in any currency, to show the cost.")
+]
+ReplyPrice = Annotated[float, typer.Option("--reply-price", help="Price per million reply tokens.")]
+CachedPrice = Annotated[
+    float | None,
+    typer.Option("--cached-price", help="Price per million prompt tokens from a cache. Default: as the others."),
 ]
 MultiChoice = Annotated[
     bool | None,

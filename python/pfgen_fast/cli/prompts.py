@@ -23,10 +23,16 @@ if TYPE_CHECKING:
 
 
 class FormatChoice(str, enum.Enum):
-    """Our own lines, or those of OpenAI's Batch API."""
+    """Our own lines, or the input file of a batch API."""
 
     jsonl = "jsonl"
     openai_batch = "openai-batch"
+    anthropic_batch = "anthropic-batch"
+    gemini_batch = "gemini-batch"
+
+
+_USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gemini-batch": "gemini-native"}
+"""The engines for which the batch files are."""
 
 
 def prompts(
@@ -38,7 +44,7 @@ def prompts(
     examples: options.Examples = 20,
     seed: options.Seed = "",
     prefix: options.Prefix = "",
-    format: Annotated[FormatChoice, typer.Option(help="Our own lines, or those of OpenAI's Batch API.")] = (
+    format: Annotated[FormatChoice, typer.Option(help="Our own lines, or the input file of a batch API.")] = (
         FormatChoice.jsonl
     ),
     model: Annotated[str | None, typer.Option("--model", "-m", help="Batch: name of the model.")] = None,
@@ -48,19 +54,28 @@ def prompts(
     max_tokens: options.MaxTokens = 300,
     stop: options.Stop = None,
     engine: Annotated[
-        str, typer.Option("--engine", "-e", help="Batch: openai, openai-api or gemini; see generate.")
-    ] = "openai",
+        str | None,
+        typer.Option(
+            "--engine",
+            "-e",
+            help="openai-batch: openai, openai-api or gemini; see generate. Default: openai; other formats have one "
+            "engine each.",
+        ),
+    ] = None,
     max_tokens_name: options.MaxTokensName = None,
     enable_thinking: options.EnableThinking = None,
     multi_choice: options.MultiChoice = None,
+    thinking_budget: options.ThinkingBudget = None,
+    safety: options.Safety = None,
     output: options.OutputFile = None,
     quiet: Quiet = False,
 ) -> None:
     """Prints the prompts of trials, one per line.
 
-    --format openai-batch writes an input file for OpenAI's Batch API (or Gemini's: --engine gemini) and, beside it,
-    the parameters of the run (NAME.config.json), which import-batch needs. Only this format uses the model and the
-    sampling options.
+    --format openai-batch writes an input file for OpenAI's Batch API (or Gemini's by the same protocol: --engine
+    gemini), anthropic-batch for Anthropic's Message Batches, gemini-batch for Gemini's own batches; and, beside it, the
+    parameters of the run (NAME.config.json), which import-batch needs. Only batches use the model and the sampling
+    options.
 
     Examples
 
@@ -69,14 +84,17 @@ def prompts(
       pfgen-fast prompts --suite mini --questions Q07
 
       pfgen-fast prompts --suite mini --mode chat --trials 10 --format openai-batch --model gpt-4o -o batch.jsonl
+
+      pfgen-fast prompts --suite mini --mode chat --trials 10 --format anthropic-batch --top-p none
+      --model anthropic/claude-haiku-4-5 -o batch.json
     """
     from ..generation.engines import Sampling
     from ..generation.generating import Setting
     from ..generation.prompts import STOP
 
-    is_batch = format is FormatChoice.openai_batch
+    is_batch = format is not FormatChoice.jsonl
     if is_batch and not (model and output):
-        fail("--format openai-batch needs --model and --output: the run's parameters are written beside the batch file")
+        fail(f"--format {format.value} needs --model and --output: the run's parameters are written beside it")
     sampling = Sampling(
         max_tokens=max_tokens,
         temperature=temperature,
@@ -91,8 +109,10 @@ def prompts(
             "max_tokens_name": max_tokens_name,
             "enable_thinking": enable_thinking,
             "multi_choice": multi_choice,
+            "thinking_budget": thinking_budget,
+            "safety": safety,
         }
-        _write_batch(loaded, setting, trials, engine, of_engine, output)
+        _write_batch(loaded, setting, trials, _engine_of(format, engine), of_engine, output)
     else:
         with _opened(output) as file:
             _write_lines(file, (_line(task) for trial in range(1, trials + 1) for task in setting.tasks(loaded, trial)))
@@ -104,16 +124,28 @@ def prompts(
         note(f"suite: {loaded.name}")
 
 
+def _engine_of(format: FormatChoice, engine: str | None) -> str:
+    """The engine whose requests a batch file of this format has."""
+    from ..generation.batch_api import REQUEST_FORMS
+
+    usual = _USUAL_ENGINES[format.value]
+    of_engine = REQUEST_FORMS.get(engine or usual)
+    if of_engine is not None and of_engine.batch_format != format.value:
+        fail(f"the engine {engine} has batches of --format {of_engine.batch_format}, not {format.value}")
+    return engine or usual
+
+
 def _write_batch(
     suite: Suite, setting: Setting, trials: int, engine: str, of_engine: Mapping[str, Any], output: Path
 ) -> None:
     from ..files.writing import write_whole, writing_whole
-    from ..generation.batch_api import batch_config, batch_lines
+    from ..generation.batch_api import batch_config, batch_file, batch_lines
     from ..generation.run_writer import config_line
 
     config = batch_config(suite, setting, engine=engine, **of_engine)
     with writing_whole(output) as file:
-        _write_lines(file, batch_lines(suite, setting, trials=trials, engine=engine, **of_engine))
+        lines = batch_lines(suite, setting, trials=trials, engine=engine, **of_engine)
+        file.writelines(piece.encode() for piece in batch_file(lines, engine=engine))
     write_whole(output.with_suffix(".config.json"), f"{config_line(config)}\n".encode())
 
 

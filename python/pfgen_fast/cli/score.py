@@ -83,6 +83,7 @@ def score(
     threads: options.Threads = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would be done.")] = False,
     quiet: Quiet = False,
+    format: options.FormatWithoutLetter = options.FormatChoice.text,
     as_json: Json = False,
 ) -> None:
     """Scores runs, or tables of answers.
@@ -113,6 +114,9 @@ def score(
     from ..runs.run_scorer import RunScorer
     from ..runs.trials import find_runs
 
+    as_json = as_json or format is options.FormatChoice.json
+    if force and paths[-1] == "json" and not Path("json").exists():
+        fail("json: no such file or folder; -f is --force here; give --format json")
     usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
     tables = TableJob(
         list(map(table_place, paths)),

@@ -61,11 +61,11 @@ def sweep(
     sets: Annotated[
         list[str] | None, typer.Option(help="ngram, reference: see generate; a file can sweep over it.", metavar="NAME")
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="openai, gemini: see generate.")] = None,
-    key_env: Annotated[str | None, typer.Option(help="openai, gemini: see generate.", metavar="NAME")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="openai, gemini: see generate.")] = None,
-    timeout: Annotated[float | None, typer.Option(help="openai, gemini: see generate.")] = None,
-    retries: Annotated[int | None, typer.Option(help="openai, gemini: see generate.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Hosted models: see generate.")] = None,
+    key_env: Annotated[str | None, typer.Option(help="Hosted models: see generate.", metavar="NAME")] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Hosted models: see generate.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Hosted models: see generate.")] = None,
+    retries: Annotated[int | None, typer.Option(help="Hosted models: see generate.")] = None,
     max_tokens_name: options.MaxTokensName = None,
     multi_choice: options.MultiChoice = None,
     enable_thinking: options.EnableThinking = None,

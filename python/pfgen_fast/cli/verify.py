@@ -31,6 +31,7 @@ def verify(
     ] = None,
     float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     quiet: Quiet = False,
+    format: options.Format = options.FormatChoice.text,
     as_json: Json = False,
 ) -> None:
     """Scores runs again with the slow oracle, and checks their result.json against the inputs.
@@ -51,6 +52,7 @@ def verify(
     from ..runs.trials import find_runs
     from ..runs.verification import Verifier
 
+    as_json = as_json or format is options.FormatChoice.json
     runs = find_runs(paths)
     given = given_suite(suite)
     verifiers: dict[Suite, Verifier] = {}

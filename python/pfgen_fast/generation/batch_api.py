@@ -1,7 +1,7 @@
-"""Batch APIs in the format of OpenAI: writes prompts as a batch input file and reads the output files as a run.
+"""Batch APIs: writes prompts as a batch input file and reads the output files as a run.
 
-A `custom_id` names the run, the trial and the question. Lines may therefore come in any order and be spread over any
-number of output files, and answers of another run are detected.
+The name of a request (`custom_id`, or `key`) tells the run, the trial and the question. Lines may therefore come in any
+order and be spread over any number of output files, and answers of another run are detected.
 """
 
 from __future__ import annotations
@@ -14,17 +14,32 @@ from typing import Any
 
 from ..errors import EngineError, TrialsError
 from ..files.foreign_json import any_object, checked, read_json
-from ..files.foreign_text import in_one_line
+from ..files.foreign_text import in_one_line, json_text
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
+from .anthropic_protocol import AnthropicForm
 from .engines import Sampling, refuse_unknown_options
+from .events import Events
+from .gemini_protocol import GeminiNativeForm
 from .generating import Generated, Setting
-from .openai_protocol import REQUEST_FORMS, NoAnswer, RequestForm, answer_in
+from .openai_protocol import GeminiForm, RequestForm, answer_in, reply_in_line
+from .prices import TokenPrices
 from .prompts import MODES, STOP, cleaned
+from .protocol import NoAnswer, ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
 """Of a request in a batch; a number of more than six digits is no trial's."""
+
+
+REQUEST_FORMS: Mapping[str, type[ServerForm]] = {
+    "openai": RequestForm,
+    "openai-api": RequestForm,
+    "gemini": GeminiForm,
+    "anthropic": AnthropicForm,
+    "gemini-native": GeminiNativeForm,
+}
+"""The engines whose requests a batch file can hold, and their protocols."""
 
 
 def batch_config(suite: Suite, setting: Setting, *, engine: str = "openai", **options: Any) -> dict[str, Any]:
@@ -56,18 +71,42 @@ def batch_lines(
     digits = config_hash(setting.config(suite, engine, form.parameters))
     for trial in range(1, trials + 1):
         for task in setting.tasks(suite, trial):
-            path, body = form.path_and_body(task)
-            custom_id = f"{digits}-trial_{trial:03}-{task.question_id}"
-            yield {"custom_id": custom_id, "method": "POST", "url": f"/v1{path}", "body": body}
+            yield form.batch_line(f"{digits}-trial_{trial:03}-{task.question_id}", task)
 
 
-def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> RequestForm:
+def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") -> Iterator[str]:
+    """Yields the pieces of a batch input file with these lines: the body of a request for Anthropic, else JSON lines.
+
+    Example:
+        >>> "".join(batch_file([{"custom_id": "a"}], engine="anthropic"))
+        '{"requests": [\\n{"custom_id": "a"}\\n]}\\n'
+    """
+    is_one_document = engine == "anthropic"
+    yield '{"requests": [' if is_one_document else ""
+    for number, line in enumerate(lines):
+        between = (",\n" if number else "\n") if is_one_document else ""
+        yield f"{between}{json_text(line)}{'' if is_one_document else chr(10)}"
+    yield "\n]}\n" if is_one_document else ""
+
+
+def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
     if engine not in REQUEST_FORMS:
         raise EngineError(f"no batch file is for the engine {in_one_line(engine)}; try {', '.join(REQUEST_FORMS)}")
     given = {name: value for name, value in options.items() if value is not None}
     refuse_unknown_options(engine, given)
     sampling = setting.sampling or Sampling(stop=STOP[setting.mode])
-    return REQUEST_FORMS[engine](setting.model, setting.mode, sampling, **given)
+    make: Any = REQUEST_FORMS[engine]
+    form: ServerForm = make(setting.model, setting.mode, sampling, **given)
+    return form
+
+
+def _reading_form(config: Mapping[str, Any]) -> ServerForm:
+    """The protocol that reads the replies to the requests of a run."""
+    kind = REQUEST_FORMS.get(config["engine"], RequestForm)
+    make: Any = kind
+    options = {"multi_choice": config.get("multi_choice") is True} if kind is GeminiForm else {}
+    form: ServerForm = make(config["model"], config["mode"], Sampling(), **options)
+    return form
 
 
 @dataclass(frozen=True)
@@ -101,7 +140,12 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def import_batch(
-    sources: Iterable[str | Path], suite: Suite, config: Mapping[str, Any], *, output: str | Path = "result"
+    sources: Iterable[str | Path],
+    suite: Suite,
+    config: Mapping[str, Any],
+    *,
+    output: str | Path = "result",
+    prices: TokenPrices | None = None,
 ) -> Imported:
     """Adds the answers in batch output files to the folder of their run.
 
@@ -113,6 +157,7 @@ def import_batch(
         suite: The suite that the questions come from.
         config: The parameters of the run; see `read_config`.
         output: The folder below which the run's folder is created.
+        prices: The prices of tokens, by which the outcome tells the cost of the new answers.
 
     Raises:
         TrialsError: A file cannot be read, or a line is not a reply of this batch. Nothing is written in this case. If
@@ -120,12 +165,13 @@ def import_batch(
         EngineError: The run's folder holds something else.
     """
     digits = config_hash(config)
-    takes_last_choice = config.get("multi_choice") is True
+    form = _reading_form(config)
+    events = Events(prices=prices or TokenPrices())
     replies: list[_Reply] = []
     unusable: list[TrialsError] = []
     for source in sources:
         try:
-            replies += list(_replies(Path(source), suite, digits, takes_last_choice=takes_last_choice))
+            replies += list(_replies(Path(source), suite, digits, form))
         except TrialsError as error:
             unusable.append(error)
     if unusable and not replies:
@@ -147,13 +193,16 @@ def import_batch(
                 came.add((reply.trial, reply.question))
                 missing[reply.trial].discard(reply.question)
                 n_new += 1
+                events.n_answers += 1
+                events.add_usage(reply.usage)
             else:
                 refused.append(f"{reply.location}: {reply.problem or 'the answer is empty'}")
         for trial, questions in missing.items():
             if questions:
                 names = ", ".join(suite[question].question_id for question in writer.missing(trial))
                 failed[trial] = f"trial {trial}: no usable answer to {names}"
-        return Imported(writer.pack(), writer.folder, n_new, failed, tuple(refused))
+        writer.note_usage(events.usage())
+        return Imported(writer.pack(), writer.folder, n_new, failed, tuple(refused), events=events)
 
 
 @dataclass(frozen=True)
@@ -164,25 +213,30 @@ class _Reply:
     trial: int
     question: str
     answer: str | None
+    usage: Usage
     problem: str
 
 
-def _replies(source: Path, suite: Suite, digits: str, *, takes_last_choice: bool) -> Iterator[_Reply]:
+def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Iterator[_Reply]:
     for location, row in table_rows(source):
-        custom_id = row.get("custom_id")
+        custom_id = row.get(form.batch_id)
         parts = _CUSTOM_ID.fullmatch(custom_id) if isinstance(custom_id, str) else None
         if parts is None or parts["question_id"] not in suite:
-            raise TrialsError(
-                f"{location}: expected a 'custom_id' such as {digits}-trial_001-{suite.questions[0].question_id}, "
-                f"not {in_one_line(custom_id)}"
-            )
+            usual = f"{digits}-trial_001-{suite.questions[0].question_id}"
+            raise TrialsError(f"{location}: expected a '{form.batch_id}' such as {usual}, not {in_one_line(custom_id)}")
         if parts["run"] != digits:
             raise TrialsError(
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}"
             )
-        answer, problem = answer_in_line(row, takes_last_choice=takes_last_choice)
-        question = suite[parts["question_id"]].question
-        yield _Reply(f"{location} ({in_one_line(custom_id)})", int(parts["trial"]), question, answer, problem)
+        body, problem = form.batch_reply(row)
+        answer = None
+        if not problem:
+            try:
+                answer = form.answer_in(body)
+            except NoAnswer as error:
+                problem = f"the response {error}"
+        question, name = suite[parts["question_id"]].question, f"{location} ({in_one_line(custom_id)})"
+        yield _Reply(name, int(parts["trial"]), question, answer, form.usage_in(body), problem)
 
 
 def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -> tuple[str | None, str]:
@@ -192,21 +246,10 @@ def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -
         row: The line.
         takes_last_choice: Whether a reply may have several choices, of which the last is the answer.
     """
-    response = row.get("response") or {}
-    if row.get("error"):
-        return None, f"failed: {_message(row['error'])}"
-    if not isinstance(response, dict) or response.get("status_code") != 200:
-        status = response.get("status_code") if isinstance(response, dict) else None
-        body = response.get("body") if isinstance(response, dict) else None
-        error = body.get("error") if isinstance(body, dict) else body
-        return None, f"failed with HTTP {in_one_line(status)}: {_message(error)}"
+    body, problem = reply_in_line(row)
+    if problem:
+        return None, problem
     try:
-        return answer_in(response.get("body"), last_of_several=takes_last_choice), ""
-    except NoAnswer as problem:
-        return None, f"the response {problem}"
-
-
-def _message(error: object) -> str:
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
-        error = error["message"]
-    return in_one_line(error, 300)
+        return answer_in(body, last_of_several=takes_last_choice), ""
+    except NoAnswer as error:
+        return None, f"the response {error}"

@@ -8,8 +8,13 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .prices import TokenPrices
+
+if TYPE_CHECKING:
+    from .protocol import Usage
 
 
 class Trouble(enum.Enum):
@@ -36,6 +41,8 @@ class Events:
         paused_seconds: For how long the server asked all requests to pause.
         n_prompt_tokens: The tokens of the prompts, as the server reports them; 0 if it does not.
         n_reply_tokens: Likewise, the tokens of the replies.
+        n_cached_tokens: Likewise, the tokens of prompts that came from the server's cache.
+        prices: The prices of tokens, which tell the cost.
         on_trouble: Called after each trouble with its kind, and with what happened in one harmless line.
 
     Example:
@@ -54,6 +61,8 @@ class Events:
     paused_seconds: float = 0.0
     n_prompt_tokens: int = 0
     n_reply_tokens: int = 0
+    n_cached_tokens: int = 0
+    prices: TokenPrices = field(default_factory=TokenPrices)
     on_trouble: Callable[[Trouble, str], None] | None = None
 
     def add(self, trouble: Trouble, what: str) -> None:
@@ -62,10 +71,25 @@ class Events:
         if self.on_trouble is not None:
             self.on_trouble(trouble, what)
 
-    def add_tokens(self, n_prompt: int, n_reply: int) -> None:
+    def add_usage(self, usage: Usage) -> None:
         """Counts the tokens of one reply and of its prompt."""
-        self.n_prompt_tokens += n_prompt
-        self.n_reply_tokens += n_reply
+        self.n_prompt_tokens += usage.n_prompt_tokens
+        self.n_reply_tokens += usage.n_reply_tokens
+        self.n_cached_tokens += usage.n_cached_tokens
+
+    @property
+    def cost(self) -> float | None:
+        """The cost of all tokens so far; None without prices."""
+        counted = self.n_prompt_tokens, self.n_reply_tokens, self.n_cached_tokens
+        return self.prices.cost(*counted) if self.prices else None
+
+    def usage(self, before: Events | None = None) -> dict[str, Any]:
+        """The answers, tokens and cost, for the record of a run; `before` is what was counted before it."""
+        since = before or Events()
+        names = ("n_answers", "n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
+        counts = {name: getattr(self, name) - getattr(since, name) for name in names}
+        used = Events(**counts, prices=self.prices)
+        return {**counts, "cost": used.cost, "prices": asdict(self.prices) if self.prices else None}
 
     def __str__(self) -> str:
         """The counts in one line; `""` if nothing happened that is worth a word."""
@@ -77,7 +101,10 @@ class Events:
         if self.n_given_up:
             parts.append(f"{self.n_given_up:,} given up")
         if self.n_prompt_tokens or self.n_reply_tokens:
-            parts.append(f"tokens: {self.n_prompt_tokens:,} in prompts, {self.n_reply_tokens:,} in replies")
+            cached = f" ({self.n_cached_tokens:,} cached)" if self.n_cached_tokens else ""
+            parts.append(f"tokens: {self.n_prompt_tokens:,} in prompts{cached}, {self.n_reply_tokens:,} in replies")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:,.4f}")
         return ", ".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +117,8 @@ class Events:
             "paused_seconds": self.paused_seconds,
             "n_prompt_tokens": self.n_prompt_tokens,
             "n_reply_tokens": self.n_reply_tokens,
+            "n_cached_tokens": self.n_cached_tokens,
+            "cost": self.cost,
         }
 
 

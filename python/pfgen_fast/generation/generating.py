@@ -170,7 +170,10 @@ def generate(
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(writing_run(folder, config, suite))
-            rounds = _Rounds(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None), events)
+            counted = events or Events()
+            before = replace(counted)
+            stack.callback(lambda: writer.note_usage(counted.usage(before)))
+            rounds = _Rounds(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None), counted)
             return await rounds.run(until)
 
     return asyncio.run(run())
@@ -296,11 +299,11 @@ class _Rounds:
         writer: RunWriter,
         trials: int,
         on_progress: Callable[[int, int], None],
-        events: Events | None,
+        events: Events,
     ) -> None:
         self._suite, self._engine, self._setting, self._writer = suite, engine, setting, writer
         self._trials, self._on_progress = trials, on_progress
-        self._events = events or Events()
+        self._events = events
         self._engine_reports = reports_to(engine, self._events)
         self._n_new = 0
         self._failed: dict[int, str] = {}

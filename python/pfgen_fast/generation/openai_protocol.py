@@ -13,22 +13,17 @@ from ..errors import EngineError
 from ..files.foreign_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Prompt, Request
+from .protocol import Details, NoAnswer, ServerForm, Usage, error_text, member_of, reported_name, tokens
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the length limit in requests; the first is the default, newer OpenAI models need the second."""
-
-_MOST_TOKENS = 10**9
-"""What a server reports beyond it is no number of tokens."""
-
-_LONGEST_NAME = 200
-"""What a server reports of a reply in more code points is no name."""
 
 NO_THINK = "/no_think\n"
 """Put before the prompt, it switches off the reasoning of Qwen3 and its like; the published runs did so."""
 
 
 @dataclass(frozen=True)
-class RequestForm:
+class RequestForm(ServerForm):
     """How requests to a server are worded.
 
     Attributes:
@@ -49,6 +44,8 @@ class RequestForm:
     max_tokens_name: str = MAX_TOKENS_NAMES[0]
     enable_thinking: bool | None = None
 
+    batch_format: ClassVar[str] = "openai-batch"
+    batch_id: ClassVar[str] = "custom_id"
     no_think: ClassVar[str] = NO_THINK
 
     def __post_init__(self) -> None:
@@ -73,6 +70,10 @@ class RequestForm:
         """Whether a reply may have several choices, of which the last is the answer."""
         return False
 
+    def headers(self, key: str) -> dict[str, str]:
+        """The headers of every request."""
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path below the base URL and the body of a request."""
         prompt = _beginning_with(self.no_think, request.prompt) if self.enable_thinking is False else request.prompt
@@ -89,6 +90,35 @@ class RequestForm:
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
         return path, {key: value for key, value in body.items() if value is not None}
+
+    def answer_in(self, reply: Any) -> str:
+        """The raw answer in the decoded body of a reply."""
+        return answer_in(reply, last_of_several=self.takes_last_choice)
+
+    def details_in(self, reply: Any) -> Details:
+        """What the decoded body of a reply says of its answer."""
+        return details_in(reply)
+
+    def usage_in(self, reply: Any) -> Usage:
+        """The tokens that the decoded body of a reply reports."""
+        return usage_in(reply)
+
+    def batch_line(self, name: str, request: Request) -> dict[str, Any]:
+        """A request of a batch."""
+        path, body = self.path_and_body(request)
+        return {"custom_id": name, "method": "POST", "url": f"/v1{path}", "body": body}
+
+    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
+        """The reply in a line of an output file."""
+        return reply_in_line(row)
+
+    def ends_everything(self, problem: str) -> bool:
+        """Whether a refusal is for want of money."""
+        return "insufficient_quota" in problem
+
+    def concerns_one(self, problem: str) -> bool:
+        """Whether a refusal is about the content of one request."""
+        return "content_filter" in problem
 
 
 def _prompt_fields(prompt: Prompt) -> dict[str, Any]:
@@ -142,18 +172,6 @@ class GeminiForm(RequestForm):
         return path, body
 
 
-REQUEST_FORMS: Mapping[str, type[RequestForm]] = {
-    "openai": RequestForm,
-    "openai-api": RequestForm,
-    "gemini": GeminiForm,
-}
-"""The engines whose requests a batch file can hold, and how they are worded."""
-
-
-class NoAnswer(Exception):
-    """A reply without an answer; the message says of the reply what is wrong with it."""
-
-
 def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
     """The raw answer in the decoded body of a reply.
 
@@ -179,31 +197,6 @@ def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
     return answer
 
 
-@dataclass(frozen=True)
-class Details:
-    """What a server says of a reply besides the answer; None for what it does not say. Harmless and bounded.
-
-    Attributes:
-        finish_reason: Why the answer ended, such as `stop` or `length`.
-        model: The model that answered, often more exact than the name that was asked for.
-        fingerprint: What the server calls its configuration, `system_fingerprint`.
-    """
-
-    finish_reason: str | None = None
-    model: str | None = None
-    fingerprint: str | None = None
-
-    @property
-    def version(self) -> str | None:
-        """The model with its fingerprint, by which a change of the server is noticed; None if it says neither.
-
-        Example:
-            >>> Details(model="judge-2024-08-06", fingerprint="fp_1").version
-            'judge-2024-08-06 fp_1'
-        """
-        return " ".join(part for part in (self.model, self.fingerprint) if part) or None
-
-
 def details_in(reply: Any) -> Details:
     """What the decoded body of a reply says of its answer; nothing where it does not, or where it is no text.
 
@@ -219,18 +212,26 @@ def details_in(reply: Any) -> Details:
     return Details(*map(reported_name, (finish_reason, reply.get("model"), reply.get("system_fingerprint"))))
 
 
-def reported_name(value: Any) -> str | None:
-    """A name as a server reports it, made harmless; None if it is no text, empty, or longer than any name."""
-    is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME
-    return in_one_line(value, _LONGEST_NAME) if is_name else None
+def usage_in(reply: Any) -> Usage:
+    """The tokens that the decoded body of a reply reports; 0 where it does not.
+
+    Example:
+        >>> usage_in({"usage": {"prompt_tokens": 5, "completion_tokens": 2}})
+        Usage(n_prompt_tokens=5, n_reply_tokens=2, n_cached_tokens=0)
+    """
+    usage = member_of(reply, "usage")
+    of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
+    return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))
 
 
-def tokens_in(reply: Any) -> tuple[int, int]:
-    """The tokens of the prompt and of the answer, as the decoded body of a reply reports them; 0 where it does not."""
-    usage = reply.get("usage") if isinstance(reply, Mapping) else None
-    return _tokens(usage, "prompt_tokens"), _tokens(usage, "completion_tokens")
-
-
-def _tokens(usage: Any, name: str) -> int:
-    n = usage.get(name) if isinstance(usage, Mapping) else None
-    return n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= _MOST_TOKENS else 0
+def reply_in_line(row: Mapping[str, Any]) -> tuple[Any, str]:
+    """The body of the reply in a line of an output file, or None and the reason why there is none."""
+    response = row.get("response") or {}
+    if row.get("error"):
+        return None, f"failed: {error_text(row['error'])}"
+    if not isinstance(response, dict) or response.get("status_code") != 200:
+        status = response.get("status_code") if isinstance(response, dict) else None
+        body = response.get("body") if isinstance(response, dict) else None
+        error = body.get("error") if isinstance(body, dict) else body
+        return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
+    return response.get("body"), ""

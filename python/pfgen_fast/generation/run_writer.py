@@ -27,6 +27,7 @@ from ..suite.suite import Suite
 
 _UNFINISHED = ".unfinished.jsonl"
 _LOCK = ".lock"
+_USAGE = "usage.jsonl"
 MAX_TRIALS = 999_999
 """Larger numbers in a damaged file are no trial's, and may be too long for the name of a file."""
 
@@ -148,6 +149,12 @@ class RunWriter:
         self._journal.add({"trial": trial, "question": question, "answer": answer, "timestamp": moment})
         self._answers.setdefault(trial, {})[question] = (answer, moment)
         self._finish_if_complete(trial)
+
+    def note_usage(self, usage: Mapping[str, Any]) -> None:
+        """Records the tokens and the cost of a call beside the answers, where they change no score; nothing if none."""
+        if usage["n_prompt_tokens"] or usage["n_reply_tokens"]:
+            with contextlib.closing(Journal(self.folder / _USAGE)) as journal:
+                journal.add({"timestamp": timestamp(), **usage})
 
     def pack(self) -> RunFolder | None:
         """Packs all complete trials into trials.jsonl.xz; returns None if there are none."""

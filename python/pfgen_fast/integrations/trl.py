@@ -7,65 +7,92 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import PfgenError
+from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
-from ..generation.engines import first_part
-from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks
-from ..scoring.scorer import Scorer
+from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
+from ..scoring.metrics import PARTS
+from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
+from .rewarding import Completion, answer_in, check_metric, rewards_of, training_tasks
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-Completion = str | list[dict[str, Any]]
-"""What a model said: a text, or the messages of a conversation, where the last message counts."""
+__all__ = ["Completion", "RewardFunction", "answer_in", "make_dataset", "make_reward"]
 
-RewardFunction = Callable[..., list[float]]
+RewardFunction = Callable[..., list[float | None]]
+
+T = TypeVar("T")
 
 
-def make_reward(suite: Suite | str | Path, mode: Mode = "completion", *, column: str = "question") -> RewardFunction:
+def make_reward(
+    suite: Suite | str | Path,
+    mode: Mode = "completion",
+    *,
+    column: str = "question",
+    metric: str = "score",
+    name: str = "pfgen",
+) -> RewardFunction:
     """A reward function for `GRPOTrainer(reward_funcs=...)`.
+
+    A row without a question (`None`) is of another task; it gets no reward (`None`) from this function. With
+    `metric="score"`, the function also logs the means of the three parts (`pfgen/fluency`, ...) and the answers that
+    were scored (column `pfgen_answer` of the table of completions), where TRL passes what logs them.
 
     Args:
         suite: The suite, or what `Suite.load` takes.
         mode: The kind of prompts, which determines where an answer begins and ends.
         column: The column of the dataset that names the question, by its id or its exact text.
+        metric: The reward: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
+        name: What the function's own name, and whatever it logs, begins with; for several suites in one training.
 
     Raises:
         SuiteError: The suite cannot be read.
         EngineError: The mode is unknown.
+        PfgenError: The metric is unknown.
 
     Example:
         >>> reward = make_reward("mini")
-        >>> answers = [" Ice floats because it is less dense than water.\\n\\nQ: And", " Because."]
-        >>> rewards = reward(prompts=["...", "..."], completions=answers, question=["Q07", "Q07"])
-        >>> [round(value, 2) for value in rewards]
-        [0.35, 0.01]
+        >>> answers = [" Ice floats because it is less dense than water.\\n\\nQ: And", " Because.", "42"]
+        >>> rewards = reward(prompts=["...", "...", "..."], completions=answers, question=["Q07", "Q07", None])
+        >>> [None if value is None else round(value, 2) for value in rewards]
+        [0.35, 0.01, None]
     """
     check_mode(mode)
-    scorer = Scorer(suite)
+    check_metric(metric)
+    scorer = ScorerSpec(suite).scorer
 
-    def pfgen_score(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float]:
+    def reward(prompts: Sequence[Any], completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         if column not in columns:
             raise PfgenError(f"the dataset has no column {column!r}, which names the question of each prompt")
-        answers = [answer_in(completion, mode) for completion in completions]
-        rewards: list[float] = scorer.reward(columns[column], answers).tolist()
-        return rewards
+        questions = columns[column]
+        rows = [row for row, question in enumerate(questions) if question is not None]
+        answers = [answer_in(completions[row], mode) for row in rows]
+        try:
+            table = scorer.score([questions[row] for row in rows], answers)
+        except TrialsError as error:
+            row = None if error.row is None else rows[error.row]
+            raise TrialsError(error.problem, column=error.column, row=row) from None
+        if metric == "score" and "log_metric" in columns and rows:
+            for part in PARTS:
+                columns["log_metric"](f"{name}/{part}", fmean(rewards_of(table, part)))
+        if metric == "score" and "log_extra" in columns:
+            columns["log_extra"](f"{name}_answer", _placed(answers, rows, len(questions)))
+        return _placed(rewards_of(table, metric), rows, len(questions))
 
-    return pfgen_score
+    reward.__name__ = f"{name}_{metric}"
+    return reward
 
 
-def answer_in(completion: Completion, mode: Mode) -> str:
-    """The part of a completion that is the answer: up to the first stop string, without any lead-in.
-
-    Example:
-        >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
-        'It floats.'
-    """
-    said = completion if isinstance(completion, str) else (completion[-1].get("content") or "" if completion else "")
-    return cleaned(first_part(said, STOP[mode]), mode)
+def _placed(values: Sequence[T], rows: Sequence[int], n_rows: int) -> list[T | None]:
+    """A list with these values in these rows, and None in all others."""
+    placed: list[T | None] = [None] * n_rows
+    for row, value in zip(rows, values, strict=True):
+        placed[row] = value
+    return placed
 
 
 def make_dataset(
@@ -83,11 +110,6 @@ def make_dataset(
         PfgenError: The package datasets is not installed, or there are no such prompts.
     """
     datasets = optional("datasets", extra="trl", needed_for="make_dataset")
-    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
-    tasks = [
-        task
-        for trial in range(1, trials + 1)
-        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples)
-    ]
+    tasks = training_tasks(suite, mode, trials, num_examples)
     prompts = [task.prompt.text if task.prompt.messages is None else list(task.prompt.messages) for task in tasks]
     return datasets.Dataset.from_dict({"prompt": prompts, "question": [task.question_id for task in tasks]})

@@ -13,8 +13,8 @@ from functools import partial
 
 from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
-from ..generation.openai_protocol import Details
 from ..generation.prompts import Request
+from ..generation.protocol import Details
 from .budget import Estimate, Prices, Spending, prompt_tokens
 from .replies import UNKNOWN, KeptReplies
 from .requests import JudgeRequest

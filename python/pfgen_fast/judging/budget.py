@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
+from typing import ClassVar
 
-from ..errors import JudgingError
+from ..errors import JudgingError, PfgenError
+from ..generation.prices import TokenPrices
 from .requests import JudgeRequest
 
 _MESSAGE_TOKENS = 8
@@ -30,27 +32,10 @@ def prompt_tokens(request: JudgeRequest) -> int:
 
 
 @dataclass(frozen=True)
-class Prices:
-    """A server's prices, in any currency.
+class Prices(TokenPrices):
+    """A server's prices, in any currency; those of the cache do not count in estimates."""
 
-    Attributes:
-        of_prompts: Price per million prompt tokens.
-        of_replies: Price per million reply tokens.
-    """
-
-    of_prompts: float = 0.0
-    of_replies: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.of_prompts < math.inf and 0 <= self.of_replies < math.inf):
-            raise JudgingError("prices: expected numbers from 0")
-
-    def __bool__(self) -> bool:
-        return bool(self.of_prompts or self.of_replies)
-
-    def cost(self, n_prompt_tokens: int, n_reply_tokens: int) -> float:
-        """The price of the given numbers of tokens."""
-        return (n_prompt_tokens * self.of_prompts + n_reply_tokens * self.of_replies) / 1e6
+    error: ClassVar[type[PfgenError]] = JudgingError
 
     def most(self, request: JudgeRequest) -> float:
         """The price of a request whose reply has the maximum length."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from ..errors import JudgingError
 from ..files.journal import Journal
 from ..files.lock import held
-from ..generation.openai_protocol import Details, reported_name
+from ..generation.protocol import Details, reported_name
 from ..generation.run_writer import timestamp
 from .requests import JudgeRequest
 

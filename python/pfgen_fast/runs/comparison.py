@@ -84,7 +84,7 @@ class Comparison:
     def verdict(self) -> str:
         """The conclusion in one sentence."""
         score = self.metrics[0]
-        over = _counted(score.n_questions)
+        over = counted_questions(score.n_questions)
         if score.differs is None:
             return f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {score.difference:+.4f}"
         if score.low is None or score.high is None:
@@ -112,7 +112,7 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuest
     Raises:
         TrialsError: A run cannot be read, or the two have no question in common.
     """
-    means_a, means_b = _question_means(a, scorer, unknown), _question_means(b, scorer, unknown)
+    means_a, means_b = question_means(a, scorer, unknown), question_means(b, scorer, unknown)
     questions = [question for question in scorer.suite if question.question in means_a and question.question in means_b]
     if not questions:
         raise TrialsError(f"{a.folder} and {b.folder} have no question in common")
@@ -133,7 +133,8 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuest
     return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, means_a, means_b))
 
 
-def _question_means(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> _Means:
+def question_means(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> _Means:
+    """The means of a run's trials by the question's text, then by metric; see `compare`."""
     trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     table = scorer.score(trials.lines.questions, trials.lines.answers)
     columns = {metric: table[metric] for metric in METRICS if metric != "length"}
@@ -165,8 +166,11 @@ def _left_out(suite: Suite, a: _Means, b: _Means) -> str:
         for name, means in (("A", a), ("B", b))
     ]
     are = "is" if n_left_out == 1 else "are"
-    return f"{n_left_out} of {_counted(len(suite))} {are} left out, without an answer: {' and '.join(lacking)}."
+    return (
+        f"{n_left_out} of {counted_questions(len(suite))} {are} left out, without an answer: {' and '.join(lacking)}."
+    )
 
 
-def _counted(n: int) -> str:
+def counted_questions(n: int) -> str:
+    """A number of questions, such as `1 question`."""
     return f"{n:,} question{'' if n == 1 else 's'}"

@@ -258,8 +258,8 @@ def _record(entry: Entry) -> dict[str, Any]:
 
 
 def to_json(entries: Sequence[Entry]) -> str:
-    """`records` as JSON."""
-    return json_text(records(entries), indent=2) + "\n"
+    """`records` as JSON; their signature is null, because result.json records none."""
+    return json_text([{**record, "signature": None} for record in records(entries)], indent=2) + "\n"
 
 
 def to_csv(entries: Sequence[Entry]) -> str:

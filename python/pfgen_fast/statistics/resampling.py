@@ -215,7 +215,7 @@ def resampled_means(values: Any, counts: Counts) -> Floats:
     found = np.empty((len(counts), len(rows)))
     for block, of_items in _blocks(counts):
         with np.errstate(invalid="ignore"):
-            found[block] = (_exact_sums(known, of_items) / (weights @ of_items)).T
+            found[block] = (exact_sums(known, of_items) / (weights @ of_items)).T
     return found
 
 
@@ -227,7 +227,7 @@ def _blocks(counts: Counts) -> Iterator[tuple[slice, Floats]]:
         yield block, np.ascontiguousarray(counts[block].T, dtype=np.float64)
 
 
-def _exact_sums(values: Floats, of_items: Floats) -> Floats:
+def exact_sums(values: Floats, of_items: Floats) -> Floats:
     """Sums of each row of values over each draw, rounded once each.
 
     Values are rounded to 2^-53 of the power of two above the row's largest, and multiplied in halves whose sums are
@@ -305,7 +305,7 @@ class _Cells(NamedTuple):
         mean, variance = under_the_null(n + n_ranked_zeros, n_ranked_zeros, tie_term - n)
         log_p = log_tail((doubled_plus / 2 - mean) / np.sqrt(variance))
         with np.errstate(invalid="ignore"):
-            mean_drop, share_lower = _exact_sums(self.drop, of_items) / n_pairs + 0.0, n_lower / n_pairs
+            mean_drop, share_lower = exact_sums(self.drop, of_items) / n_pairs + 0.0, n_lower / n_pairs
         return n.T, log_p.T, mean_drop.T, share_lower.T
 
     def _rank_sums(self, of_items: Floats, n_ranked_zeros: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,8 @@ from ...files.foreign_text import in_one_line
 from ...files.journal import json_line
 from ...files.writing import writing_whole
 from ...generation.batch_api import answer_in_line
-from ...generation.openai_protocol import Details, RequestForm, details_in
+from ...generation.openai_protocol import RequestForm, details_in
+from ...generation.protocol import Details
 from ...judging.replies import Replies
 from ...judging.requests import JudgeRequest
 from ..line_files import numbered_objects

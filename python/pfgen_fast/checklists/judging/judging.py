@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ...errors import ChecklistError
 from ...evaluators.ratings import Connect
 from ...generation.events import Events
-from ...generation.openai_protocol import Details
+from ...generation.protocol import Details
 from ...judging.asking import Asking, Progress
 from ...judging.budget import Estimate, Prices, Spending, prompt_tokens
 from ...judging.replies import UNKNOWN, Keep, Replies

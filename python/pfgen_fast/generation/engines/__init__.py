@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from ...suite.suite import Suite
 
 ENGINES: Mapping[str, tuple[str, str]] = {
+    "anthropic": (".anthropic", "AnthropicEngine"),
     "gemini": (".gemini", "GeminiEngine"),
+    "gemini-native": (".gemini_native", "GeminiNativeEngine"),
     "ground-truth": (".system", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
     "manual": (".manual", "ManualEngine"),
@@ -34,6 +36,9 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "vllm": (".vllm", "VllmEngine"),
 }
 """The engines by name: module and class. `open_engine` defines how the class is called."""
+
+HOSTED = frozenset({"anthropic", "gemini", "gemini-native", "openai", "openai-api"})
+"""The engines that ask a server, with a time limit for its reply."""
 
 INTERACTIVE = frozenset({"manual"})
 """The engines that talk to a person at the terminal, where a progress bar would be in the way."""
@@ -141,7 +146,9 @@ def first_part(answer: str, stop: Sequence[str]) -> str:
 
 @overload
 def open_engine(
-    name: Literal["gemini", "hf", "manual", "openai", "openai-api", "transformers", "vllm"],
+    name: Literal[
+        "anthropic", "gemini", "gemini-native", "hf", "manual", "openai", "openai-api", "transformers", "vllm"
+    ],
     *,
     suite: Suite | None = None,
     model: str,

@@ -54,7 +54,7 @@ class ReplayEngine(StoredAnswers):
         answers: dict[str, list[str]] = {question.question: [] for question in suite}
         whole = suite.whole or suite
         digest = hashlib.sha1()
-        for location, question, answer in _stored_answers(Path(input), question_column, answer_column):
+        for location, question, answer in stored_answers(Path(input), question_column, answer_column):
             if question not in whole:
                 raise TrialsError(f"{location}: {whole.unknown_question(question)}")
             if question not in suite:
@@ -70,7 +70,7 @@ class ReplayEngine(StoredAnswers):
         self.parameters: Mapping[str, Any] = {**unknown, "instructions": None, "input_hash": digest.hexdigest()}
 
 
-def _stored_answers(source: Path, question_column: str, answer_column: str) -> Iterator[tuple[str, Any, str]]:
+def stored_answers(source: Path, question_column: str, answer_column: str = "answer") -> Iterator[tuple[str, Any, str]]:
     """Yields location, question and answer of each row, in the order of the input."""
     if source.is_dir():
         yield from _answers_of_run(source)

@@ -1,4 +1,4 @@
-"""What the engines share that ask a server which speaks the OpenAI protocol: sending, retrying, reading replies.
+"""What the engines share that ask a server, whichever protocol it speaks: sending, retrying, reading replies.
 
 A server is as little trusted as a file: its reply has a time limit and a bounded length, and is not decompressed. The
 key is read from the environment, and is written only to the header of requests.
@@ -22,8 +22,8 @@ from ...errors import EngineError
 from ...files.foreign_text import in_one_line
 from ...files.optional import optional
 from ..events import Events, Trouble
-from ..openai_protocol import Details, NoAnswer, RequestForm, answer_in, details_in, tokens_in
 from ..prompts import Request
+from ..protocol import Details, NoAnswer, ServerForm
 
 if TYPE_CHECKING:
     import httpx
@@ -82,7 +82,7 @@ class ServerEngine:
     """Asks a server, with many concurrent requests.
 
     Args:
-        form: How requests are worded.
+        form: The protocol: how requests are worded and replies are read.
         connection: How the server is reached.
 
     Attributes:
@@ -95,7 +95,7 @@ class ServerEngine:
         EngineError: httpx is not installed, or the address or the key is invalid.
     """
 
-    def __init__(self, form: RequestForm, connection: Connection) -> None:
+    def __init__(self, form: ServerForm, connection: Connection) -> None:
         self.parameters: Mapping[str, Any] = form.parameters
         self.trouble = ""
         self.events = Events()
@@ -157,9 +157,9 @@ class ServerEngine:
                 problem = f"HTTP {reply.status}: {reply.fault or self._message_in(reply.content)}"
                 if trouble is Trouble.REFUSAL:
                     return self._refused(reply.status, problem)
-                if "insufficient_quota" in problem:
+                if self._form.ends_everything(problem):
                     self._fail(problem)
-                wait = max(wait, self._asked_pause(reply.retry_after))
+                wait = max(wait, self._asked_pause(reply))
             is_last = attempt == self._connection.retries
             self.events.add(trouble, problem if is_last else f"{problem}; next try in {wait:.3g} s")
             if not is_last:
@@ -193,10 +193,9 @@ class ServerEngine:
     def _make_client(self) -> httpx.AsyncClient:
         import httpx
 
-        authorization = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         no_cookies = http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=()))
         return httpx.AsyncClient(
-            headers={"Accept-Encoding": "identity", **authorization},
+            headers={"Accept-Encoding": "identity", **self._form.headers(self._key)},
             cookies=no_cookies,  # a server could add to them without end
             timeout=httpx.Timeout(self._connection.timeout, connect=min(self._connection.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=self._connection.concurrency),
@@ -211,8 +210,8 @@ class ServerEngine:
         self._failures_in_a_row = 0
         try:
             decoded = json.loads(reply.content)
-            self.events.add_tokens(*tokens_in(decoded))
-            answer = answer_in(decoded, last_of_several=self._form.takes_last_choice)
+            self.events.add_usage(self._form.usage_in(decoded))
+            answer = self._form.answer_in(decoded)
         except NoAnswer as problem:
             return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
         except (ValueError, RecursionError):
@@ -224,7 +223,7 @@ class ServerEngine:
         return self._scrubbed(answer)
 
     def _details(self, decoded: Any) -> Details:
-        said = details_in(decoded)
+        said = self._form.details_in(decoded)
         return Details(*(None if text is None else self._scrubbed(text) for text in astuple(said)))
 
     def _unusable(self, trouble: Trouble, problem: str) -> str:
@@ -247,7 +246,9 @@ class ServerEngine:
             self._fail(f"{key}: {problem}")
         if status == 404:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
-        if not (self._has_answered or "content_filter" in problem):
+        if self._form.ends_everything(problem):
+            self._fail(problem)
+        if not (self._has_answered or self._form.concerns_one(problem)):
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
         return self._missing(problem)
@@ -263,9 +264,9 @@ class ServerEngine:
     def _fail(self, problem: str) -> NoReturn:
         raise EngineError(f"{self._url}, model {in_one_line(self._form.model)}: {problem}")
 
-    def _asked_pause(self, retry_after: str) -> float:
+    def _asked_pause(self, reply: _Reply) -> float:
         """The pause in seconds that the server demands of all requests."""
-        seconds = _seconds(retry_after)
+        seconds = max(_seconds(reply.retry_after), self._seconds_in(reply.content))
         if seconds > _LONGEST_PAUSE_SECONDS:
             self._fail(f"asks to wait for {seconds:.0f} s; run the same command again later to continue")
         now = asyncio.get_running_loop().time()
@@ -273,6 +274,12 @@ class ServerEngine:
         self.events.paused_seconds += until - max(self._pause_until, now)
         self._pause_until = until
         return seconds
+
+    def _seconds_in(self, content: bytes) -> float:
+        try:
+            return self._form.asked_seconds(json.loads(content))
+        except (ValueError, RecursionError):
+            return 0.0
 
     async def _pause(self) -> None:
         pause = self._pause_until - asyncio.get_running_loop().time()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.files.optional import optional
-from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, cleaned, make_tasks
+from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt, cleaned, make_tasks
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -28,7 +28,7 @@ def documents(
 
     Args:
         suite: Folder of a suite, or `mini`. This and the following come from `--metadata` of lm-evaluation-harness.
-        mode: `completion`, or `qa` with `--apply_chat_template`.
+        mode: `completion`, or with `--apply_chat_template` `qa` or `chat`, whose documents have a system message.
         trials: How often each question is asked.
         examples: How many sample answers a prompt shows.
         seed: Any text; a different one chooses different examples.
@@ -51,11 +51,19 @@ def documents(
             "trial": task.trial,
             "question_id": task.question_id,
             "question": task.question,
-            "prompt": task.prompt.text if task.prompt.messages is None else task.prompt.messages[-1]["content"],
+            **_texts(task.prompt),
         }
         for task in tasks
     ]
     return datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)})
+
+
+def _texts(prompt: Prompt) -> dict[str, str]:
+    """The prompt of a document and, in mode `chat`, its system message."""
+    if prompt.messages is None:
+        return {"prompt": prompt.text}
+    *system, user = prompt.messages
+    return {"prompt": user["content"], **{message["role"]: message["content"] for message in system}}
 
 
 def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:

@@ -1,0 +1,106 @@
+"""Prints the comparison of runs with a baseline, as text, Markdown or JSON; and Markdown of any comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..files.cells import markdown_row
+from ..files.foreign_text import markdown_text
+from .app import print_json, shown, stdout
+from .compare import interval_text, p_text
+from .layout import rest, shortened
+from .origin import print_origin
+
+if TYPE_CHECKING:
+    from ..runs.aggregation import UnknownQuestions
+    from ..runs.baseline import BaselineComparison, ComparedRun
+    from ..runs.trials import RunFolder
+    from ..scoring.scorer import Scorer
+    from ..statistics.paired_resampling import PairedTest
+
+_BEFORE = f"{'±95 %':>9}{'difference':>12}   {'95 % interval':22}{'p':>8}{'p (Holm)':>10}  "
+
+
+class Draws(NamedTuple):
+    """How questions are drawn."""
+
+    test: PairedTest
+    number: int
+    seed: int
+
+
+def print_paired(
+    baseline: RunFolder,
+    others: Sequence[RunFolder],
+    scorer: Scorer,
+    metric: str,
+    draws: Draws,
+    *,
+    format: str,
+    unknown: UnknownQuestions,
+) -> None:
+    """Compares runs with a baseline and prints what was found."""
+    from ..runs.baseline import compare_with_baseline
+
+    found = compare_with_baseline(
+        baseline,
+        others,
+        scorer,
+        metric=metric,
+        test=draws.test,
+        n_draws=draws.number,
+        seed=draws.seed,
+        unknown=unknown,
+    )
+    if format == "json":
+        print_json({"suite": scorer.suite.name, "signature": scorer.signature, **found.to_dict()})
+    elif format == "markdown":
+        head = (_named(metric), "±95 %", "difference", "95 % interval", "p", "p (Holm)", "run")
+        rows = [(*_cells(run), _run_name(run, is_baseline=not at)) for at, run in enumerate(found.runs)]
+        print_markdown(head, rows, [found.verdict, found.method, found.left_out], scorer)
+    else:
+        _print_text(found, scorer)
+
+
+def print_markdown(
+    head: Sequence[str], rows: Sequence[Sequence[str]], sentences: Sequence[str], scorer: Scorer
+) -> None:
+    """Prints a table, the sentences that belong to it, and its signature."""
+    lines = [markdown_row(head), markdown_row(["---"] * len(head))]
+    lines += [markdown_row(map(markdown_text, row)) for row in rows]
+    texts = [f"{markdown_text(sentence)}\n" for sentence in sentences if sentence]
+    stdout().out("\n".join(["".join(lines), *texts, f"`{scorer.signature}`"]), highlight=False)
+
+
+def _print_text(found: BaselineComparison, scorer: Scorer) -> None:
+    stdout().print(found.verdict, style="bold")
+    if found.left_out:
+        stdout().print(found.left_out)
+    stdout().print(f"\n{_named(found.metric):>8}{_BEFORE}run", style="bold")
+    room = rest(8 + len(_BEFORE))
+    for at, run in enumerate(found.runs):
+        value, half, difference, interval, p, p_corrected = _cells(run)
+        figures = f"{value:>8}{half:>9}{difference:>12}   {interval:22}{p:>8}{p_corrected:>10}"
+        stdout().print(f"{figures}  {shortened(_run_name(run, is_baseline=not at), room)}")
+    stdout().print(f"\n{found.method}", style="dim")
+    print_origin(scorer.suite, scorer.signature)
+
+
+def _cells(run: ComparedRun) -> tuple[str, ...]:
+    return (
+        f"{run.value:.4f}",
+        "–" if run.half_width is None else f"±{run.half_width:.4f}",
+        "" if run.difference is None else f"{run.difference:+.4f}",
+        "" if run.difference is None else interval_text(run.low, run.high),
+        "" if run.difference is None else p_text(run.p_value),
+        "" if run.difference is None else p_text(run.p_corrected),
+    )
+
+
+def _run_name(run: ComparedRun, *, is_baseline: bool) -> str:
+    return f"baseline: {shown(run.run)}" if is_baseline else shown(run.run)
+
+
+def _named(metric: str) -> str:
+    return "score" if metric == "average" else metric

@@ -1,0 +1,170 @@
+"""Gemini's own API, generateContent, and its batches. Written by the public documentation; see docs/generation.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from ..errors import EngineError
+from ..files.foreign_text import in_one_line
+from .engines import Sampling
+from .prompts import Message, Mode, Request
+from .protocol import Details, NoAnswer, ServerForm, Usage, check_hosted, error_text, member_of, reported_name, tokens
+
+SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
+"""From which probability of harm on an answer is blocked, from the strictest on."""
+
+_HARMS = ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+_NO_THINKING, _AS_THE_MODEL_LIKES = 0, -1
+_BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
+"""Reasons to end an answer that leave at most a piece of one."""
+
+_SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
+
+
+@dataclass(frozen=True)
+class GeminiNativeForm(ServerForm):
+    """How Gemini is asked by its own API, which has no completions.
+
+    Attributes:
+        model: The model's name; what precedes a slash, as in `google/gemini-x`, is not sent.
+        mode: `qa` or `chat`.
+        sampling: How answers are sampled.
+        enable_thinking: True lets the model decide how much it reasons, False asks it not to; None leaves it to the
+            server.
+        thinking_budget: How many tokens the model may reason with, besides those of the answer.
+        safety: From when on answers are blocked, one of `SAFETY_THRESHOLDS`; None leaves it to the server.
+
+    Raises:
+        EngineError: A value is none that requests accept.
+    """
+
+    model: str
+    mode: Mode
+    sampling: Sampling
+    enable_thinking: bool | None = None
+    thinking_budget: int | None = None
+    safety: str | None = None
+
+    batch_format: ClassVar[str] = "gemini-batch"
+    batch_id: ClassVar[str] = "key"
+
+    def __post_init__(self) -> None:
+        check_hosted("gemini-native", self.mode, self.thinking_budget, self.enable_thinking)
+        if self.safety is not None and self.safety not in SAFETY_THRESHOLDS:
+            raise EngineError(f"safety: expected {' or '.join(SAFETY_THRESHOLDS)}, not {in_one_line(self.safety)}")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What config.json records about the form of requests."""
+        return {
+            "enable_thinking": self.enable_thinking,
+            "safety": self.safety,
+            "thinking_budget": self.thinking_budget,
+        }
+
+    def headers(self, key: str) -> dict[str, str]:
+        """The headers of every request."""
+        return {"x-goog-api-key": key} if key else {}
+
+    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path below the base URL and the body of a request."""
+        return f"/models/{quote(self.model.rpartition('/')[2], safe='')}:generateContent", self._body(request)
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        messages = request.prompt.messages or ()
+        system = [_part(message) for message in messages if message["role"] == "system"]
+        parts = [_part(message) for message in messages if message["role"] != "system"]
+        body: dict[str, Any] = {
+            **({"systemInstruction": {"parts": system}} if system else {}),
+            "contents": [{"role": "user", "parts": parts}],
+            "generationConfig": self._generation_config(request.seed),
+        }
+        if self.safety is not None:
+            body["safetySettings"] = [
+                {"category": f"HARM_CATEGORY_{harm}", "threshold": self.safety} for harm in _HARMS
+            ]
+        return body
+
+    def _generation_config(self, seed: int) -> dict[str, Any]:
+        sampling = self.sampling
+        config = {
+            "maxOutputTokens": sampling.max_tokens + (self.thinking_budget or 0),
+            "temperature": sampling.temperature,
+            "topP": sampling.top_p,
+            "topK": sampling.top_k,
+            "stopSequences": list(sampling.stop) or None,
+            "seed": seed,
+            "thinkingConfig": self._thinking,
+        }
+        return {name: value for name, value in config.items() if value is not None}
+
+    @property
+    def _thinking(self) -> dict[str, int] | None:
+        if self.thinking_budget is not None:
+            return {"thinkingBudget": self.thinking_budget}
+        if self.enable_thinking is None:
+            return None
+        return {"thinkingBudget": _AS_THE_MODEL_LIKES if self.enable_thinking else _NO_THINKING}
+
+    def answer_in(self, reply: Any) -> str:
+        """The text of the only candidate; thoughts are no part of it.
+
+        Example:
+            >>> parts = [{"text": "Hm.", "thought": True}, {"text": "Ice."}]
+            >>> GeminiNativeForm("m", "qa", Sampling()).answer_in({"candidates": [{"content": {"parts": parts}}]})
+            'Ice.'
+        """
+        blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))
+        if blocked:
+            raise NoAnswer(f"says that the prompt is blocked ({blocked})")
+        candidates = member_of(reply, "candidates")
+        if isinstance(candidates, list) and len(candidates) > 1:
+            raise NoAnswer(f"holds {len(candidates):,} answers to a request for one")
+        reason = member_of(candidates, 0, "finishReason")
+        if isinstance(reason, str) and reason in _BLOCKED:
+            raise NoAnswer(f"says that the answer is blocked ({reason})")
+        parts = member_of(candidates, 0, "content", "parts")
+        of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
+        texts = [member_of(part, "text") for part in of_answer]
+        if not texts or not all(isinstance(text, str) for text in texts):
+            of_reason = f" (finishReason {reported_name(reason)})" if reported_name(reason) else ""
+            raise NoAnswer(f"holds no answer{of_reason}")
+        return "".join(texts)
+
+    def details_in(self, reply: Any) -> Details:
+        """What a reply says of its candidate."""
+        reason = member_of(reply, "candidates", 0, "finishReason")
+        return Details(reported_name(reason), reported_name(member_of(reply, "modelVersion")))
+
+    def usage_in(self, reply: Any) -> Usage:
+        """The tokens of a reply, which counts thoughts apart from the candidate."""
+        usage = member_of(reply, "usageMetadata")
+        names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+        of_prompt, of_candidate, of_thoughts, cached = (tokens(member_of(usage, name)) for name in names)
+        return Usage(of_prompt, of_candidate + of_thoughts, cached)
+
+    def batch_line(self, name: str, request: Request) -> dict[str, Any]:
+        """A request of a batch."""
+        return {"key": name, "request": self._body(request)}
+
+    def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
+        """The reply in a line of a batch's responses."""
+        if row.get("response") is not None:
+            return row["response"], ""
+        return None, f"failed: {error_text(row.get('error'))}" if row.get("error") else "has no response"
+
+    def asked_seconds(self, refusal: Any) -> float:
+        """The delay that the details of an error ask for."""
+        error = refusal[0] if isinstance(refusal, list) and len(refusal) == 1 else refusal
+        details = member_of(error, "error", "details")
+        delays = [member_of(detail, "retryDelay") for detail in details] if isinstance(details, list) else []
+        found = (_SECONDS.fullmatch(delay) for delay in delays if isinstance(delay, str))
+        return max((float(match[1]) for match in found if match), default=0.0)
+
+
+def _part(message: Message) -> dict[str, str]:
+    return {"text": message["content"]}

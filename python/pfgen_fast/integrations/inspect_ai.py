@@ -1,0 +1,286 @@
+"""Inspect: the scores as a scorer, the prompts of a suite as a dataset, both as a task, and runs as eval logs.
+
+Inspect finds the task and the scorer by the entry point of this package: `inspect eval pfgen_fast/pfgen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PfgenError, TrialsError
+from ..files.foreign_text import in_one_line, utf8
+from ..files.optional import optional
+from ..files.writing import write_whole
+from ..generation.engines import Sampling, first_part
+from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks
+from ..generation.run_writer import timestamp
+from ..runs.aggregation import trials_of
+from ..runs.checkout import run_name, suite_of
+from ..runs.trials import RunFolder, Trials, find_runs
+from ..scoring.metrics import PARTS
+from ..scoring.score_table import ScoreTable
+from ..scoring.scorer import Scorer
+from ..scoring.spec import ScorerSpec
+from ..suite.suite import Suite
+
+if TYPE_CHECKING:
+    from inspect_ai import Task
+    from inspect_ai.dataset import MemoryDataset
+    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.scorer import Score, Target
+    from inspect_ai.solver import TaskState
+
+
+def _module(name: str) -> Any:
+    return optional(name, extra="inspect", needed_for="the integration of Inspect")
+
+
+_inspect, _dataset, _log = _module("inspect_ai"), _module("inspect_ai.dataset"), _module("inspect_ai.log")
+_model, _scorer, _solver = _module("inspect_ai.model"), _module("inspect_ai.scorer"), _module("inspect_ai.solver")
+
+SCORES = ("average", *PARTS)
+"""The values of a score in Inspect: columns of a `ScoreTable`."""
+
+_QUESTION = "question_id"
+"""The key of a sample's metadata with its question. Answers to one question are one cluster of the standard error."""
+
+
+@_scorer.scorer(  # type: ignore[untyped-decorator]  # Inspect need not be there
+    metrics={name: [_scorer.mean(), _scorer.stderr(cluster=_QUESTION)] for name in SCORES},
+)
+def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
+    """A scorer of Inspect with the values `average`, `fluency`, `truthfulness` and `helpfulness`.
+
+    The metadata of each sample name its question (`question_id`: the id, or the exact text). The explanation of a score
+    lists the keyword rules that the answer does not meet; its metadata have the scores by reference set.
+
+    Args:
+        suite: What `Suite.load` takes.
+        mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
+            default the whole output is the answer.
+
+    Raises:
+        SuiteError: The suite cannot be read.
+        EngineError: The mode is unknown.
+
+    Example:
+        >>> import asyncio
+        >>> from types import SimpleNamespace
+        >>> output = SimpleNamespace(completion="A: Ice floats because it is less dense than water. Q: And")
+        >>> state = SimpleNamespace(output=output, metadata={"question_id": "Q07"}, sample_id="Q07-1")
+        >>> score = asyncio.run(pfgen_score(mode="qa")(state, None))
+        >>> score.answer, score.value["average"]
+        ('Ice floats because it is less dense than water.', 0.3533)
+    """
+    if mode is not None:
+        check_mode(mode)
+    spec = ScorerSpec(suite)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        said = state.output.completion
+        answer = said if mode is None else cleaned(first_part(said, STOP[mode]), mode)
+        try:
+            table = spec.scorer.score(state.metadata[_QUESTION], [answer])
+        except KeyError:
+            raise TrialsError(f"sample {state.sample_id!r}: no {_QUESTION!r} in its metadata") from None
+        except TrialsError as error:
+            raise TrialsError(f"sample {state.sample_id!r}: {error.problem}") from None
+        return _score(table, 0, answer)
+
+    return score
+
+
+def pfgen_dataset(
+    suite: Suite | str | Path = "mini",
+    mode: Mode = "qa",
+    *,
+    trials: int = 1,
+    num_examples: int = NUM_EXAMPLES,
+    seed: str = "",
+) -> MemoryDataset:
+    """The prompts of `pfgen-fast generate` as samples, one for each question of each trial.
+
+    Args:
+        suite: The suite, or what `Suite.load` takes.
+        mode: `"qa"` (a user message), `"chat"` (a system message and a user message) or `"completion"` (a text).
+        trials: How many prompts there are for each question, with different examples.
+        num_examples: How many sample answers a prompt shows at most.
+        seed: Any text; a different one chooses different examples.
+
+    Raises:
+        SuiteError: The suite cannot be read, or has no sample answers.
+        EngineError: The mode is unknown, or there are no such prompts.
+
+    Example:
+        >>> dataset = pfgen_dataset("mini", "chat", trials=2)
+        >>> len(dataset), dataset[0].id, [message.role for message in dataset[0].input]
+        (16, 'Q01-1', ['system', 'user'])
+    """
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
+    make = {"system": _model.ChatMessageSystem, "user": _model.ChatMessageUser}
+    samples = [
+        _dataset.Sample(
+            id=f"{task.question_id}-{trial}",
+            input=task.prompt.text
+            if task.prompt.messages is None
+            else [make[message["role"]](content=message["content"]) for message in task.prompt.messages],
+            metadata={_QUESTION: task.question_id, "question": task.question, "trial": trial},
+        )
+        for trial in range(1, trials + 1)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
+    ]
+    return _dataset.MemoryDataset(samples, name=f"pfgen-{loaded.name}")
+
+
+@_inspect.task  # type: ignore[untyped-decorator]
+def pfgen(
+    suite: str = "mini", mode: Mode = "qa", trials: int = 10, num_examples: int = NUM_EXAMPLES, seed: str = ""
+) -> Task:
+    """The task of Inspect: `pfgen_dataset`, asked with the sampling of `pfgen-fast generate`, and `pfgen_score`.
+
+    Its arguments are those of `pfgen_dataset`: `inspect eval pfgen_fast/pfgen -T suite=FOLDER -T mode=chat`.
+
+    Raises:
+        PfgenError: As `pfgen_dataset`.
+
+    Example:
+        >>> task = pfgen(trials=2)
+        >>> len(task.dataset), task.config.stop_seqs, task.metadata["signature"].startswith("pfgen-fast:")
+        (16, ['Q:'], True)
+    """
+    check_mode(mode)
+    sampling = Sampling(stop=STOP[mode])
+    return _inspect.Task(
+        dataset=pfgen_dataset(suite, mode, trials=trials, num_examples=num_examples, seed=seed),
+        solver=_solver.generate(),
+        scorer=pfgen_score(suite, mode),
+        config=_model.GenerateConfig(
+            max_tokens=sampling.max_tokens,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            stop_seqs=list(sampling.stop),
+        ),
+        metadata={"signature": ScorerSpec(suite).signature},
+    )
+
+
+def write_eval_log(run: RunFolder | str | Path, path: str | Path, *, suite: Suite | str | Path | None = None) -> None:
+    """Writes a run as an eval log with all of its answers and their scores, for `inspect view` and `read_eval_log`.
+
+    The log has the ids of `pfgen_dataset`. It names the scorer, so `inspect score` can compute the scores again.
+
+    Args:
+        run: The run, or its folder.
+        path: The log; its extension, `.eval` or `.json`, is its format.
+        suite: The suite, or what `Suite.load` takes; by default that of the run's checkout.
+
+    Raises:
+        TrialsError: The run cannot be read, or a question is unknown.
+        SuiteError: There is no suite, or it breaks the rules.
+        PfgenError: The path has another extension or cannot be written to.
+
+    Example:
+        >>> import json, tempfile
+        >>> from inspect_ai.log import read_eval_log
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> trials, log = Path(folder.name, "trials.jsonl"), Path(folder.name, "run.eval")
+        >>> question = Suite.load("mini")["Q07"].question
+        >>> _ = trials.write_text(json.dumps({"question": question, "answer": "Ice floats."}))
+        >>> write_eval_log(folder.name, log, suite="mini")
+        >>> read_eval_log(log).samples[0].scores["pfgen_score"].value["average"]
+        0.02259
+        >>> folder.cleanup()
+    """
+    path = Path(path)
+    if path.suffix not in (".eval", ".json"):
+        raise PfgenError(f"{path}: expected a file *.eval or *.json")
+    found = run if isinstance(run, RunFolder) else _only_run(Path(run))
+    given = suite if isinstance(suite, Suite | None) else Suite.load(suite)
+    scorer = Scorer(suite_of(found.folder, given))
+    trials = trials_of(scorer.suite, Trials.of(found))
+    table = scorer.score(trials.lines.questions, trials.lines.answers)
+    log = _eval_log(found, scorer, list(_samples(trials, table)))
+    with TemporaryDirectory() as folder:
+        written = Path(folder, path.name)
+        _log.write_eval_log(log, str(written))
+        write_whole(path, written.read_bytes())
+
+
+def _score(table: ScoreTable, row: int, answer: str) -> Score:
+    """The score of a row as Inspect has it."""
+    details = table.details(row)
+    unmet = [f"{name or 'a rule without a name'}: {score:.2f}" for name, score in details["helpfulness_results"]]
+    return _scorer.Score(
+        value={name: float(table[name][row]) for name in SCORES},
+        answer=answer,
+        explanation=f"keyword rules that are not met, and what helpfulness they leave: {', '.join(unmet) or 'none'}",
+        metadata={part: details[part] for part in ("fluency", "truthfulness")},
+    )
+
+
+def _only_run(folder: Path) -> RunFolder:
+    run, *others = find_runs([folder])
+    if others:
+        raise TrialsError(f"{folder}: holds {len(others) + 1} runs; name one of them")
+    return run
+
+
+def _samples(trials: Trials, table: ScoreTable) -> Iterator[EvalSample]:
+    """The answers of a run; the k-th answer to a question belongs to trial k."""
+    suite = table.scorer.suite
+    for text, rows in trials.rows_by_question.items():
+        question_id = suite[text].question_id
+        for trial, row in enumerate(rows, start=1):
+            question, answer = (utf8(of[row]).decode() for of in (trials.questions, trials.answers))
+            yield _log.EvalSample(
+                id=f"{question_id}-{trial}",
+                epoch=1,
+                input=question,
+                target="",
+                messages=[_model.ChatMessageUser(content=question), _model.ChatMessageAssistant(content=answer)],
+                output=_model.ModelOutput.from_content("", answer),
+                scores={_SCORER: _score(table, row, answer)},
+                metadata={_QUESTION: question_id, "question": question, "trial": trial},
+            )
+
+
+_SCORER = "pfgen_score"
+_METRICS = [
+    {"name": "inspect_ai/mean", "options": {}},
+    {"name": "inspect_ai/stderr", "options": {"cluster": _QUESTION}},
+]
+"""What the decorator of `pfgen_score` says, as logs have it."""
+
+
+def _eval_log(run: RunFolder, scorer: Scorer, samples: list[EvalSample]) -> EvalLog:
+    """The log of scored samples; its results are computed by Inspect."""
+    config = run.config() or {}
+    model = config.get("model")
+    suite = scorer.suite
+    now = timestamp()
+    log = _log.EvalLog(
+        status="success",
+        eval=_log.EvalSpec(
+            created=now,
+            task="pfgen",
+            task_id=f"pfgen-{scorer.suite.metadata_hash[:7]}",
+            model=in_one_line(model, 200) if isinstance(model, str) else run_name(run.folder),
+            dataset=_log.EvalDataset(name=f"pfgen-{suite.name}", samples=len(samples)),
+            config=_log.EvalConfig(),
+            metadata={"signature": scorer.signature, "run": config},
+            scorers=[
+                {
+                    "name": _SCORER,
+                    "options": {"suite": suite.name},
+                    "metrics": dict.fromkeys(SCORES, _METRICS),
+                }
+            ],
+        ),
+        stats=_log.EvalStats(started_at=now, completed_at=now),
+        samples=samples,
+    )
+    _log.recompute_metrics(log)
+    return log

@@ -1,0 +1,202 @@
+"""lighteval: the scores as a metric of samples, and the prompts of a suite as a task.
+
+A file of two lines, `TASKS_TABLE = [pfgen_task(...)]` below its import, is what `--custom-tasks` takes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import EngineError, TrialsError
+from ..files.foreign_text import utf8
+from ..files.optional import optional
+from ..files.writing import write_whole
+from ..generation.engines import Sampling, first_part
+from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks
+from ..scoring.metrics import PARTS
+from ..scoring.spec import ScorerSpec
+from ..suite.cache import own_cache_folder
+from ..suite.suite import Suite
+
+if TYPE_CHECKING:
+    from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping
+    from lighteval.models.model_output import ModelResponse
+    from lighteval.tasks.lighteval_task import LightevalTaskConfig
+    from lighteval.tasks.requests import Doc
+
+
+def _module(name: str) -> Any:
+    return optional(f"lighteval.{name}", extra="lighteval", needed_for="the integration of lighteval")
+
+
+_metrics, _samples = _module("metrics.utils.metric_utils"), _module("metrics.metrics_sample")
+_tasks, _requests = _module("tasks.lighteval_task"), _module("tasks.requests")
+SampleLevelComputation: Any = _samples.SampleLevelComputation
+
+SCORES = ("average", *PARTS)
+"""The scores in lighteval: columns of a `ScoreTable`."""
+
+_QUESTION = "question_id"
+"""The key of `Doc.specific` with the question."""
+
+
+class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval need not be there
+    """Computes the scores of the answers to a document, whose `specific` names the question (`question_id`).
+
+    Where the model gave several answers, these are the means of their scores.
+
+    Args:
+        suite: The suite, or what `Suite.load` takes.
+        mode: The kind of prompts, which determines where an answer begins and ends, as in `pfgen-fast generate`. By
+            default the whole text is the answer.
+
+    Raises:
+        SuiteError: The suite cannot be read.
+        EngineError: The mode is unknown.
+
+    Example:
+        >>> from lighteval.models.model_output import ModelResponse
+        >>> from lighteval.tasks.requests import Doc
+        >>> doc = Doc(query="Why does ice float?", choices=[], gold_index=0, specific={"question_id": "Q07"})
+        >>> answer = ModelResponse(text=["A: Ice floats because it is less dense than water. Q: And"])
+        >>> PfgenScores("mini", "qa").compute(doc, answer)["average"]
+        0.3533
+    """
+
+    def __init__(self, suite: Suite | str | Path, mode: Mode | None = None) -> None:
+        if mode is not None:
+            check_mode(mode)
+        self.mode = mode
+        self.spec = ScorerSpec(suite)
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **others: Any) -> dict[str, float]:
+        """The scores, by name.
+
+        Raises:
+            TrialsError: The document names no question of the suite, or has no answer; the message names the document.
+        """
+        answers = [self._answer(text) for text in model_response.final_text]
+        question = (doc.specific or {}).get(_QUESTION)
+        if question is None or not answers:
+            lack = "answer" if question is not None else f"{_QUESTION!r} in its 'specific'"
+            raise TrialsError(f"document {doc.id!r} of {doc.task_name}: no {lack}")
+        try:
+            table = self.spec.scorer.score(question, answers)
+        except TrialsError as error:
+            raise TrialsError(f"document {doc.id!r} of {doc.task_name}: {error.problem}") from None
+        return {name: float(table[name].mean()) for name in SCORES}
+
+    def _answer(self, text: str) -> str:
+        return text if self.mode is None else cleaned(first_part(text, STOP[self.mode]), self.mode)
+
+
+def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -> SampleLevelMetricGrouping:
+    """The metric for `LightevalTaskConfig(metrics=[...])`: `PfgenScores`, and their means over all documents.
+
+    Args:
+        suite: See `PfgenScores`.
+        mode: See `PfgenScores`.
+
+    Raises:
+        PfgenError: As `PfgenScores`.
+
+    Example:
+        >>> pfgen_metric("mini").metric_name
+        ['average', 'fluency', 'truthfulness', 'helpfulness']
+    """
+    import numpy as np
+
+    return _metrics.SampleLevelMetricGrouping(
+        metric_name=list(SCORES),
+        higher_is_better=dict.fromkeys(SCORES, True),
+        category=_requests.SamplingMethod.GENERATIVE,
+        sample_level_fn=PfgenScores(suite, mode),
+        corpus_level_fn=dict.fromkeys(SCORES, np.mean),
+    )
+
+
+def pfgen_task(
+    suite: Suite | str | Path = "mini",
+    mode: Mode = "qa",
+    *,
+    name: str = "pfgen",
+    trials: int = 10,
+    num_examples: int = NUM_EXAMPLES,
+    seed: str = "",
+) -> LightevalTaskConfig:
+    """A task for `TASKS_TABLE` in a file of custom tasks, with the prompts of `pfgen-fast generate`.
+
+    lighteval reads documents from files, so the prompts are written into the cache (`PFGEN_FAST_CACHE`).
+
+    Args:
+        suite: The suite, or what `Suite.load` takes.
+        mode: `"qa"` for chat models, or `"completion"` for base models. lighteval has no system messages of its own for
+            each document, so there is no `"chat"`.
+        name: The name of the task.
+        trials: How often each question is asked, with different examples.
+        num_examples: How many sample answers a prompt shows at most.
+        seed: Any text; a different one chooses different examples.
+
+    Raises:
+        SuiteError: The suite cannot be read, or has no sample answers.
+        EngineError: The mode is unknown or `"chat"`, or there are no such prompts.
+        PfgenError: The cache cannot be written to.
+
+    Example:
+        >>> task = pfgen_task("mini", "completion", trials=2)
+        >>> task.name, task.stop_sequence, task.generation_size
+        ('pfgen', ['Q:', '\\n\\n'], 300)
+    """
+    check_mode(mode)
+    if mode == "chat":
+        raise EngineError("mode 'chat': lighteval has no system message for each document; take 'qa'")
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
+    tasks = [
+        task
+        for trial in range(1, trials + 1)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
+    ]
+    lines = [
+        {
+            _QUESTION: task.question_id,
+            "trial": task.trial,
+            "prompt": task.prompt.text if task.prompt.messages is None else task.prompt.messages[-1]["content"],
+        }
+        for task in tasks
+    ]
+    return _tasks.LightevalTaskConfig(
+        name=name,
+        prompt_function=_document,
+        hf_repo=str(_written(lines)),
+        hf_subset="default",
+        hf_avail_splits=["test"],
+        evaluation_splits=["test"],
+        metrics=[pfgen_metric(loaded, mode)],
+        generation_size=Sampling().max_tokens,
+        stop_sequence=list(STOP[mode]),
+    )
+
+
+def _document(line: dict[str, Any], task_name: str) -> Doc:
+    """A line of the prompts as a document."""
+    return _requests.Doc(
+        task_name=task_name,
+        query=line["prompt"],
+        choices=[""],
+        gold_index=0,
+        specific={_QUESTION: line[_QUESTION], "trial": line["trial"]},
+    )
+
+
+def _written(lines: list[dict[str, Any]]) -> Path:
+    """The folder of the prompts, named after what they are."""
+    content = b"".join(utf8(json.dumps(line)) + b"\n" for line in lines)
+    cache = own_cache_folder() or Path(tempfile.mkdtemp())
+    folder = cache / "lighteval" / hashlib.sha1(content).hexdigest()
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "test.jsonl", content)
+    return folder

@@ -1,0 +1,56 @@
+"""What the integrations of trainers share: the answer within a completion, its rewards, and the prompts to train on.
+
+A reward is for what `pfgen-fast generate` would keep of a completion, so it is the score that a later run would have.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError
+from ..generation.engines import first_part
+from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
+from ..scoring.metrics import SCORES, column_of
+from ..scoring.score_table import ScoreTable
+from ..suite.suite import Suite
+
+Completion = str | list[dict[str, Any]]
+"""What a model said: a text, or the messages of a conversation, where the last message counts."""
+
+
+def answer_in(completion: Completion, mode: Mode) -> str:
+    """The part of a completion that is the answer: up to the first stop string, without any lead-in.
+
+    Example:
+        >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
+        'It floats.'
+    """
+    said = completion if isinstance(completion, str) else (completion[-1].get("content") or "" if completion else "")
+    return cleaned(first_part(said, STOP[mode]), mode)
+
+
+def check_metric(metric: str) -> None:
+    """Raises PfgenError unless the metric is the score or one of its parts."""
+    if metric not in SCORES:
+        raise PfgenError(f"unknown metric {metric!r}; expected one of {', '.join(SCORES)}")
+
+
+def rewards_of(table: ScoreTable, metric: str) -> list[float]:
+    """One of `SCORES` of each row."""
+    found: list[float] = table[column_of(metric)].tolist()
+    return found
+
+
+def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int) -> list[Task]:
+    """The requests of the first trials, whose prompts are those of `pfgen-fast generate`.
+
+    Raises:
+        PfgenError: There are no such prompts.
+    """
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
+    return [
+        task
+        for trial in range(1, trials + 1)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples)
+    ]

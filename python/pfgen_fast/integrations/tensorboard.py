@@ -1,0 +1,98 @@
+"""Runs in TensorBoard: event files with scalars and tables as text, and the report beside them; needs no TensorFlow.
+
+What is logged: `tracking`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..files.cells import markdown_row
+from ..files.foreign_text import markdown_text
+from ..files.optional import optional
+from ..files.writing import check_folder, write_whole
+from ..suite.suite import Suite
+from .tracking import Run, Table, tracked
+
+_N_SHOWN = 500
+"""The maximum number of code points of a cell."""
+
+
+def log_run(
+    run: Run,
+    *,
+    into: str | Path = "runs",
+    step: int | None = None,
+    suite: Suite | str | Path | None = None,
+    signature: str | None = None,
+    prefix: str = "pfgen",
+    report: bool = True,
+) -> str:
+    """Logs a scored run for TensorBoard.
+
+    Scalars of TensorBoard are 32-bit floats.
+
+    Args:
+        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
+        into: The folder of event files, which is one run of TensorBoard; it need not exist.
+        step: The step of the training that the scores belong to; by default 0.
+        suite: See `tracked`, as of all that follow.
+        signature: What made the scores.
+        prefix: What the names begin with.
+        report: Whether to write the report, as `pfgen-report.html` or `pfgen-report-<step>.html`.
+
+    Returns:
+        The folder.
+
+    Raises:
+        PfgenError: TensorBoard is not installed, or the run cannot be logged; see `tracked`.
+    """
+    writers = optional("tensorboard.summary.writer.event_file_writer", extra="tensorboard", needed_for="log_run")
+    events = optional("tensorboard.compat.proto.event_pb2", extra="tensorboard", needed_for="log_run")
+    found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)
+    folder = Path(into)
+    check_folder(folder)
+    texts = {"run": _list({"name": found.name, **found.tags, **found.parameters})}
+    texts |= {name: _table(table) for name, table in found.tables.items()}
+    if found.page is not None:
+        page = folder / f"{prefix}-report{'' if step is None else f'-{step}'}.html"
+        write_whole(page, found.page.encode())
+        texts["run"] += f"\n* report: {markdown_text(str(page.absolute()))}"
+    summary = _summary(found.metrics, {f"{prefix}/{name}": text for name, text in texts.items()})
+    writer = writers.EventFileWriter(str(folder))
+    try:
+        writer.add_event(events.Event(wall_time=time.time(), step=step or 0, summary=summary))
+    finally:
+        writer.close()
+    return str(folder)
+
+
+def _summary(metrics: Mapping[str, float], texts: Mapping[str, str]) -> Any:
+    summaries = optional("tensorboard.compat.proto.summary_pb2", extra="tensorboard", needed_for="log_run")
+    tensors = optional("tensorboard.compat.proto.tensor_pb2", extra="tensorboard", needed_for="log_run")
+    plugin = optional("tensorboard.plugins.text.metadata", extra="tensorboard", needed_for="log_run")
+    values = [summaries.Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
+    for name, text in texts.items():
+        tensor = tensors.TensorProto(dtype="DT_STRING", string_val=[text.encode()])
+        metadata = plugin.create_summary_metadata(display_name=None, description=None)
+        values.append(summaries.Summary.Value(tag=name, tensor=tensor, metadata=metadata))
+    return summaries.Summary(value=values)
+
+
+def _list(named: Mapping[str, str]) -> str:
+    return "\n".join(f"* {markdown_text(name)}: {markdown_text(value)}" for name, value in named.items())
+
+
+def _table(table: Table) -> str:
+    """A table in Markdown."""
+    rules = ["---"] * len(table.columns)
+    return "".join(map(markdown_row, (table.columns, rules, *(map(_cell, row) for row in table.rows))))
+
+
+def _cell(value: str | float | None) -> str:
+    if isinstance(value, str):
+        return markdown_text(value if len(value) <= _N_SHOWN else value[: _N_SHOWN - 1] + "…")
+    return "–" if value is None else f"{value:.4f}"

@@ -1,0 +1,145 @@
+"""Reinforcement learning with verl: the score of an answer as its reward, and the prompts as a Parquet file.
+
+verl loads a reward function by name (`path: pkg://pfgen_fast.integrations.verl`) in each of its reward workers and
+calls it with keyword arguments, those of `reward_kwargs` too. It is not a coroutine, so verl calls it in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ..files.optional import optional
+from ..files.writing import writing_whole
+from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
+from ..scoring.metrics import SCORES
+from ..scoring.spec import ScorerSpec
+from ..suite.suite import Suite
+from .rewarding import answer_in, check_metric, rewards_of, training_tasks
+
+Reward = float | dict[str, float]
+"""The reward of a completion: a number, or with `parts` the reward as `score` beside the parts of the score."""
+
+
+def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: str,
+    extra_info: dict[str, Any] | None = None,
+    *,
+    suite: str,
+    mode: Mode = "qa",
+    metric: str = "score",
+    parts: bool = False,
+    reward_router_address: str | None = None,
+    reward_model_tokenizer: Any = None,
+) -> Reward:
+    """The reward of one completion, for `reward.custom_reward_function`.
+
+    Args:
+        data_source: Not used; verl names by it the dataset of the row.
+        solution_str: The completion.
+        ground_truth: The id of the question, or its exact text.
+        extra_info: Not used.
+        suite: What `Suite.load` takes; each worker loads it once.
+        mode: The kind of prompts, which determines where an answer begins and ends.
+        metric: What is rewarded: `"score"`, or one of its parts, `"fluency"`, `"truthfulness"` and `"helpfulness"`.
+        parts: Whether to return a dictionary with the reward (`score`) and the three parts, which verl logs.
+        reward_router_address: Not used; verl passes it beside a reward model.
+        reward_model_tokenizer: Not used, as `reward_router_address`.
+
+    Raises:
+        PfgenError: The suite cannot be read, it has no such question, or the mode or metric is unknown.
+
+    Example:
+        >>> compute_score("pfgen", "A: Ice floats.", "Q07", suite="mini")
+        0.02259
+    """
+    (reward,) = compute_score_batched(
+        [data_source], [solution_str], [ground_truth], [extra_info], suite=suite, mode=mode, metric=metric, parts=parts
+    )
+    return reward
+
+
+def compute_score_batched(
+    data_sources: Sequence[str],
+    solution_strs: Sequence[str],
+    ground_truths: Sequence[str],
+    extra_infos: Sequence[dict[str, Any] | None] | None = None,
+    *,
+    suite: str,
+    mode: Mode = "qa",
+    metric: str = "score",
+    parts: bool = False,
+) -> list[Reward]:
+    """The rewards of a batch, for managers such as verl's `BatchRewardManager`; arguments as of `compute_score`.
+
+    Example:
+        >>> compute_score_batched(["pfgen"] * 2, ["A: Ice floats.", ""], ["Q07", "Q07"], suite="mini")
+        [0.02259, 0.0]
+    """
+    check_mode(mode)
+    check_metric(metric)
+    answers = [answer_in(completion, mode) for completion in solution_strs]
+    table = _spec(suite).scorer.score(list(ground_truths), answers)
+    rewards = rewards_of(table, metric)
+    if not parts:
+        return list(rewards)
+    columns = {name: rewards_of(table, name) for name in SCORES} | {"score": rewards}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+@lru_cache
+def _spec(suite: str) -> ScorerSpec:
+    """The spec of a suite, which reads it once; all threads of a process share the scorer behind it."""
+    return ScorerSpec(suite)
+
+
+def write_dataset(
+    path: str | Path,
+    suite: Suite | str | Path,
+    mode: Mode = "qa",
+    *,
+    trials: int = 10,
+    num_examples: int = NUM_EXAMPLES,
+    data_source: str = "pfgen",
+) -> int:
+    """Writes the prompts of some trials as the Parquet file that verl reads, and returns the number of its rows.
+
+    A row has the columns `data_source`, `prompt` (messages), `ability`, `reward_model` (with the id of the question as
+    `ground_truth`) and `extra_info` (`index`, `question`, `trial`).
+
+    Args:
+        path: The file, such as `train.parquet`.
+        suite: The suite, or what `Suite.load` takes.
+        mode: The kind of prompts; the text of a prompt of mode `completion` becomes one message of the user.
+        trials: How many prompts there are for each question, with different examples.
+        num_examples: How many sample answers a prompt shows at most.
+        data_source: The name by which verl reports on these rows.
+
+    Raises:
+        PfgenError: The package pyarrow is not installed, there are no such prompts, or the file cannot be written.
+    """
+    pyarrow = optional("pyarrow", extra="verl", needed_for="write_dataset")
+    parquet = optional("pyarrow.parquet", extra="verl", needed_for="write_dataset")
+    rows = [
+        {
+            "data_source": data_source,
+            "prompt": _messages(task.prompt),
+            "ability": "writing",
+            "reward_model": {"style": "rule", "ground_truth": task.question_id},
+            "extra_info": {"index": index, "question": task.question, "trial": task.trial},
+        }
+        for index, task in enumerate(training_tasks(suite, mode, trials, num_examples))
+    ]
+    with writing_whole(Path(path)) as file:
+        parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return len(rows)
+
+
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    if prompt.messages is None:
+        return [{"role": "user", "content": prompt.text}]
+    return [{"role": message["role"], "content": message["content"]} for message in prompt.messages]

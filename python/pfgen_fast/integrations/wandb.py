@@ -1,0 +1,79 @@
+"""Runs in Weights & Biases: metrics, tables, config, and the report as artifact. What is logged: `tracking`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..files.foreign_text import in_one_line
+from ..files.optional import optional
+from ..suite.suite import Suite
+from .tracking import Run, safe_name, tracked
+
+
+def log_run(
+    run: Run,
+    *,
+    into: str | None = None,
+    step: int | None = None,
+    suite: Suite | str | Path | None = None,
+    signature: str | None = None,
+    prefix: str = "pfgen",
+    report: bool = True,
+) -> str:
+    """Logs a scored run to W&B.
+
+    With a `step`, the charts are over the metric `pfgen/step`: steps of W&B itself cannot go back, and a training has
+    gone on when its checkpoints are scored.
+
+    Args:
+        run: A result, an outcome of `RunScorer`, or a run's folder with its result.json.
+        into: The name of the run of W&B, which is continued or made; by default the active one, or else a new one with
+            the name of the model. Offline, the parts of a run are put together when they are synced.
+        step: The step of the training that the scores belong to.
+        suite: See `tracked`, as of all that follow.
+        signature: What made the scores.
+        prefix: What the names begin with.
+        report: Whether to log the report.
+
+    Returns:
+        The id of the run of W&B.
+
+    Raises:
+        PfgenError: wandb is not installed, or the run cannot be logged; see `tracked`.
+    """
+    wandb = optional("wandb", extra="wandb", needed_for="log_run")
+    found = tracked(run, suite=suite, signature=signature, prefix=prefix, report=report)
+    with _active(wandb, into, found.name) as active:
+        logged: dict[str, Any] = dict(found.metrics)
+        for name, table in found.tables.items():
+            logged[f"{prefix}/{name}"] = wandb.Table(columns=list(table.columns), data=list(map(list, table.rows)))
+        if step is not None:
+            logged[f"{prefix}/step"] = step
+            for names in (f"{prefix}/*", f"{prefix}_questions/*"):
+                active.define_metric(names, step_metric=f"{prefix}/step")
+        active.log(logged)
+        config = {"name": found.name, **found.tags, "config": dict(found.parameters)}
+        active.config.update({prefix: config}, allow_val_change=True)
+        if found.page is not None:
+            artifact = wandb.Artifact(f"{prefix}-report-{active.id}", type="report", metadata=config)
+            with artifact.new_file("report.html", encoding="utf-8") as file:
+                file.write(found.page)
+            active.log_artifact(artifact, aliases=["latest", *([] if step is None else [f"step-{step}"])])
+        run_id: str = active.id
+    return run_id
+
+
+@contextmanager
+def _active(wandb: Any, into: str | None, name: str) -> Iterator[Any]:
+    """The run to log into, which ends with the block if it was not active before."""
+    if wandb.run is not None and into in (None, wandb.run.name, wandb.run.id):
+        yield wandb.run
+        return
+    named = {"name": in_one_line(into or name, 120)}
+    if into:
+        named |= {"id": safe_name(into), "resume": "allow"}
+    with wandb.init(**named, reinit="create_new") as opened:
+        yield opened

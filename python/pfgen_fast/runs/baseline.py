@@ -1,0 +1,157 @@
+"""Comparison of several runs with one baseline, by resampling questions: what sacrebleu calls paired tests.
+
+All runs are scored again, and compared over the questions that all of them have; the p-values of all runs are one
+family, corrected by Holm. Definition and simulation: docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import TrialsError
+from ..scoring.scorer import Scorer
+from ..statistics.mean_interval import mean_interval
+from ..statistics.paired import MIN_QUESTIONS
+from ..statistics.paired_resampling import PairedTest, against_baseline, takes_all_ways
+from .aggregation import UnknownQuestions
+from .comparison import METRICS, counted_questions, question_means
+from .trials import RunFolder
+
+TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
+"""The tests, with their full names."""
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run beside the baseline; of the baseline itself, everything from `difference` on is None.
+
+    Attributes:
+        run: The run's folder.
+        value: The mean over questions.
+        half_width: Half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread.
+        difference: The mean of run - baseline.
+        low: Lower end of the 95 % interval of the difference; None where the test or the questions give none.
+        high: Upper end of the interval; None as `low`.
+        p_value: Two-sided p-value of "there is no difference".
+        p_corrected: The same by Holm over all runs; None, no verdict, with too few questions.
+        differs: Whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`.
+    """
+
+    run: str
+    value: float
+    half_width: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+    p_corrected: float | None = None
+    differs: bool | None = None
+
+
+@dataclass(frozen=True)
+class BaselineComparison:
+    """The result of `compare_with_baseline`.
+
+    Attributes:
+        metric: What is compared; `average` is the score.
+        test: The test.
+        n_draws: How many draws were asked for.
+        seed: Their seed.
+        n_questions: The number of questions that all runs have.
+        runs: The baseline, and the runs in the order in which they were given.
+        left_out: Which questions are left out and why, in a sentence; empty if all runs have all.
+    """
+
+    metric: str
+    test: PairedTest
+    n_draws: int
+    seed: int
+    n_questions: int
+    runs: tuple[ComparedRun, ...]
+    left_out: str
+
+    @property
+    def verdict(self) -> str:
+        """The conclusion in one sentence."""
+        others = self.runs[1:]
+        if self.n_questions < MIN_QUESTIONS:
+            return f"no verdict from {counted_questions(self.n_questions)}, at least {MIN_QUESTIONS} are needed"
+        n_above = sum(bool(run.differs) and (run.difference or 0) > 0 for run in others)
+        n_below = sum(bool(run.differs) for run in others) - n_above
+        return (
+            f"of {len(others)} run{'' if len(others) == 1 else 's'}, {n_above} above the baseline, {n_below} below, "
+            f"{len(others) - n_above - n_below} without significant difference"
+        )
+
+    @property
+    def method(self) -> str:
+        """How p-values and intervals were made, in one sentence."""
+        n = self.n_questions
+        if self.test == "randomization" and takes_all_ways(n, self.n_draws):
+            draws = f"all {2**n:,} ways to swap {counted_questions(n)}"
+        else:
+            draws = f"{self.n_draws:,} draws of {counted_questions(n)}, seed {self.seed}"
+        return f"{TESTS[self.test]}, {draws}; corrected by Holm for {len(self.runs) - 1} comparisons with the baseline"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict and all figures, for JSON."""
+        return {"verdict": self.verdict, "method": self.method, **asdict(self)}
+
+
+def compare_with_baseline(
+    baseline: RunFolder,
+    runs: Sequence[RunFolder],
+    scorer: Scorer,
+    *,
+    metric: str = "average",
+    test: PairedTest = "bootstrap",
+    n_draws: int = 10_000,
+    seed: int = 0,
+    unknown: UnknownQuestions = "error",
+) -> BaselineComparison:
+    """Compares runs with a baseline, all over the same questions and by the same draws of them.
+
+    Args:
+        baseline: The run that the others are compared with.
+        runs: The others, at least one.
+        scorer: Scores all runs.
+        metric: What is compared; one of `comparison.METRICS`.
+        test: The test; see `statistics.paired_resampling.against_baseline`.
+        n_draws: The number of draws.
+        seed: The seed of the draws.
+        unknown: What happens to trials of questions that the suite lacks.
+
+    Raises:
+        TrialsError: A run cannot be read, there is none to compare, they have no question in common, or the metric is
+            unknown.
+        ExperimentError: `n_draws` or `seed` is out of range.
+    """
+    if not runs:
+        raise TrialsError(f"{baseline.folder}: no other run to compare with it")
+    if metric not in METRICS:
+        raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
+    means = [question_means(run, scorer, unknown) for run in (baseline, *runs)]
+    texts = [question.question for question in scorer.suite if all(question.question in of_run for of_run in means)]
+    if not texts:
+        raise TrialsError(f"{baseline.folder} and the runs compared with it have no question in common")
+    values = np.array([[of_run[text][metric] for text in texts] for of_run in means])
+    found = against_baseline(values[0], values[1:], test=test, n_draws=n_draws, seed=seed)
+    intervals = [mean_interval(row.tolist()) for row in values]
+    rows = [ComparedRun(str(baseline.folder), intervals[0].mean, intervals[0].half_width)]
+    for run, interval, of_run in zip(runs, intervals[1:], found, strict=True):
+        p_values = of_run.p_value, of_run.corrected
+        difference = of_run.mean, of_run.low, of_run.high
+        rows.append(
+            ComparedRun(
+                str(run.folder), interval.mean, interval.half_width, *difference, *p_values, differs=of_run.differs()
+            )
+        )
+    n_out = len(scorer.suite) - len(texts)
+    left_out = ""
+    if n_out:
+        left_out = f"{n_out} of {counted_questions(len(scorer.suite))} left out, for which a run has no answer."
+    return BaselineComparison(metric, test, n_draws, seed, len(texts), tuple(rows), left_out)

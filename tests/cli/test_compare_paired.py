@@ -1,0 +1,125 @@
+"""`compare --paired`, and `--format json` as sacrebleu has it: the same figures in text, Markdown and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from makers.frames import run_python_blocks
+
+PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sacrebleu.md"
+
+
+@pytest.fixture
+def paths(varied):
+    return sorted(path.parent for path in varied.rglob("trials.jsonl"))
+
+
+@pytest.mark.parametrize("option", ["--paired", "--paired-bs", "--paired-ar"])
+def test_text_markdown_and_json_have_the_same_figures(call, paths, scorer, option):
+    line = ("compare", "--suite", "mini", paths[2], *paths[:2], paths[5], option, "--paired-n", 500, "--seed", 3)
+    found = json.loads(call(*line, "-f", "json")[1])
+    assert found == json.loads(call(*line, "--json")[1])
+    assert (found["signature"], found["n_draws"], found["seed"]) == (scorer.signature, 500, 3)
+    assert [row["run"] for row in found["runs"]] == [str(paths[at]) for at in (2, 0, 1, 5)]
+    text, markdown = call(*line)[1], call(*line, "--format", "markdown")[1]
+    for out in (text, markdown):
+        assert found["verdict"] in out
+        assert scorer.signature in out
+        assert found["method"].split(",")[0] in out
+    for row in found["runs"][1:]:
+        figures = [f"{row['value']:.4f}", f"±{row['half_width']:.4f}", f"{row['difference']:+.4f}"]
+        if row["low"] is not None:
+            figures.append(f"{row['low']:+.4f} to {row['high']:+.4f}")
+        for out in (text, markdown):
+            [of_run] = [line for line in out.splitlines() if row["run"] in line.replace("\\", "")]
+            assert all(figure in of_run.replace("\\", "") for figure in figures)
+
+
+def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
+    def runs_of(*given):
+        return json.loads(call("compare", "--suite", "mini", *given, "--paired", "--json")[1])["runs"]
+
+    assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
+    assert len(runs_of(paths[2], paths[2])) == 2  # but with itself alone, if that is what is asked for
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([0], "1 run: expected two, or --paired"),
+        ([0, 1, 2], "3 runs: expected two, or --paired"),
+        ([0, "--paired"], "needs a baseline and at least one other run"),
+        ([0, 1, "--paired", "--paired-ar"], "are two tests"),
+        ([0, 1, "--metric", "length"], "--metric is for --paired"),
+    ],
+)
+def test_what_does_not_belong_together_is_said(call, paths, arguments, message):
+    code, _, err = call("compare", "--suite", "mini", *(paths[a] if isinstance(a, int) else a for a in arguments))
+    assert code == 2
+    assert message in err
+
+
+def test_two_runs_are_a_table_in_markdown_too(call, paths):
+    line = ("compare", "--suite", "mini", *paths[:2])
+    found, out = json.loads(call(*line, "-f", "json")[1]), call(*line, "-f", "markdown")[1]
+    assert out.startswith("| metric | A | B | A - B | 95 % interval | p | n |\n| --- |")
+    for row in found["metrics"]:
+        assert f"{row['a']:.4f}" in out
+    assert found["verdict"] in out.replace("\\", "")
+
+
+def test_every_command_that_prints_scores_takes_format_json_and_names_the_signature(call, paths, tmp_path):
+    lines = {
+        "score": ("score", "--suite", "mini", "--output", tmp_path / "out", paths[0], "--format"),
+        "compare": ("compare", "--suite", "mini", *paths[:2], "-f"),
+        "explain": ("explain", "--suite", "mini", "-q", "Q07", "-a", "Ice floats.", "-f"),
+        "verify": ("verify", "--suite", "mini", paths[0], "--sample", 1, "-f"),
+        "leaderboard": ("leaderboard", tmp_path / "out", "-f"),
+    }
+    for name, line in lines.items():
+        code, out, err = call(*line, "json")
+        assert code in (0, 1), err  # verify: no result lies beside the trials
+        found = json.loads(out)
+        assert "signature" in (found[0] if isinstance(found, list) else found), name
+
+
+def test_minus_f_json_of_score_is_told_what_it_means_here(call, paths):
+    code, _, err = call("score", "--suite", "mini", paths[0], "-f", "json")
+    assert code == 2
+    assert "-f is --force here; give --format json" in err
+
+
+def test_the_commands_of_the_page_run(varied, tmp_path):
+    """Each block of a shell, in a folder with the runs that the page speaks of."""
+    page = PAGE.read_text(encoding="utf-8")
+    blocks = page.split("```sh\n")[1:]
+    (tmp_path / "result").mkdir()
+    for name, run in zip(("baseline", "first", "second"), sorted((varied / "org").iterdir()), strict=False):
+        shutil.copytree(run / "abc", tmp_path / "result" / name)
+    (tmp_path / "pfgen-fast").write_text(f'#!/bin/sh\nexec {sys.executable} -m pfgen_fast "$@"\n')
+    (tmp_path / "pfgen-fast").chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    for block in blocks:
+        done = subprocess.run(
+            ["/bin/sh", "-e", "-c", block.partition("```")[0]],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        shown = page.split("```text\n")[1].partition("```")[0]
+        assert shown in done.stdout
+    assert len(blocks) == 1
+
+
+def test_the_python_of_the_page_runs(capsys):
+    assert run_python_blocks(PAGE) == 1
+    assert capsys.readouterr().out.splitlines()[1] == "+0.0000 p=1.0000 Holm=1.0000 differs=False"

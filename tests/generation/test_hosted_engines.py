@@ -1,0 +1,414 @@
+"""The engines anthropic and gemini-native, against servers that behave as the documentation of the services says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from makers.fault_server import Reply, serving
+from makers.hosted_servers import (
+    KEY,
+    NEW,
+    AnthropicService,
+    anthropic_error,
+    candidate,
+    gemini_error,
+    gemini_service,
+    message,
+)
+from pfgen_fast.errors import EngineError
+from pfgen_fast.generation.anthropic_protocol import AnthropicForm
+from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
+from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.events import Events, Trouble
+from pfgen_fast.generation.generating import Generation, Setting
+from pfgen_fast.generation.prices import TokenPrices
+from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.generation.protocol import Details
+
+NAMES = {"anthropic": "anthropic/claude-test", "gemini-native": "google/gemini-test"}
+PLAIN = Sampling(top_p=None, stop=("Q:",))
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+
+
+@pytest.fixture(params=list(NAMES))
+def name(request):
+    return request.param
+
+
+def service(name):
+    return AnthropicService() if name == "anthropic" else gemini_service
+
+
+def said(name, text):
+    """A reply with this answer."""
+    body = message({"model": "m"}, text) if name == "anthropic" else candidate(text, has_thought=False)
+    return Reply(json.dumps(body).encode())
+
+
+def make_engine(name, mode="chat", *, model=None, sampling=PLAIN, **options):
+    settings = {"backoff": 0.001, "retries": 0, **options}
+    return open_engine(name, model=model or NAMES[name], mode=mode, sampling=sampling, **settings)
+
+
+def answers_to(engine, tasks):
+    async def collect():
+        try:
+            return {index: answer async for index, answer in engine.answers(tasks)}
+        finally:
+            await engine.close()
+
+    return asyncio.run(collect())
+
+
+def answered(name, mini, behave=None, **options):
+    """The answer to one question, and the engine that asked for it."""
+    with serving(behave or service(name)) as server:
+        engine = make_engine(name, base_url=server.base_url, **options)
+        answers = answers_to(engine, make_tasks(mini, 1, mode=options.get("mode", "chat"))[:1])
+    return answers[0], engine, server.requests
+
+
+@pytest.mark.parametrize("mode", ["qa", "chat"])
+def test_every_question_is_answered_and_its_tokens_are_counted(mini, name, mode):
+    tasks = make_tasks(mini, 1, mode=mode)
+    with serving(service(name)) as server:
+        engine = make_engine(name, mode, base_url=server.base_url)
+        engine.events = Events(prices=TokenPrices(3, 15, 0.3))
+        details = []
+        engine.on_details = lambda request, said: details.append(said)
+        answers = answers_to(engine, tasks)
+    assert answers == {at: f"About {task.question}" for at, task in enumerate(tasks)}
+    cached = {"anthropic": 30, "gemini-native": 40}[name]
+    counted = engine.events
+    assert (counted.n_prompt_tokens, counted.n_reply_tokens, counted.n_cached_tokens) == (800, 160, 8 * cached)
+    assert counted.cost == pytest.approx(8 * ((100 - cached) * 3 + cached * 0.3 + 20 * 15) / 1e6)
+    reason, version = {
+        "anthropic": ("end_turn", "claude-test-20990101"),
+        "gemini-native": ("STOP", "gemini-test-001"),
+    }[name]
+    assert set(details) == {Details(reason, version)}
+    assert not counted.troubles
+
+
+def test_what_claude_is_sent(mini):
+    (task, *_) = make_tasks(mini, 1, mode="chat")
+    _, _, (request,) = answered("anthropic", mini, sampling=Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n")))
+    system, user = task.prompt.messages
+    assert request.path == "/v1/messages"
+    assert request.body == {
+        "model": "claude-test",
+        "max_tokens": 300,
+        "system": system["content"],
+        "messages": [user],
+        "temperature": 0.5,
+        "top_p": 0.98,
+        "top_k": 7,
+        "stop_sequences": ["Q:"],  # those of white space alone are refused
+    }
+    assert "Authorization" not in request.headers
+
+
+def test_what_gemini_is_sent(mini):
+    (task, *_) = make_tasks(mini, 1, mode="chat")
+    sampling = Sampling(temperature=0.5, top_k=7, stop=("Q:", "\n\n"))
+    _, _, (request,) = answered("gemini-native", mini, sampling=sampling, safety="BLOCK_NONE")
+    system, user = task.prompt.messages
+    assert request.path == "/v1/models/gemini-test:generateContent"
+    settings = request.body.pop("safetySettings")
+    assert {each["threshold"] for each in settings} == {"BLOCK_NONE"}
+    assert len({each["category"] for each in settings}) == 4
+    assert request.body == {
+        "systemInstruction": {"parts": [{"text": system["content"]}]},
+        "contents": [{"role": "user", "parts": [{"text": user["content"]}]}],
+        "generationConfig": {
+            "maxOutputTokens": 300,
+            "temperature": 0.5,
+            "topP": 0.98,
+            "topK": 7,
+            "stopSequences": ["Q:", "\n\n"],
+            "seed": task.seed,
+        },
+    }
+
+
+def test_models_that_refuse_parameters_of_sampling_are_asked_without(mini):
+    assert answered("anthropic", mini, model=NEW)[0].startswith("About ")
+    with pytest.raises(EngineError, match="HTTP 400: sampling parameters are not supported for this model"):
+        answered("anthropic", mini, model=NEW, sampling=Sampling())
+
+
+@pytest.mark.parametrize(
+    ("options", "of_claude", "of_gemini"),
+    [
+        ({"enable_thinking": True}, {"type": "adaptive"}, {"thinkingBudget": -1}),
+        ({"enable_thinking": False}, {"type": "disabled"}, {"thinkingBudget": 0}),
+        ({"thinking_budget": 2048}, {"type": "enabled", "budget_tokens": 2048}, {"thinkingBudget": 2048}),
+        ({}, None, None),
+    ],
+)
+def test_reasoning_is_asked_for_and_is_no_part_of_the_answer(mini, name, options, of_claude, of_gemini):
+    answer, engine, (request,) = answered(name, mini, **options)
+    assert answer.startswith("About ")
+    body = request.body if name == "anthropic" else request.body["generationConfig"]
+    asked = body.get("thinking" if name == "anthropic" else "thinkingConfig")
+    assert asked == (of_claude if name == "anthropic" else of_gemini)
+    most = body["max_tokens" if name == "anthropic" else "maxOutputTokens"]
+    assert most == 300 + options.get("thinking_budget", 0)  # reasoning counts towards it
+    recorded = {key: value for key, value in engine.parameters.items() if value is not None}
+    assert recorded == options
+
+
+def overloaded(name):
+    if name == "anthropic":
+        return anthropic_error(529, "overloaded_error", "Overloaded")
+    return gemini_error(503, "UNAVAILABLE", "The model is overloaded.")
+
+
+def limited(name):
+    if name == "anthropic":
+        return anthropic_error(429, "rate_limit_error", "too many tokens", retry_after="0.2")
+    return gemini_error(429, "RESOURCE_EXHAUSTED", "quota", delay="0.2s")
+
+
+def test_what_may_go_away_is_tried_again_after_the_pause_that_was_asked_for(mini, name):
+    faults = [overloaded(name), limited(name), Reply(b'{"type": 1}', n_bytes=3)]
+
+    def behave(request):
+        return faults[request.number] if request.number < len(faults) else service(name)(request)
+
+    answer, engine, requests = answered(name, mini, behave, retries=3)
+    assert answer.startswith("About ")
+    assert len(requests) == 4
+    troubles = engine.events.troubles
+    assert (troubles[Trouble.SERVER_ERROR], troubles[Trouble.RATE_LIMIT], troubles[Trouble.CONNECTION]) == (1, 1, 1)
+    assert engine.events.paused_seconds == pytest.approx(0.2, abs=0.05)
+
+
+def test_a_pause_that_is_too_long_ends_everything(mini):
+    far = gemini_error(429, "RESOURCE_EXHAUSTED", "quota for today", delay="7200s")
+    with pytest.raises(EngineError, match="asks to wait for 7200 s; run the same command again later"):
+        answered("gemini-native", mini, lambda request: far, retries=3)
+
+
+def test_without_money_nothing_more_is_asked(mini):
+    def behave(request):
+        if request.number:
+            return anthropic_error(400, "invalid_request_error", "Your credit balance is too low")
+        return said("anthropic", "fine")
+
+    with serving(behave) as server, pytest.raises(EngineError, match="HTTP 400: Your credit balance is too low"):
+        answers_to(make_engine("anthropic", base_url=server.base_url, concurrency=1), make_tasks(mini, 1, mode="chat"))
+    assert len(server.requests) == 2
+
+
+def test_a_refused_key_is_named_by_its_variable_and_never_shown(mini, name, monkeypatch):
+    variable = {"anthropic": "ANTHROPIC_API_KEY", "gemini-native": "GEMINI_API_KEY"}[name]
+    monkeypatch.setenv(variable, "wrong-secret")
+    with pytest.raises(EngineError) as caught:
+        answered(name, mini)
+    assert "wrong-secret" not in str(caught.value)
+    assert ("x-api-key" if name == "anthropic" else "API key not valid") in str(caught.value)
+    monkeypatch.delenv(variable)
+    with pytest.raises(EngineError, match=f"the variable {variable} holds no key"):
+        make_engine(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "problem"),
+    [
+        ("anthropic", {"content": [], "stop_reason": "max_tokens"}, r"holds no answer \(stop_reason max_tokens\)"),
+        ("anthropic", {"content": [{"type": "text", "text": "No"}], "stop_reason": "refusal"}, "is a refusal"),
+        ("anthropic", {"content": [{"type": "thinking", "thinking": "x"}]}, "holds no answer"),
+        ("anthropic", {"content": [{"type": "text", "text": 3}]}, "holds no answer"),
+        ("anthropic", {"content": "x"}, "holds no answer"),
+        ("anthropic", [], "holds no answer"),
+        ("gemini-native", {"promptFeedback": {"blockReason": "SAFETY"}}, r"the prompt is blocked \(SAFETY\)"),
+        ("gemini-native", {"candidates": [{"finishReason": "SAFETY"}]}, r"the answer is blocked \(SAFETY\)"),
+        ("gemini-native", {"candidates": [{"finishReason": ["SAFETY"]}]}, "holds no answer"),
+        ("gemini-native", {"candidates": [{"finishReason": "MAX_TOKENS"}]}, r"\(finishReason MAX_TOKENS\)"),
+        ("gemini-native", {"candidates": [{}, {}]}, "holds 2 answers to a request for one"),
+        ("gemini-native", {"candidates": [{"content": {"parts": [{"text": "x", "thought": True}]}}]}, "no answer"),
+        ("gemini-native", {"candidates": {"0": {}}}, "holds no answer"),
+        ("gemini-native", None, "holds no answer"),
+    ],
+)
+def test_a_reply_without_an_answer_says_why(mini, name, body, problem):
+    answer, engine, _ = answered(name, mini, lambda request: Reply(json.dumps(body).encode()))
+    assert answer == ""
+    import re
+
+    assert re.search(problem, engine.trouble)
+    assert engine.events.troubles == {Trouble.UNUSABLE: 1}
+
+
+def test_usage_of_strangers_is_no_number_of_tokens(mini, name):
+    def behave(request):
+        body = json.loads(said(name, "fine").body)
+        usage = body["usage" if name == "anthropic" else "usageMetadata"]
+        usage.update(dict.fromkeys(usage, 10**30))
+        return Reply(json.dumps(body).encode())
+
+    answer, engine, _ = answered(name, mini, behave)
+    assert (answer, engine.events.n_prompt_tokens, engine.events.n_reply_tokens) == ("fine", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("anthropic", {"mode": "completion"}, "has no requests of mode completion; try --mode qa"),
+        ("gemini-native", {"mode": "completion"}, "has no requests of mode completion; try --mode qa"),
+        ("anthropic", {"sampling": Sampling(temperature=1.5)}, "accepts temperatures up to 1, not 1.5"),
+        ("anthropic", {"thinking_budget": 1023}, "no fewer than 1,024 tokens, not 1,023"),
+        ("gemini-native", {"thinking_budget": 0}, "thinking_budget: expected a number from 1 to 1,000,000, not 0"),
+        ("anthropic", {"thinking_budget": 2000, "enable_thinking": False}, "contradict each other"),
+        ("gemini-native", {"safety": "NONE"}, "safety: expected BLOCK_LOW_AND_ABOVE or .* not NONE"),
+        ("anthropic", {"safety": "OFF"}, "--safety is an option of gemini-native, not of anthropic"),
+        ("gemini-native", {"multi_choice": True}, "--multi-choice is an option of gemini, not of gemini-native"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_at_once(name, options, message):
+    with pytest.raises(EngineError, match=message):
+        make_engine(name, **options)
+
+
+def test_a_run_records_its_usage_where_it_changes_neither_folder_nor_score(mini, name, tmp_path):
+    with serving(service(name)) as server:
+        options = {"base_url": server.base_url, "backoff": 0.001}
+        generation = Generation.of(name, model=NAMES[name], mode="chat", top_p=None, options=options)
+        priced = generation.run(mini, trials=1, output=tmp_path / "a", events=Events(prices=TokenPrices(2, 10)))
+        free = generation.run(mini, trials=1, output=tmp_path / "b")
+        generation.run(mini, trials=2, output=tmp_path / "a", events=priced.events)
+    assert priced.folder.relative_to(tmp_path / "a") == free.folder.relative_to(tmp_path / "b")
+    first, second = map(json.loads, (priced.folder / "usage.jsonl").read_text().splitlines())
+    counts = {"n_answers": 8, "n_prompt_tokens": 800, "n_reply_tokens": 160}
+    assert {key: first[key] for key in counts} == counts
+    assert first["cost"] == pytest.approx((800 * 2 + 160 * 10) / 1e6)
+    assert first["prices"] == {"of_prompts": 2, "of_replies": 10, "of_cached": None}
+    assert {key: second[key] for key in counts} == counts  # what was counted before belongs to the first line
+    assert json.loads((free.folder / "usage.jsonl").read_text())["cost"] is None
+    config = json.loads((priced.folder / "config.json").read_text())
+    assert "usage" not in str(config)
+    assert "price" not in str(config)
+    outcomes = [made.score(mini) for made in (priced, free)]
+    assert outcomes[0].signature == outcomes[1].signature
+    assert outcomes[0].status == outcomes[1].status == "scored"
+
+
+def test_a_run_that_ends_early_records_what_it_has_used(mini, tmp_path):
+    def behave(request):
+        if request.number < 3:
+            return said("anthropic", "fine")
+        return anthropic_error(400, "invalid_request_error", "Your credit balance is too low")
+
+    with serving(behave) as server:
+        options = {"base_url": server.base_url, "concurrency": 1, "retries": 0}
+        generation = Generation.of("anthropic", model="org/m", mode="chat", top_p=None, options=options)
+        with pytest.raises(EngineError, match="credit balance"):
+            generation.run(mini, output=tmp_path)
+    [usage] = tmp_path.rglob("usage.jsonl")
+    assert json.loads(usage.read_text())["n_prompt_tokens"] == 300
+
+
+def result_line(name, request_name, text):
+    body = json.loads(said(name, text).body)
+    if name == "anthropic":
+        return {"custom_id": request_name, "result": {"type": "succeeded", "message": body}}
+    return {"key": request_name, "response": body}
+
+
+def failed_lines(name, request_names):
+    if name == "anthropic":
+        error = {"type": "error", "error": {"type": "invalid_request_error", "message": "too long"}}
+        kinds = [{"type": "errored", "error": error}, {"type": "expired"}, {"type": "canceled"}, {"type": 3}, None]
+        return [{"custom_id": each, "result": kind} for each, kind in zip(request_names, kinds, strict=False)]
+    kinds = [{"error": {"code": 3, "message": "too long"}}, {}, {"response": {"candidates": []}}]
+    return [{"key": each, **kind} for each, kind in zip(request_names, kinds, strict=False)]
+
+
+def test_a_batch_becomes_its_run_and_says_what_it_cost(mini, name, tmp_path):
+    setting = Setting(NAMES[name], "chat", PLAIN)
+    lines = list(batch_lines(mini, setting, trials=1, engine=name))
+    key = "custom_id" if name == "anthropic" else "key"
+    body = lines[0]["params" if name == "anthropic" else "request"]
+    tasks = make_tasks(mini, 1, mode="chat")
+    with serving(service(name)) as server:
+        answers_to(make_engine(name, base_url=server.base_url), tasks[:1])
+    assert body == server.requests[0].body  # a batch asks what the engine asks
+    config = batch_config(mini, setting, engine=name)
+    output = tmp_path / "out.jsonl"
+    rows = [result_line(name, line[key], f"Batched {at}") for at, line in enumerate(lines)]
+    n_failed = 5 if name == "anthropic" else 3
+    failed = failed_lines(name, [line[key] for line in lines])
+    output.write_text("\n".join(map(json.dumps, failed + rows[n_failed:])), encoding="utf-8")
+    made = import_batch([output], mini, config, output=tmp_path / "result", prices=TokenPrices(1, 5))
+    assert made.n_new == 8 - n_failed
+    assert made.events.cost == pytest.approx((8 - n_failed) * (100 + 20 * 5) / 1e6)
+    assert len(made.refused) == n_failed
+    assert "too long" in made.refused[0]
+    assert made.failed
+    output.write_text("\n".join(map(json.dumps, reversed(rows))), encoding="utf-8")
+    completed = import_batch([output], mini, config, output=tmp_path / "result")
+    assert (completed.n_new, completed.problems) == (n_failed, ())
+    assert len((completed.folder / "usage.jsonl").read_text().splitlines()) == 2
+    assert completed.score(mini).status == "scored"
+
+
+def test_the_commands_write_and_import_a_batch(call, name, tmp_path):
+    format, ending = {"anthropic": ("anthropic-batch", "json"), "gemini-native": ("gemini-batch", "jsonl")}[name]
+    path = tmp_path / f"b.{ending}"
+    line = ("prompts", "-s", "mini", "--mode", "chat", "--format", format, "-m", NAMES[name], "--top-p", "none")
+    assert call(*line, "-o", path)[0] == 0
+    assert json.loads((tmp_path / "b.config.json").read_text())["engine"] == name
+    if name == "anthropic":
+        names = [each["custom_id"] for each in json.loads(path.read_text())["requests"]]
+    else:
+        names = [json.loads(each)["key"] for each in path.read_text().splitlines()]
+    assert len(names) == len(set(names)) == 8
+    results = tmp_path / "results.jsonl"
+    results.write_text("\n".join(json.dumps(result_line(name, each, "Ice floats.")) for each in names))
+    prices = ("--prompt-price", 1, "--reply-price", 5, "--cached-price", 1)
+    imported = ("import-batch", results, "-c", tmp_path / "b.config.json", "-s", "mini", "-o", tmp_path / "r", *prices)
+    code, out, err = call(*imported)
+    assert (code, "8 new answers" in out) == (0, True)
+    assert "tokens: 800 in prompts" in err
+    assert "cost 0.0016" in err
+    code, _, err = call(*line, "-e", "openai", "-o", path)
+    assert (code, f"the engine openai has batches of --format openai-batch, not {format}" in err) == (2, True)
+
+
+def test_a_question_that_a_batch_of_anthropic_cannot_name_is_said(mini):
+    form = AnthropicForm("m", "chat", PLAIN)
+    (task, *_) = make_tasks(mini, 1, mode="chat")
+    assert form.batch_line("0123456-trial_001-Q01", task)["custom_id"] == "0123456-trial_001-Q01"
+    for name in ("0123456-trial_001-Q0 1", "0123456-trial_001-氷", "x" * 65):
+        with pytest.raises(EngineError, match=f"^{name}: Anthropic's batches name requests by up to 64 ASCII letters"):
+            form.batch_line(name, task)
+
+
+def test_the_file_of_a_batch_without_requests_is_whole():
+    assert json.loads("".join(batch_file([], engine="anthropic"))) == {"requests": []}
+    assert "".join(batch_file([])) == ""
+
+
+def test_the_command_shows_tokens_and_cost(call, name, tmp_path):
+    with serving(service(name)) as server:
+        line = ("generate", "-e", name, "-m", NAMES[name], "--mode", "chat", "--top-p", "none", "-s", "mini", "-n", 1)
+        prices = ("--prompt-price", 3, "--reply-price", 15)
+        code, out, err = call(*line, "--base-url", server.base_url, "-o", tmp_path, *prices)
+        assert code == 0, err
+        assert "8 new answers" in out
+        assert "tokens: 800 in prompts" in err
+        assert "cost 0.0048" in err
+        found = json.loads(call(*line, "--base-url", server.base_url, "-o", tmp_path / "j", *prices, "--json")[1])
+    assert found["events"]["cost"] == pytest.approx(0.0048)
+    code, _, err = call(*line, "--base-url", "http://localhost:1/v1", "--prompt-price", "-1")
+    assert (code, "prices: expected numbers from 0" in err) == (2, True)

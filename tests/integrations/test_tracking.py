@@ -1,0 +1,122 @@
+"""What trackers are told of a run: the figures of its result, and nothing that a tracker cannot take."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import sys
+
+import pytest
+from makers.tracked_runs import scored_run
+from pfgen_fast import PfgenError, Suite, TrialsError
+from pfgen_fast.integrations import mlflow, tensorboard, wandb
+from pfgen_fast.integrations.tracking import N_SHOWN, tracked
+from pfgen_fast.runs.leaderboard import rank
+from pfgen_fast.runs.result import parse_result, read_result
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory, mini):
+    return scored_run(tmp_path_factory.mktemp("tracked") / "run", mini)
+
+
+@pytest.fixture
+def result(outcome):
+    return read_result(outcome.path)
+
+
+def test_the_metrics_are_the_figures_of_the_result(outcome, result):
+    metrics = tracked(result).metrics
+    (entry,) = rank([outcome.path])
+    assert metrics["pfgen/score"] == outcome.summary.score
+    assert {part: metrics[f"pfgen/{part}"] for part in ("fluency", "truthfulness", "helpfulness")} == {
+        part: entry.part(part) for part in ("fluency", "truthfulness", "helpfulness")
+    }
+    assert (metrics["pfgen/score_low"], metrics["pfgen/score_high"]) == (entry.interval().low, entry.interval().high)
+    assert metrics["pfgen/fluency_low"] < metrics["pfgen/fluency"] < metrics["pfgen/fluency_high"]
+    assert (metrics["pfgen/n_trials"], metrics["pfgen/n_answers"]) == (3, 24)
+    assert {name: value for name, value in metrics.items() if "_questions/" in name} == {
+        f"pfgen_questions/{question_id}": question.score for question_id, question in result.questions.items()
+    }
+    named = {*result.to_dict(), "low", "high", "n", "trials", "answers", "fluency", "truthfulness", "helpfulness"}
+    assert all(set(name.partition("/")[2].split("_")) <= named for name in metrics if "_questions/" not in name)
+
+
+def test_a_result_an_outcome_and_a_folder_say_the_same(outcome, result, mini):
+    of_outcome = tracked(outcome)
+    assert of_outcome.tags["signature"] == outcome.signature
+    assert of_outcome.tags["suite_hash"] == mini.metadata_hash
+    assert of_outcome.parameters == {"model": "org/model", "mode": "qa", "temperature": "1.0"}
+    assert of_outcome.name == "org/model"
+    for same in (result, outcome.path, outcome.path.parent, str(outcome.path.parent)):
+        found = tracked(same, suite=mini, signature=outcome.signature)
+        assert dataclasses.replace(found, page=None) == dataclasses.replace(of_outcome, page=None)
+        assert '"org/model"' in found.page
+    assert "signature" not in tracked(result).tags  # a result.json does not say it
+    assert tracked(result).page is None
+    assert tracked(outcome, report=False).page is None
+    assert tracked(result, prefix="jp").metrics["jp/score"] == result.score
+
+
+def test_the_tables_hold_each_question_and_the_sampled_answers(result, mini):
+    tables = tracked(result).tables
+    (questions, answers) = tables["questions"], tables["answers"]
+    assert [row[:3] for row in questions.rows] == [
+        (question_id, question.question, question.score) for question_id, question in result.questions.items()
+    ]
+    assert questions.columns[2:] == ("score", "score_std", "fluency", "truthfulness", "helpfulness", "length")
+    samples = [(key, sample) for key, question in result.questions.items() for sample in question.samples]
+    assert [row[:3] for row in answers.rows] == [(key, sample.answer, sample.scores.average) for key, sample in samples]
+    assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)
+
+
+def test_a_hostile_result_is_bounded_and_made_harmless(result):
+    value = json.loads(json.dumps(result.to_dict()))
+    value["score"] = math.nan
+    value["config"] = {"model": "\x1b[31m" + "m" * 100_000, "../../etc": "x" * 100_000} | {
+        f"key {number}": [number] for number in range(500)
+    }
+    first, *_ = value["questions"].values()
+    first["samples"][0]["answer"] = "\u202ea" * 100_000
+    first["score"] = math.inf
+    value["questions"] = {"../..": first, "a\nb": first, "": first, "質問": {**first, "score": 0.5}}
+    found = tracked(parse_result(value, "a file"))
+    assert "pfgen/score" not in found.metrics
+    assert [name for name in found.metrics if "_questions" in name] == ["pfgen_questions/質問"]
+    assert len(found.parameters) == 100
+    assert all(re.fullmatch(r"[\w-]{1,100}", name) for name in found.parameters)
+    assert max(map(len, found.parameters.values())) < 500
+    assert len(found.name) < 500
+    texts = [cell for table in found.tables.values() for row in table.rows for cell in row if isinstance(cell, str)]
+    assert max(map(len, texts)) <= 6 * N_SHOWN
+    assert not any(character in text for text in (*texts, found.name) for character in "\x1b\u202e")
+
+
+def test_what_cannot_be_logged_is_one_clear_sentence(outcome, result, mini, tmp_path, make_suite):
+    with pytest.raises(TrialsError, match=r"result\.json: no such file; 'pfgen-fast score .*' writes it"):
+        tracked(tmp_path)
+    with pytest.raises(PfgenError, match=r"prefix 'a/b': expected letters, digits, '_' and '-'"):
+        tracked(result, prefix="a/b")
+    with pytest.raises(PfgenError, match="is not in suite"):
+        tracked(result, suite=make_suite({}))
+    with pytest.raises(PfgenError, match="no trials"):
+        tracked(dataclasses.replace(outcome, error="no trials"))
+
+
+@pytest.mark.parametrize(("module", "package"), [(mlflow, "mlflow"), (wandb, "wandb"), (tensorboard, "tensorboard")])
+def test_a_missing_tracker_names_its_command(result, monkeypatch, module, package):
+    for name in [name for name in sys.modules if name.startswith(f"{package}.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(PfgenError, match=rf"log_run needs {package}[.\w]*, .*: pip install 'pfgen-fast\[{package}\]'$"):
+        module.log_run(result)
+
+
+def test_all_trackers_have_the_same_arguments(mini):
+    import inspect
+
+    first, *others = [inspect.signature(module.log_run) for module in (mlflow, wandb, tensorboard)]
+    assert all(list(other.parameters) == list(first.parameters) for other in others)
+    assert isinstance(mini, Suite)

@@ -1,0 +1,198 @@
+"""The reward of verl: its own loader, reward workers and dataset, with the scores of one process, bit for bit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from makers.documented import DOCS
+from makers.engines import integration
+from makers.frames import run_python_blocks
+from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.integrations.verl import compute_score, compute_score_batched, write_dataset
+
+PARTS = ("fluency", "truthfulness", "helpfulness")
+PAGE = DOCS / "integrations" / "verl.md"
+
+
+def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer(scorer):
+    good, bad = scorer.reward("Q07", ["Ice is less dense than water.", "Because."]).tolist()
+    question = scorer.suite["Q07"].question
+    assert compute_score("pfgen", "Well. A: Ice is less dense than water. Q: And", "Q07", suite="mini") == good
+    assert compute_score("pfgen", "Because.\n\nQ:", question, {}, suite="mini", mode="completion") == bad
+    assert compute_score_batched(["pfgen"] * 2, ["Because.", ""], ["Q07"] * 2, suite="mini") == [bad, 0.0]
+
+
+def test_the_parts_are_beside_the_reward_which_may_be_one_of_them(scorer):
+    answers = ["Ice is less dense than water.", "Because."]
+    table = scorer.score("Q07", answers)
+    found = compute_score_batched(["pfgen"] * 2, answers, ["Q07"] * 2, suite="mini", metric="fluency", parts=True)
+    expected = {"score": table.fluency.tolist()} | {part: table[part].tolist() for part in PARTS}
+    assert found == [{name: column[row] for name, column in expected.items()} for row in range(2)]
+
+
+def test_what_cannot_be_rewarded_is_one_clear_sentence(tmp_path):
+    with pytest.raises(TrialsError, match=r"questions\[0\]: .*Q77"):
+        compute_score("pfgen", "a", "Q77", suite="mini")
+    with pytest.raises(PfgenError, match="unknown mode 'chatty'; expected one of completion, qa, chat"):
+        compute_score("pfgen", "a", "Q07", suite="mini", mode="chatty")
+    with pytest.raises(PfgenError, match="unknown metric 'length'; expected one of score, fluency, truth"):
+        compute_score("pfgen", "a", "Q07", suite="mini", metric="length")
+    with pytest.raises(PfgenError, match="no such folder"):
+        compute_score("pfgen", "a", "Q07", suite=str(tmp_path / "none"))
+    with pytest.raises(TypeError, match="'suite'"):  # ids of two suites are often the same, so none is taken by itself
+        compute_score("pfgen", "a", "Q07")
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(PfgenError, match=r"write_dataset needs pyarrow, .*: pip install 'pfgen-fast\[verl\]'$"):
+        write_dataset(tmp_path / "train.parquet", "mini")
+
+
+@pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
+def test_a_dataset_has_the_prompts_of_generate(mini, tmp_path, mode):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "train.parquet"
+    assert write_dataset(path, "mini", mode, trials=2, num_examples=3, data_source="mine") == 16
+    rows = parquet.read_table(path).to_pylist()
+    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
+    assert [row["prompt"] for row in rows] == [
+        list(task.prompt.messages or [{"role": "user", "content": task.prompt.text}]) for task in tasks
+    ]
+    assert [row["reward_model"] for row in rows] == [
+        {"style": "rule", "ground_truth": task.question_id} for task in tasks
+    ]
+    assert [row["extra_info"] for row in rows] == [
+        {"index": index, "question": task.question, "trial": task.trial} for index, task in enumerate(tasks)
+    ]
+    assert {row["data_source"] for row in rows} == {"mine"}
+
+
+@pytest.fixture(scope="module")
+def verl(tiny_model):
+    """The configuration of verl's trainer, with the options of the page."""
+    integration("verl")
+    hydra = integration("hydra")
+
+    def configured(*options: str, suite: str = "mini"):
+        (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+        shown = [option.removesuffix("\\").strip().strip('"') for option in block.splitlines()[1:]]
+        shown = [option.replace("my-suite", suite) for option in shown if not option.startswith("data.")]
+        more = [f"actor_rollout_ref.model.path={tiny_model}", *options]
+        with hydra.initialize_config_module("verl.trainer.config", version_base=None):
+            return hydra.compose("ppo_trainer", overrides=[*shown, *more])
+
+    return configured
+
+
+def make_batch(verl_config, tiny_model: Path, suite, tmp_path: Path, monkeypatch):
+    """Completions for the first prompts of a dataset that verl itself has read, with the texts it would decode."""
+    import datasets
+    import torch
+    from transformers import AutoTokenizer
+    from verl import DataProto
+    from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
+
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    write_dataset(tmp_path / "train.parquet", suite, trials=1, num_examples=2)
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    dataset = RLHFDataset(str(tmp_path / "train.parquet"), tokenizer, verl_config.data)
+    questions = [row["reward_model"]["ground_truth"] for row in map(dataset.__getitem__, range(len(dataset)))]
+    assert questions == [question.question_id for question in suite]
+    texts = [f"A: {question.answers['A'][row]}"[: 20 * row] for row, question in enumerate(suite)]
+    ids = [tokenizer(text)["input_ids"] for text in texts]
+    longest = max(map(len, ids))
+    data = DataProto.from_single_dict(collate_fn([dataset[row] for row in range(len(dataset))]))
+    padding = [[tokenizer.pad_token_id] * (longest - len(row)) for row in ids]
+    data.batch["responses"] = torch.tensor([row + pad for row, pad in zip(ids, padding, strict=True)])
+    data.batch["prompts"] = torch.zeros(len(ids), 3, dtype=torch.long)
+    data.batch["attention_mask"] = torch.tensor([[1] * (3 + len(row)) + [0] * (longest - len(row)) for row in ids])
+    kept = [tokenizer.decode(row, skip_special_tokens=True).removeprefix("A:").strip() for row in ids]
+    return tokenizer, data, questions, kept
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("manager", ["naive", "dapo", "gdpo", "rate_limited"])
+def test_reward_workers_of_verl_give_the_scores_of_one_process(
+    verl, mini, scorer, tiny_model, tmp_path, monkeypatch, manager
+):
+    from verl.experimental.reward_loop.reward_loop import RewardLoopWorker
+
+    config = verl(f"reward.reward_manager.name={manager}")
+    _, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
+
+    async def rewarded():
+        return await RewardLoopWorker(config).compute_score_batch(data)
+
+    found = asyncio.run(rewarded())
+    table = scorer.score(questions, kept)
+    assert [row["reward_score"] for row in found] == scorer.reward(questions, kept).tolist()
+    assert len({row["reward_score"] for row in found}) > 4
+    for part in PARTS:
+        assert [row["reward_extra_info"][part] for row in found] == table[part].tolist()
+
+
+@pytest.mark.integrations
+@pytest.mark.filterwarnings("ignore")
+def test_the_batch_manager_and_the_evaluation_of_verl_give_the_same(
+    verl, mini, scorer, tiny_model, tmp_path, monkeypatch
+):
+    from verl.trainer.ppo.reward import get_custom_reward_fn
+    from verl.workers.reward_manager import BatchRewardManager
+
+    config = verl("reward.custom_reward_function.name=compute_score_batched")
+    tokenizer, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
+    found = BatchRewardManager(tokenizer, 0, get_custom_reward_fn(config))(data, return_dict=True)
+    table = scorer.score(questions, kept)
+    assert found["reward_extra_info"]["score"] == table.average.tolist()
+    assert found["reward_extra_info"]["helpfulness"] == table.helpfulness.tolist()
+    assert found["reward_tensor"].sum(1).tolist() == table.average.astype("float32").tolist()
+
+    reward = get_custom_reward_fn(verl("reward.custom_reward_function.reward_kwargs.parts=false"))
+    assert [reward("pfgen", f"A: {text}", question) for question, text in zip(questions, kept, strict=True)] == (
+        table.average.tolist()
+    )
+
+
+@pytest.mark.integrations
+def test_workers_in_processes_of_ray_give_the_same(verl, mini, scorer, tiny_model, tmp_path, monkeypatch):
+    """In a process of its own, for what verl and Ray leave behind."""
+    config = verl("reward.num_workers=2")
+    _, data, questions, kept = make_batch(config, tiny_model, mini, tmp_path, monkeypatch)
+    integration("omegaconf").OmegaConf.save(config, tmp_path / "config.yaml")
+    data.save_to_disk(tmp_path / "batch")
+    script = """
+import json, os, sys, ray
+from omegaconf import OmegaConf
+from verl import DataProto
+from verl.experimental.reward_loop.reward_loop import RewardLoopManager
+ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": os.environ["PYTHONPATH"]}})
+found = RewardLoopManager(OmegaConf.load("config.yaml")).compute_rm_score(DataProto.load_from_disk("batch"))
+print(json.dumps({name: found.non_tensor_batch[name].tolist() for name in ("score", "fluency")}))
+"""
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300
+    )
+    assert run.returncode == 0, run.stderr
+    table = scorer.score(questions, kept)
+    assert json.loads(run.stdout.splitlines()[-1]) == {
+        "score": table.average.tolist(),
+        "fluency": table.fluency.tolist(),
+    }
+
+
+@pytest.mark.integrations
+def test_the_documented_examples_run(tmp_path, monkeypatch):
+    integration("verl")
+    monkeypatch.chdir(tmp_path)
+    assert run_python_blocks(PAGE) == 2
+    assert integration("pyarrow.parquet").read_table("train.parquet").num_rows == 80

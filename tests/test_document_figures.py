@@ -1,0 +1,100 @@
+"""Figures and pictures of the docs come from files of the repository, and these from programs that the docs name."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+
+import pytest
+from makers import published
+from makers.documented import DOCS, ROOT
+
+
+def tool(name):
+    """A program of tools/."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "tools"), str(ROOT), *sys.path])
+        return importlib.import_module(name)
+
+
+@pytest.fixture(scope="module")
+def sensitivity():
+    return tool("sensitivity")
+
+
+@pytest.fixture(scope="module")
+def figures(sensitivity):
+    return sensitivity.read(sensitivity.FIGURES)
+
+
+def test_the_picture_of_the_first_page_is_what_its_program_draws():
+    program = tool("site_pictures")
+    assert program.PICTURE.read_text(encoding="utf-8") == program.draw()
+
+
+def test_the_page_about_the_score_has_the_figures_of_the_file(sensitivity, figures):
+    page = sensitivity.PAGE.read_text(encoding="utf-8")
+    written = page.partition(sensitivity.BEGIN)[2].partition(sensitivity.END)[0]
+    assert written.strip() == "\n".join(sensitivity.table(figures))
+    assert sensitivity.PICTURE.read_text(encoding="utf-8") == sensitivity.draw(figures)
+
+
+def test_every_figure_in_the_words_of_that_page_is_in_the_file(sensitivity, figures):
+    page = sensitivity.PAGE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(sensitivity.BEGIN)
+    words = re.sub(r"```.*?```", "", before + rest.partition(sensitivity.END)[2], flags=re.DOTALL)
+    said = re.findall(r"\d\.\d+", words)
+    shown = {damage for damage, _, _ in sensitivity.ROWS}
+    known = {
+        f"{abs(float(row[name])):.3f}"
+        for (damage, _), row in figures.items()
+        if damage in shown
+        for name in ("mean_drop", "mean_original")
+    }
+    assert len(said) > 10
+    assert set(said) <= known
+
+
+def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(sensitivity, figures):
+    page = (DOCS / "discernment.md").read_text(encoding="utf-8")
+    head = "| kind | per mille | n | fluency | truthfulness | helpfulness | average |"
+    rows = page.partition(head)[2].partition("\n\n")[0].splitlines()[2:]
+    assert len(rows) == 28
+    for row in rows:
+        kind, degree, n, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+        name = re.search(r"`(.+)`", kind)[1]
+        for metric, cell in zip(("fluency", "truthfulness", "helpfulness", "average"), cells, strict=True):
+            found = figures[f"{name}/{degree}" if degree else name, metric]
+            drop, reverse, d = re.fullmatch(r"(−?[\d.]+) \((↑ )?([\d.]+)\)", cell).groups()
+            digits = len(drop.partition(".")[2])
+            assert drop == sensitivity.signed(float(found["mean_drop"]), digits), (row, metric)
+            assert float(d) == pytest.approx(float(found["reverse_d" if reverse else "d"]), abs=0.0501), (row, metric)
+            assert n == found["n_items"]
+
+
+@published.needs_published_runs
+def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
+    measured = sensitivity.measure(published.FOLDER)
+    assert {(row["damage"], row["metric"]): row for row in measured} == figures
+
+
+def test_the_comparison_has_the_figures_of_the_bench():
+    program = tool("speed_figures")
+    page = program.PAGE.read_text(encoding="utf-8")
+    saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
+    lines = list(program.table(saved))
+    assert page.partition(program.BEGIN)[2].partition(program.END)[0].strip() == "\n".join(lines)
+    assert sum(line.startswith("|") for line in lines) > 8
+    rest = page.partition("\n## Speed\n")[2].partition(program.BEGIN)
+    assert not re.search(r"\d", re.sub(r"\]\(.*?\)", "", rest[0] + rest[2].partition(program.END)[2]))
+
+
+def test_a_forgotten_bench_is_noticed():
+    program = tool("speed_figures")
+    saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
+    before = list(program.table(saved))
+    rows = [row for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
+    next(row for row in rows if row["what"] == program.SCORING)["value"] *= 2
+    assert list(program.table(saved)) != before

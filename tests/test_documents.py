@@ -1,0 +1,221 @@
+"""The docs: each block of code is run by a test or says why not, and each command and picture in them is there."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from makers import documented
+from makers.documented import DOCS, ROOT, Block
+from pfgen_fast.cli import commands
+
+# Pages that are run from their first block to their last, in one folder, and that show what is printed.
+WALKED = [
+    DOCS / "index.md",
+    DOCS / "start.md",
+    DOCS / "what_the_score_sees.md",
+    DOCS / "comparison.md",
+    *sorted((DOCS / "guides").glob("*.md")),
+    *sorted((DOCS / "ja").glob("*.md")),
+]
+# Pages whose blocks of Python are run each for itself, and what a block finds in its place.
+ALONE = {
+    "README.md": {},
+    "README.ja.md": {},
+    "docs/building.md": {},
+    "docs/checklists.md": {},
+    "docs/discernment.md": {},
+    "docs/ngram_engine.md": {},
+    "docs/selection.md": {"answers": [f"{n} {n * n % 97} {n % 7}" for n in range(2000)]},
+}
+LEFT_OUT = ("pip install", "make ")  # what tests have installed
+
+
+def places(blocks: list[Block]) -> list[str]:
+    return [block.place for block in blocks]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder like a checkout for whoever follows a page: examples, and the command in the path."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    programs = tmp_path / ".programs"
+    programs.mkdir()
+    for name, program in {"pfgen-fast": "-m pfgen_fast", "python": ""}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {program} "$@"\n')
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run_shell(block: str) -> str:
+    """What a block prints; what it has started in the background ends with it."""
+    kept = "\n".join(line for line in block.splitlines() if not line.startswith(LEFT_OUT))
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        process = subprocess.Popen(["bash", "-ec", kept], stdout=output, stderr=output, start_new_session=True)
+        try:
+            code = process.wait(timeout=300)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        output.seek(0)
+        out = output.read()
+    assert code == 0, out
+    return out
+
+
+def run_python(code: str, place: str, names: dict[str, object]) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, place, "exec"), names)
+    return out.getvalue()
+
+
+def lines_of(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def check_shown(shown: str, printed: str, place: str) -> None:
+    """The lines that a page shows are among those printed, in this order; `...` stands for any."""
+    rest = iter(lines_of(printed))
+    for line in lines_of(shown):
+        assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
+
+
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    names: dict[str, object] = {"__name__": "__main__"}
+    printed = None
+    for block in documented.blocks(page):
+        code = block.code.replace("8765", port)
+        if block.reason:
+            printed = None
+        elif block.language == "sh":
+            printed = run_shell(code)
+        elif block.language == "python":
+            printed = run_python(code, block.place, names)
+        elif block.language == "text":
+            assert printed is not None, f"{block.place}: nothing printed this"
+            check_shown(code, printed, block.place)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [block for name in ALONE for block in documented.blocks(ROOT / name) if block.language == "python"],
+    ids=lambda block: block.place,
+)
+def test_an_example_runs(folder, monkeypatch, block):
+    """Their own tests say what examples give; here they run as they stand."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
+    if "my-suite.toml" in block.code:
+        made = next(each.code for each in documented.blocks(block.page) if each.language == "toml")
+        (folder / "my-suite.toml").write_text(made.replace("size = 200", "size = 20"), encoding="utf-8")
+        run_shell("pfgen-fast generate --engine ngram --order 8 --suite mini --trials 1500 --no-score -o raw")
+    run_python(block.code, block.place, {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]})
+
+
+def test_every_block_of_the_other_pages_is_run_by_a_test_or_says_why_not():
+    here = {*WALKED, *(ROOT / name for name in ALONE)}
+    others = [page for page in documented.pages() if page not in here]
+    found = [block for page in others for block in documented.blocks(page) if block.language == "python"]
+    unknown = [block for block in found if not block.reason and not documented.tests_that_run(block)]
+    assert len(found) >= 12
+    assert places(unknown) == []
+
+
+def test_only_known_languages_are_between_fences():
+    """What is run is found by its language, so a block with another one, or with none, would be passed over."""
+    for page in documented.pages():
+        for block in documented.blocks(page):
+            assert block.language in {"python", "sh", "text", "toml", "yaml", "json", "sql"}, block.place
+    for page in WALKED:
+        assert "\n    pfgen-fast" not in page.read_text(encoding="utf-8"), f"{page}: a block without fences"
+
+
+def test_what_is_not_run_says_why():
+    reasons = {
+        block.place: block.reason for page in documented.pages() for block in documented.blocks(page) if block.reason
+    }
+    assert all(len(reason.split()) > 3 for reason in reasons.values()), reasons
+    texts = [page.read_text(encoding="utf-8") for page in documented.pages()]
+    assert sum(text.count("\n<!-- not run") for text in texts) == len(reasons)  # none stands beside no block
+
+
+@pytest.mark.parametrize("page", documented.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_in_the_docs_exist_with_their_options(page):
+    for command in documented.commands(page):
+        check_command(command)
+
+
+def test_commands_are_found():
+    assert sum(len(list(documented.commands(page))) for page in documented.pages()) > 130
+    check_command("pfgen-fast score --suite mini -o out in.parquet")
+    for wrong in ("pfgen-fast scores", "pfgen-fast score --suit mini", "pfgen-fast suite info mini -q 3"):
+        with pytest.raises(AssertionError):
+            check_command(wrong)
+
+
+def check_command(command: str) -> None:
+    """The subcommand is there, and so are its options; names in capitals stand for any."""
+    words = re.split(r"\s(?:[|>&#;]|\d>)", command)[0].split()[1:]
+    found = commands.Root()
+    while words and hasattr(found, "list_commands") and not words[0].startswith(("-", ".")):
+        name = words.pop(0)
+        if name.isupper():
+            return
+        known = found.list_commands(None)
+        names = [part.rstrip(",") for part in re.split("[|/]", name)]
+        assert set(names) <= set(known), f"{command}: {name} is none of {known}"
+        found = found.get_command(None, names[0])
+    options = {option for parameter in found.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    options |= {"--help", "-h", "--version"}
+    asked = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
+    assert set(asked) <= options, f"{command}: {set(asked) - options}"
+
+
+def test_every_picture_is_made_by_a_command_that_the_docs_name():
+    pictures = [path for part in ("docs", "bench") for path in (ROOT / part / "pictures").iterdir()]
+    table = (DOCS / "architecture.md").read_text(encoding="utf-8").partition("## The site\n")[2]
+    rows = dict(re.findall(r"^\| `([\w./]+)` \| `(.+?)` \|$", table, flags=re.MULTILINE))
+    stems = {f"{path.parent.relative_to(ROOT).as_posix()}/{path.stem}" for path in pictures}
+    assert stems == rows.keys()
+    for command in rows.values():
+        program = command.split()[1]
+        assert command.startswith(("pfgen-fast ", "make ")) or (ROOT / program).is_file(), command
+
+
+@pytest.mark.parametrize("module", ["", "checklists", "discernment", "evaluators", "ngram", "oracle"])
+def test_every_public_name_is_in_the_reference(module):
+    name = f"pfgen_fast.{module}".rstrip(".")
+    package = importlib.import_module(name)
+    source = Path(package.__file__).read_text(encoding="utf-8")
+    public = set(re.findall(r"^    from \.\S* import (\w+) as \w+$", source, flags=re.MULTILINE)) or set(
+        package.__all__
+    )
+    page = (DOCS / "reference" / f"{module or 'pfgen_fast'}.md").read_text(encoding="utf-8")
+    assert len(public) > 1
+    assert public - set(re.findall(rf"^::: {re.escape(name)}\.(\w+)$", page, flags=re.MULTILINE)) == set()
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    patterns = re.findall(r"(\S+\.md)$", navigation, flags=re.MULTILINE)
+    listed = {path for pattern in patterns for path in DOCS.glob(pattern)}
+    assert set(DOCS.rglob("*.md")) - listed == set()

@@ -1,0 +1,101 @@
+"""`python tools/check_site.py build/site`: a built site needs nothing from elsewhere, its links lead somewhere, and
+its search knows its pages. Prints what is wrong, and ends with 1 if anything is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+ASSETS = dict.fromkeys(("script", "img", "iframe", "source", "video", "audio", "embed"), "src")
+ELSEWHERE = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+IN_STYLE = re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s]+)""")
+IN_SCRIPT = re.compile(r"""(?:import\(|importScripts\(|fetch\(|\.src\s*=)\s*["'`]((?:https?:)?//[^"'`]+)""")
+N_PAGES, N_SECTIONS = 40, 200  # there are more; fewer means that something was not built
+
+
+class Page(HTMLParser):
+    """The assets, links and anchors of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.assets: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Takes what a tag refers to."""
+        values = {name: value or "" for name, value in attrs}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        if ASSETS.get(tag) in values:
+            self.assets.append(values[ASSETS[tag]])
+        if tag == "link" and values.get("rel") not in ("next", "prev", "canonical"):
+            self.assets.append(values.get("href", ""))
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+
+
+def problems(site: Path) -> Iterator[str]:
+    """What is wrong with a built site, a sentence each."""
+    pages = {path.resolve(): read(path) for path in site.rglob("*.html")}
+    if len(pages) < N_PAGES:
+        yield f"{site}: {len(pages)} pages, fewer than {N_PAGES}"
+    for path, page in pages.items():
+        yield from (f"{path}: loads {asset}" for asset in page.assets if ELSEWHERE.match(asset))
+        if path.name != "404.html":  # its links begin at the root of whatever serves it
+            yield from (f"{path}: {link} leads nowhere" for link in page.links if not leads(path, link, pages))
+    for path in site.rglob("*.css"):
+        yield from (f"{path}: loads {url}" for url in IN_STYLE.findall(path.read_text(encoding="utf-8")))
+    for path in site.rglob("*.js"):
+        yield from (f"{path}: loads {url}" for url in IN_SCRIPT.findall(path.read_text(encoding="utf-8")))
+    yield from search_problems(site)
+
+
+def read(path: Path) -> Page:
+    """A page of the site."""
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    return page
+
+
+def leads(path: Path, link: str, pages: dict[Path, Page]) -> bool:
+    """Whether a link of a page has a target; those to elsewhere are not asked."""
+    if ELSEWHERE.match(link) or link.startswith("mailto:"):
+        return True
+    parts = urlsplit(link)
+    target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+    if target.is_dir():
+        target /= "index.html"
+    anchor = unquote(parts.fragment)
+    return target.is_file() and (not anchor or target not in pages or anchor in pages[target].anchors)
+
+
+def search_problems(site: Path) -> Iterator[str]:
+    """Whether the search has an index of sections that are there, and the code that reads it."""
+    index = site / "search" / "search_index.json"
+    if not index.is_file():
+        yield f"{index} is not there"
+        return
+    locations = {entry["location"].partition("#")[0] for entry in json.loads(index.read_text(encoding="utf-8"))["docs"]}
+    n_sections = len(json.loads(index.read_text(encoding="utf-8"))["docs"])
+    if n_sections < N_SECTIONS:
+        yield f"{index}: {n_sections} sections, fewer than {N_SECTIONS}"
+    yield from (f"{index}: {name} is not there" for name in sorted(locations) if not (site / (name or ".")).exists())
+    if not list(site.glob("assets/javascripts/workers/search*.js")):
+        yield f"{site}: the search has no code"
+
+
+def main() -> None:
+    """Checks the site that is named."""
+    found = list(problems(Path(sys.argv[1])))
+    print("\n".join(found) or "the site needs nothing from elsewhere, and its links lead somewhere")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""`python tools/sensitivity.py [--measure]`: the figures of docs/what_the_score_sees.md, and its picture.
+
+With --measure it damages answers of GPT-4o, scores them, and writes docs/figures/sensitivity.csv; this needs a checkout
+of pfgen-bench (PFGEN_BENCH). From this file, which the repository has, it makes the table of the page and the picture.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+
+from pfgen_fast import Scorer, Suite
+from pfgen_fast.discernment import discern, from_run
+from pfgen_fast.evaluators import NgramEvaluator
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+FIGURES = DOCS / "figures" / "sensitivity.csv"
+PICTURE = DOCS / "pictures" / "what_the_score_sees.svg"
+PAGE = DOCS / "what_the_score_sees.md"
+BEGIN, END = "<!-- what tools/sensitivity.py wrote -->", "<!-- end of what it wrote -->"
+RUN = "result/openai/gpt-4o"
+COLUMNS = {"n_items": 0, "n": 0, "mean_original": 5, "mean_perturbed": 5, "mean_drop": 5, "d": 2, "reverse_d": 2}
+METRICS = ("average", "fluency", "truthfulness", "helpfulness")
+
+# The damage, what it is in words, and whether a reader would mind it.
+ROWS = (
+    ("answer_swap/1000", "an answer to another question", True),
+    ("term_swap/1000", "every term replaced by another", True),
+    ("truncate/800", "the last 80 % cut off", True),
+    ("sentence_delete/400", "two of five sentences missing", True),
+    ("number_change/1000", "every number changed", True),
+    ("word_swap/500", "half of the words in another place", True),
+    ("char_typo/30", "a typing error in three characters of a hundred", True),
+    ("function_word/400", "two of five particles wrong", True),
+    ("negate/1000", "every statement denied", True),
+    ("sentence_reorder/1000", "sentences in another order", True),
+    ("loop/1000", "the end repeated until the answer is twice as long", True),
+    ("width", "letters and digits in full width", False),
+    ("punctuation", "`，．` in the place of `、。`", False),
+    ("newline", "a line break at the end", False),
+)
+
+Row = dict[str, str]
+"""A perturbation and a metric: the columns of the file, as text."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measures if that is asked for, then fills the page and draws the picture."""
+    if "--measure" in arguments:
+        write(FIGURES, measure(Path(os.environ.get("PFGEN_BENCH", "../shared/pfgen-bench"))))
+    rows = read(FIGURES)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    page = "\n".join([f"{before}{BEGIN}\n", *table(rows), f"\n{END}{rest.partition(END)[2]}"])
+    PAGE.write_text(page, encoding="utf-8")
+    PICTURE.write_text(draw(rows), encoding="utf-8")
+
+
+def measure(checkout: Path) -> list[Row]:
+    """A row for each perturbation and metric: how far the scores of damaged answers fall."""
+    suite = Suite.load(checkout / "data")
+    cells = discern(NgramEvaluator(Scorer(suite)), from_run(checkout / RUN, suite), draws=0).cells
+    found = []
+    for row in range(len(cells["kind"])):
+        kind, degree = cells["kind"][row], cells["degree"][row]
+        figures = {name: _rounded(cells[name][row], digits) for name, digits in COLUMNS.items()}
+        damage = f"{kind}/{degree}" if degree else str(kind)
+        found.append({"damage": damage, "metric": str(cells["metric"][row]), **figures})
+    return found
+
+
+def _rounded(value: object, digits: int) -> str:
+    return "" if value is None else f"{float(str(value)):.{digits}f}"
+
+
+def write(path: Path, rows: list[Row]) -> None:
+    """Writes the figures."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read(path: Path) -> dict[tuple[str, str], Row]:
+    """The figures by damage and metric."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {(row["damage"], row["metric"]): row for row in csv.DictReader(file)}
+
+
+def table(rows: dict[tuple[str, str], Row]) -> Iterator[str]:
+    """The table of the page."""
+    yield "| damage | kind | n | average | fluency | truthfulness | helpfulness |"
+    yield "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+    for damage, words, harmful in ROWS:
+        drops = [signed(float(rows[damage, metric]["mean_drop"])) for metric in METRICS]
+        what = words if harmful else f"*{words}*"
+        yield f"| {what} | `{damage}` | {rows[damage, 'average']['n_items']} | {' | '.join(drops)} |"
+
+
+def signed(drop: float, digits: int = 3) -> str:
+    """A drop as the docs show it, with the sign of mathematics; none for zero."""
+    text = f"{drop:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def draw(rows: dict[tuple[str, str], Row]) -> str:
+    """The drops of the average as bars, in plain SVG."""
+    left, width, line = 340, 640, 26
+    parts, y = [], 58
+    for damage, words, harmful in sorted(ROWS, key=lambda row: -float(rows[row[0], "average"]["mean_drop"])):
+        drop = float(rows[damage, "average"]["mean_drop"])
+        length, fill = round(drop * 300, 1), "#3f51b5" if harmful else "#e07a5f"
+        parts += [
+            f'<text x="{left - 10}" y="{y + 14}" text-anchor="end">{escape(words.replace("`", ""))}</text>',
+            f'<rect x="{left}" y="{y + 2}" width="{max(length, 1):g}" height="15" rx="2" fill="{fill}"/>',
+            f'<text x="{left + max(length, 1) + 6:g}" y="{y + 14}">{drop:.3f}</text>',
+        ]
+        y += line
+    original = float(rows["loop/1000", "average"]["mean_original"])
+    said = "How far the average falls with each kind of damage"
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y + 34}" role="img" aria-label="{said}">',
+            "<style>text{font:13px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}",
+            ".h{font-weight:600;font-size:15px}</style>",
+            f'<rect width="{width}" height="{y + 34}" rx="10" fill="#fbfcfe"/>',
+            f'<text x="20" y="34" class="h">{said} (of {original:.3f})</text>',
+            *parts,
+            f'<rect x="20" y="{y + 8}" width="13" height="13" rx="2" fill="#3f51b5"/>',
+            f'<text x="40" y="{y + 19}">harms the answer</text>',
+            f'<rect x="190" y="{y + 8}" width="13" height="13" rx="2" fill="#e07a5f"/>',
+            f'<text x="210" y="{y + 19}">harms nobody</text>',
+            "</svg>\n",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

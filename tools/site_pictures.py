@@ -1,0 +1,111 @@
+"""`python tools/site_pictures.py`: draws the picture of the site's first page from scores of the packaged suite.
+
+A good and a poor answer to one question, each taken apart: which characters the reference answers know, the scores,
+and the keywords. It is plain SVG, equal to the byte wherever it is drawn.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from pfgen_fast import Suite
+from pfgen_fast.scoring.explanation import Explanation, explain
+
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "one_answer.svg"
+QUESTION = "Q07"
+ANSWERS = (
+    "Ice is less dense than water: its molecules form an open lattice, so it takes up 9% more space.",
+    "Because ice is cold.",
+)
+WIDTH, MARGIN, LINE, ADVANCE, COLUMNS = 520, 24, 27, 9.0, 52
+BARS, BAR = 220, 126  # where the names of the scores begin, and how long a bar is at 1
+SCORES = ("fluency", "truthfulness", "helpfulness", "average")
+RARE, KNOWN = 0.005, 0.1  # shares of the reference answers, as `pfgen-fast explain` marks them
+SHADES = ((KNOWN, "#b7e4c7"), (RARE, "#e3f4e8"), (-1.0, "#ffd9cf"))
+LEGEND = ("in many reference answers", "in some", "in almost none")
+
+
+def main() -> None:
+    """Draws the picture into docs/pictures."""
+    PICTURE.write_text(draw(), encoding="utf-8")
+    print(PICTURE)
+
+
+def draw() -> str:
+    """The picture as SVG."""
+    suite = Suite.load("mini")
+    parts, y = [_text(MARGIN, 42, suite[QUESTION].question, "question")], 62
+    for answer in ANSWERS:
+        lines, y = _answer(explain(suite, QUESTION, answer), y)
+        parts += lines
+    x = MARGIN
+    for (_, shade), meaning in zip(SHADES, LEGEND, strict=True):
+        parts += [_box(x, y + 4, 14, 14, shade), _text(x + 20, y + 16, meaning, "small")]
+        x += 40 + 7 * len(meaning)
+    style = (
+        "text{font:15px system-ui,'DejaVu Sans',sans-serif;fill:#1f2430}.question{font-size:19px;font-weight:600}"
+        ".answer{font:15px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}.small{font-size:13px;fill:#4d5566}"
+        ".figure{text-anchor:end;font-variant-numeric:tabular-nums}"
+    )
+    height = y + 36
+    said = "Two answers to a question, with the characters that reference answers know, their scores and their keywords"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{said}">'
+    ground = f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#fbfcfe"/>'
+    return "\n".join([head, f"<style>{style}</style>", ground, *parts, "</svg>\n"])
+
+
+def _answer(explained: Explanation, y: int) -> tuple[list[str], int]:
+    """One answer with its scores beside it, and where the next begins."""
+    parts: list[str] = []
+    position = 0
+    cover = explained.cover
+    for line in textwrap.wrap(explained.answer, COLUMNS):
+        position = explained.answer.index(line, position)
+        for start, end, shade in _runs(cover[position : position + len(line)]):
+            parts.append(_box(MARGIN + start * ADVANCE, y, (end - start) * ADVANCE, LINE - 4, shade))
+        length = f' textLength="{len(line) * ADVANCE:g}"'
+        parts.append(_text(MARGIN, y + 17, line, "answer", length))
+        y, position = y + LINE, position + len(line)
+    y += 6
+    for number, rule in enumerate(explained.keywords):
+        met = "✓" if rule.position is not None else "✗"
+        parts.append(_text(MARGIN, y + 15 + 22 * number, f"{met} {rule.name}", "small"))
+    for number, name in enumerate(SCORES):
+        bar_y = y + 22 * number
+        score = explained.scores[name]
+        score = sum(score.values()) if isinstance(score, dict) else score
+        length = round(BAR * min(score, 1.0), 1)
+        parts += [
+            _text(BARS, bar_y + 15, name, "small"),
+            _box(BARS + 92, bar_y + 4, BAR, 13, "#e6e9f0"),
+            _box(
+                BARS + 92, bar_y + 4, round(BAR * min(score, 1.0), 1), 13, "#3f51b5" if name == "average" else "#8c96d3"
+            ),
+            _text(WIDTH - MARGIN, bar_y + 15, f"{score:.2f}", "figure"),
+        ]
+    return parts, y + 22 * max(len(SCORES), len(explained.keywords)) + 20
+
+
+def _runs(cover: list[float]) -> Iterator[tuple[int, int, str]]:
+    """Neighbouring characters of the same shade: first, end, shade."""
+    shades = [next(shade for limit, shade in SHADES if share >= limit) for share in cover]
+    start = 0
+    for end in range(1, len(shades) + 1):
+        if end == len(shades) or shades[end] != shades[start]:
+            yield start, end, shades[start]
+            start = end
+
+
+def _box(x: float, y: float, width: float, height: float, fill: str) -> str:
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="2" fill="{fill}"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str, more: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="{kind}"{more}>{escape(text)}</text>'
+
+
+if __name__ == "__main__":
+    main()
