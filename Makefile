@@ -115,9 +115,11 @@ $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[openai,transformers,examples]"
 	@touch $@
 
+# verl asks for older versions of transformers than the others are tested with; its rewards work with the newest.
 $(VENV)/with-integrations: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
 	$(PIP) "pfgen-fast[integrations]"
+	$(PIP) --no-deps "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools

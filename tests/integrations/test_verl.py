@@ -77,17 +77,22 @@ def test_a_dataset_has_the_prompts_of_generate(mini, tmp_path, mode):
 
 @pytest.fixture(scope="module")
 def verl(tiny_model):
-    """The configuration of verl's trainer, with the options of the page."""
-    integration("verl")
-    hydra = integration("hydra")
+    """The configuration of verl's trainer, with the options of the page and others.
 
-    def configured(*options: str, suite: str = "mini"):
-        (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-        shown = [option.removesuffix("\\").strip().strip('"') for option in block.splitlines()[1:]]
-        shown = [option.replace("my-suite", suite) for option in shown if not option.startswith("data.")]
-        more = [f"actor_rollout_ref.model.path={tiny_model}", *options]
-        with hydra.initialize_config_module("verl.trainer.config", version_base=None):
-            return hydra.compose("ppo_trainer", overrides=[*shown, *more])
+    From the file into which verl has resolved it, because Hydra 1.3 and lighteval need different versions of antlr.
+    """
+    omegaconf, package = integration("omegaconf").OmegaConf, integration("verl")
+    made = omegaconf.load(Path(package.__file__).parent / "trainer" / "config" / "_generated_ppo_trainer.yaml")
+    (block,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    shown = [option.removesuffix("\\").strip().strip('"').lstrip("+") for option in block.splitlines()[1:]]
+    shown = [option.replace("my-suite", "mini") for option in shown]
+    assert len(shown) == 4
+
+    def configured(*options: str):
+        more = [option for line in shown for option in re.findall(r"[\w.]+=(?:\{.*\}|\S+)", line)]
+        return omegaconf.merge(
+            made, omegaconf.from_dotlist([*more, f"actor_rollout_ref.model.path={tiny_model}", *options])
+        )
 
     return configured
 
