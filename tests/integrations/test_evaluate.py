@@ -1,0 +1,80 @@
+"""The metric for Hugging Face evaluate, as `evaluate.load` makes it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from makers.documented import documented_example
+from makers.engines import integration
+from makers.generated_answers import generated_rows
+from pfgen_fast import SuiteError, TrialsError
+from pfgen_fast.integrations.evaluate import METRIC
+
+pytestmark = pytest.mark.integrations
+evaluate = integration("evaluate")
+
+SCORES = ("average", "fluency", "truthfulness", "helpfulness")
+
+
+@pytest.fixture(scope="module")
+def rows(mini):
+    return generated_rows(mini, 200)
+
+
+@pytest.fixture
+def metric(tmp_path):
+    return evaluate.load(METRIC, suite="mini", cache_dir=str(tmp_path))
+
+
+def columns(rows):
+    return {"predictions": [row["text"] for row in rows], "references": [row["question"] for row in rows]}
+
+
+def test_the_scores_of_answers_are_those_of_the_scorer_bit_for_bit(metric, rows, scorer):
+    given = columns(rows)
+    found = metric.compute(**given, per_answer=True)
+    table = scorer.score(given["references"], given["predictions"])
+    assert 0.1 < table.average.mean() < 0.9
+    assert {name: found[name] for name in SCORES} == {name: table[name].tolist() for name in SCORES}
+    assert found["signature"] == scorer.signature
+
+
+def test_batches_and_single_answers_give_the_means_of_all(metric, rows, scorer):
+    for first in range(0, 150, 50):
+        metric.add_batch(**columns(rows[first : first + 50]))
+    for row in rows[150:]:
+        metric.add(prediction=row["text"], reference=row["question"])
+    found = metric.compute()
+    given = columns(rows)
+    table = scorer.score(given["references"], given["predictions"])
+    assert {name: found[name] for name in SCORES} == {name: float(table[name].mean()) for name in SCORES}
+
+
+def test_it_combines_with_metrics_of_others(metric, rows):
+    both = evaluate.combine([metric, evaluate.load(METRIC, suite="mini", experiment_id="second")], force_prefix=True)
+    found = both.compute(**columns(rows[:5]))
+    assert found["pfgen_0_average"] == found["pfgen_1_average"]
+
+
+def test_an_unknown_question_is_named_with_its_row(metric):
+    with pytest.raises(TrialsError, match=r"questions\[1\]: unknown question 'Q77' in suite mini"):
+        metric.compute(predictions=["x", "y"], references=["Q07", "Q77"])
+
+
+def test_a_suite_that_cannot_be_read_is_told_when_the_metric_is_loaded(tmp_path):
+    with pytest.raises(SuiteError, match="nowhere"):
+        evaluate.load(METRIC, suite=str(tmp_path / "nowhere"))
+
+
+def test_the_example_of_the_page_runs(capsys):
+    exec(documented_example("evaluate.load(METRIC"), {})
+    assert capsys.readouterr().out.endswith("\n[0.02259]\n")
+
+
+def test_without_evaluate_the_error_names_the_extra():
+    script = "import sys; sys.modules['evaluate'] = None; import pfgen_fast.integrations.evaluate.pfgen"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "the metric for evaluate needs evaluate" in done.stderr
+    assert "pip install 'pfgen-fast[evaluate]'" in done.stderr

@@ -1,0 +1,223 @@
+"""The scorer, dataset, task and eval logs of Inspect, with its real evaluation and its command."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from makers.documented import documented_example
+from makers.engines import integration
+from makers.runs import make_run, trial_lines
+from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast.generation.prompts import make_tasks
+
+pytestmark = [
+    pytest.mark.integrations,
+    pytest.mark.filterwarnings("default:The 'initial' parameter is deprecated:DeprecationWarning"),  # of tenacity
+    pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning"),  # see _streams_of_inspect
+]
+inspect_ai = integration("inspect_ai")
+logs = integration("inspect_ai.log")
+model = integration("inspect_ai.model")
+pfgen = import_module("pfgen_fast.integrations.inspect_ai")
+
+SCORES = ("average", "fluency", "truthfulness", "helpfulness")
+
+
+@pytest.fixture(autouse=True)
+def _streams_of_inspect():
+    """Inspect leaves streams in memory to the collector of garbage, which warns of them."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def mock(answer_to):
+    """A model that needs neither network nor tokenizer, and answers by the text of the last message."""
+
+    def answer(messages, tools, tool_choice, config):
+        output = model.ModelOutput.from_content("mock", answer_to(messages[-1].text))
+        return output.model_copy(update={"usage": model.ModelUsage()})
+
+    return model.get_model("mockllm/model", custom_outputs=answer)
+
+
+def evaluated(task, answer_to, folder):
+    (log,) = inspect_ai.eval(task, model=mock(answer_to), log_dir=str(folder), display="none")
+    assert log.status == "success", log.error
+    return log
+
+
+def figures(log):
+    return {score.name: {name: metric.value for name, metric in score.metrics.items()} for score in log.results.scores}
+
+
+@pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
+def test_a_dataset_has_the_prompts_of_generate(mini, mode):
+    dataset = pfgen.pfgen_dataset(mini, mode, trials=2, num_examples=3)
+    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
+    assert [sample.id for sample in dataset] == [f"{task.question_id}-{task.trial}" for task in tasks]
+    for sample, task in zip(dataset, tasks, strict=True):
+        if mode == "completion":
+            assert sample.input == task.prompt.text
+        else:
+            asked = [{"role": message.role, "content": message.text} for message in sample.input]
+            assert asked == list(task.prompt.messages)
+        assert sample.metadata["question_id"] == task.question_id
+
+
+def test_an_evaluation_has_the_scores_of_the_scorer_bit_for_bit(mini, scorer, tmp_path):
+    def answer_to(asked):
+        (question,) = [one for one in mini if asked.endswith(f"Q: {one.question}")]
+        return f"Well. A: {question.answers['A'][len(asked) % 7]}\nQ: And why"
+
+    log = evaluated(pfgen.pfgen(mode="qa", trials=3), answer_to, tmp_path)
+    assert len(log.samples) == 24
+    for sample in log.samples:
+        score = sample.scores["pfgen_score"]
+        assert score.answer in mini[sample.metadata["question_id"]].answers["A"]
+        table = scorer.score(sample.metadata["question_id"], [score.answer])
+        assert score.value == {name: float(table[name][0]) for name in SCORES}
+        details = table.details(0)
+        assert score.metadata == {part: details[part] for part in ("fluency", "truthfulness")}
+        assert all(str(name) in score.explanation for name, _ in details["helpfulness_results"] if name)
+    for name in SCORES:
+        values = [sample.scores["pfgen_score"].value[name] for sample in log.samples]
+        assert figures(log)[name]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
+        assert figures(log)[name]["stderr"] > 0
+    assert log.eval.metadata["signature"] == scorer.signature
+
+
+def test_repeats_of_a_question_are_one_cluster_of_the_standard_error(mini, tmp_path):
+    """Sixteen equal copies of eight answers say no more than eight."""
+    good = {question.question: question.answers["A"][0] for question in mini}
+
+    def answer_to(asked):
+        return next(answer for question, answer in good.items() if asked.endswith(f"Q: {question}"))
+
+    once, often = (evaluated(pfgen.pfgen(mode="qa", trials=n), answer_to, tmp_path) for n in (1, 16))
+    for name in SCORES:
+        assert figures(often)[name] == pytest.approx(figures(once)[name], abs=1e-12)
+
+
+def state(answer, **metadata):
+    return SimpleNamespace(output=SimpleNamespace(completion=answer), metadata=metadata, sample_id="s1")
+
+
+def test_samples_that_do_not_fit_are_one_sentence():
+    score = pfgen.pfgen_score("mini")
+    with pytest.raises(TrialsError, match=r"^sample 's1': no 'question_id' in its metadata$"):
+        asyncio.run(score(state("x"), None))
+    with pytest.raises(TrialsError, match=r"^sample 's1': unknown question 'Q77'"):
+        asyncio.run(score(state("x", question_id="Q77"), None))
+    with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
+        pfgen.pfgen_score("mini", "chatty")
+
+
+def test_without_a_mode_the_whole_output_is_the_answer(scorer):
+    said = "Ice. A: less dense. Q: why"
+    score = asyncio.run(pfgen.pfgen_score("mini")(state(said, question_id="Q07"), None))
+    assert score.answer == said
+    assert score.value["average"] == scorer.score("Q07", [said]).average[0]
+
+
+@pytest.fixture
+def run(tmp_path, mini):
+    return make_run(tmp_path / "org" / "model" / "abc", trial_lines(mini, 3), {"model": "org/model", "mode": "qa"})
+
+
+@pytest.mark.parametrize("name", ["run.eval", "run.json"])
+def test_a_run_becomes_an_eval_log(run, tmp_path, mini, scorer, name):
+    pfgen.write_eval_log(run, tmp_path / name, suite="mini")
+    log = logs.read_eval_log(str(tmp_path / name))
+    assert (log.status, log.eval.model) == ("success", "org/model")
+    assert log.eval.metadata == {"signature": scorer.signature, "run": {"model": "org/model", "mode": "qa"}}
+    by_id = {sample.id: sample for sample in log.samples}
+    assert len(by_id) == 24
+    for question in mini:
+        table = scorer.score(question.question_id, question.answers["A"][:3])
+        for trial in range(3):
+            sample = by_id[f"{question.question_id}-{trial + 1}"]
+            assert sample.output.completion == question.answers["A"][trial]
+            assert sample.scores["pfgen_score"].value == {name: float(table[name][trial]) for name in SCORES}
+    values = [sample.scores["pfgen_score"].value["average"] for sample in log.samples]
+    assert figures(log)["average"]["mean"] == pytest.approx(sum(values) / 24, abs=1e-12)
+
+
+def test_inspect_computes_the_same_scores_of_a_log_again(run, tmp_path):
+    pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
+    log = logs.read_eval_log(str(tmp_path / "run.eval"))
+    again = inspect_ai.score(log, pfgen.pfgen_score("mini"), model="none", action="overwrite", display="none")
+    assert figures(again) == figures(log)
+    for old, new in zip(log.samples, again.samples, strict=True):
+        assert new.scores["pfgen_score"].value == old.scores["pfgen_score"].value
+
+
+def test_the_command_of_inspect_opens_the_log(run, tmp_path):
+    pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
+    command = [sys.executable, "-m", "inspect_ai", "log", "dump", str(tmp_path / "run.eval")]
+    dumped = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert len(dumped["samples"]) == 24
+    assert dumped["results"]["total_samples"] == 24
+
+
+def test_the_command_of_inspect_finds_the_scorer_by_its_entry_point(run, tmp_path):
+    if not entry_points(group="inspect_ai", name="pfgen_fast") and "PFGEN_INTEGRATIONS_REQUIRED" not in os.environ:
+        pytest.skip("this package is not installed with its entry points")
+    pfgen.write_eval_log(run, tmp_path / "run.eval", suite="mini")
+    words = ["score", "run.eval", "--scorer", "pfgen_fast/pfgen_score", "-S", "suite=mini", "--model", "none"]
+    words += ["--action", "overwrite", "--output-file", "again.eval", "--display", "plain"]
+    command = [sys.executable, "-m", "inspect_ai", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    old, again = (logs.read_eval_log(str(tmp_path / name)) for name in ("run.eval", "again.eval"))
+    assert figures(again) == figures(old)
+
+
+def test_hostile_runs_are_harmless(tmp_path, mini):
+    """Lone surrogates, a model that is no name, and a configuration that is no table of texts."""
+    line = json.dumps({"question": mini["Q07"].question, "answer": "\ud800 <script>"})
+    run = make_run(tmp_path / "run", [line], {"model": ["a\u202eb"], "mode": 7})
+    pfgen.write_eval_log(run, tmp_path / "run.eval", suite=mini)
+    log = logs.read_eval_log(str(tmp_path / "run.eval"))
+    assert log.samples[0].output.completion == "\\ud800 <script>"
+    assert log.eval.model.endswith("run")
+
+
+def test_what_cannot_be_a_log_is_one_sentence(run, tmp_path, mini):
+    with pytest.raises(PfgenError, match=r"run\.txt: expected a file \*\.eval or \*\.json$"):
+        pfgen.write_eval_log(run, tmp_path / "run.txt", suite=mini)
+    make_run(tmp_path / "two" / "b", trial_lines(mini, 1))
+    make_run(tmp_path / "two" / "c", trial_lines(mini, 1))
+    with pytest.raises(TrialsError, match=r"two: holds 2 runs; name one of them"):
+        pfgen.write_eval_log(tmp_path / "two", tmp_path / "run.eval", suite=mini)
+    with pytest.raises(PfgenError, match="name its suite"):
+        pfgen.write_eval_log(run, tmp_path / "run.eval")
+    assert not (tmp_path / "run.eval").exists()
+
+
+def test_the_examples_of_the_page_run(tmp_path, mini, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(documented_example("custom_outputs=answer"), {})
+    assert "'average': 0.0" in capsys.readouterr().out
+    make_run(Path("runs/org/model/5e1e9f4"), trial_lines(mini, 1))
+    exec(documented_example("logs/model.eval"), {})
+    assert len(logs.read_eval_log("logs/model.eval").samples) == 8
+
+
+def test_without_inspect_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.inspect_ai")
+    with pytest.raises(PfgenError, match=r"of Inspect needs inspect_ai.*pip install 'pfgen-fast\[inspect\]'$"):
+        import_module("pfgen_fast.integrations.inspect_ai")

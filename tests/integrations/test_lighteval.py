@@ -1,0 +1,168 @@
+"""The metric and the tasks for lighteval, with its real classes and its real command."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from importlib import import_module
+
+import pytest
+from makers.documented import documented_example
+from makers.engines import integration
+from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast.generation.prompts import make_tasks
+
+pytestmark = pytest.mark.integrations
+integration("lighteval.metrics.utils.metric_utils")
+Doc = integration("lighteval.tasks.requests").Doc
+ModelResponse = integration("lighteval.models.model_output").ModelResponse
+LightevalTask = integration("lighteval.tasks.lighteval_task").LightevalTask
+pfgen = import_module("pfgen_fast.integrations.lighteval")
+
+SCORES = ("average", "fluency", "truthfulness", "helpfulness")
+
+# What `lighteval` runs; it would first load its own tasks, of which one fetches a file.
+COMMAND = """
+from lighteval.tasks.registry import Registry
+Registry._load_from_files = staticmethod(lambda files, prefix: {})
+Registry._load_from_subdirs = staticmethod(lambda folders: {})
+from lighteval.__main__ import app
+app()
+"""
+MODEL = """
+from lighteval.models.abstract_model import LightevalModel
+from lighteval.models.model_output import ModelResponse
+from lighteval.utils.cache_management import SampleCache
+from pfgen_fast import Suite
+
+class ReferenceAnswers(LightevalModel):
+    tokenizer = None
+    add_special_tokens = False
+    max_length = 4096
+
+    def __init__(self, config):
+        self.config, self._cache = config, SampleCache(config)
+
+    def greedy_until(self, docs):
+        suite = Suite.load("mini")
+        said = [suite[doc.specific["question_id"]].answers["A"][doc.specific["trial"]] for doc in docs]
+        return [ModelResponse(input=doc.query, text=[f"A: {a} Q: And"]) for doc, a in zip(docs, said, strict=True)]
+
+    def loglikelihood(self, docs):
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, docs):
+        raise NotImplementedError
+"""
+
+
+def document(**specific):
+    return Doc(query="Why?", choices=[""], gold_index=0, id="3", task_name="pfgen|0", specific=specific or None)
+
+
+def computed(doc, *texts, mode="qa"):
+    return pfgen.pfgen_metric("mini", mode).compute_sample(doc=doc, model_response=ModelResponse(text=list(texts)))
+
+
+def test_the_scores_of_an_answer_are_those_of_the_scorer_bit_for_bit(mini, scorer):
+    for question in mini:
+        answer = question.answers["B"][3]
+        table = scorer.score(question.question_id, [answer])
+        expected = {name: float(table[name][0]) for name in SCORES}
+        assert computed(document(question_id=question.question_id), f"Well. A: {answer}\nQ: And") == expected
+        assert computed(document(question_id=question.question), answer, mode=None) == expected
+
+
+def test_several_answers_to_a_document_have_their_means(mini, scorer):
+    answers = list(mini["Q07"].answers["A"][:4])
+    table = scorer.score("Q07", answers)
+    found = computed(document(question_id="Q07"), *answers)
+    assert found == {name: float(table[name].mean()) for name in SCORES}
+
+
+def test_what_is_left_without_reasoning_is_scored():
+    response = ModelResponse(text=["<think>x</think> Ice floats."], text_post_processed=["Ice floats."])
+    found = pfgen.pfgen_metric("mini").compute_sample(doc=document(question_id="Q07"), model_response=response)
+    assert found["average"] == 0.02259
+
+
+@pytest.mark.parametrize(
+    ("doc", "texts", "message"),
+    [
+        (document(), ["x"], r"^document '3' of pfgen\|0: no 'question_id' in its 'specific'$"),
+        (document(question_id="Q77"), ["x"], r"^document '3' of pfgen\|0: unknown question 'Q77'"),
+        (document(question_id="Q07"), [], r"^document '3' of pfgen\|0: no answer$"),
+    ],
+)
+def test_documents_that_do_not_fit_are_one_sentence(doc, texts, message):
+    with pytest.raises(TrialsError, match=message):
+        computed(doc, *texts)
+
+
+@pytest.mark.parametrize("mode", ["completion", "qa"])
+def test_a_task_has_the_prompts_of_generate(mini, mode):
+    config = pfgen.pfgen_task(mini, mode, trials=2, num_examples=3)
+    docs = LightevalTask(config).eval_docs()
+    tasks = [task for trial in (1, 2) for task in make_tasks(mini, trial, mode=mode, num_examples=3)]
+    assert [doc.query for doc in docs] == [
+        task.prompt.text if mode == "completion" else task.prompt.messages[0]["content"] for task in tasks
+    ]
+    assert [doc.specific for doc in docs] == [{"question_id": t.question_id, "trial": t.trial} for t in tasks]
+    assert list(config.stop_sequence) == (["Q:", "\n\n"] if mode == "completion" else ["Q:"])
+
+
+def test_modes_that_there_are_not_are_one_sentence():
+    with pytest.raises(PfgenError, match="lighteval has no system message for each document; take 'qa'"):
+        pfgen.pfgen_task("mini", "chat")
+    with pytest.raises(PfgenError, match="unknown mode 'chatty'"):
+        pfgen.pfgen_task("mini", "chatty")
+
+
+def test_the_command_of_lighteval_runs_a_task_and_has_the_means_of_the_scorer(tmp_path, mini, scorer):
+    (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "tasks.py").write_text(
+        textwrap.dedent("""
+            from pfgen_fast.integrations.lighteval import pfgen_task
+            TASKS_TABLE = [pfgen_task("mini", "qa", trials=2, num_examples=2)]
+        """)
+    )
+    words = ["custom", "mine", "model.py", "pfgen", "--custom-tasks", "tasks.py"]
+    words += ["--output-dir", "out", "--save-details"]
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HOME": str(tmp_path / "hf")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (results,) = tmp_path.glob("out/results/**/results_*.json")
+    found = json.loads(results.read_text(encoding="utf-8"))["results"]["pfgen|0"]
+    pairs = [(question.question_id, question.answers["A"][trial]) for trial in (1, 2) for question in mini]
+    table = scorer.score(*map(list, zip(*pairs, strict=True)))
+    for name in SCORES:
+        assert found[name] == pytest.approx(table[name].mean(), abs=1e-12)
+    (details,) = tmp_path.glob("out/details/**/*.parquet")
+    import pyarrow.parquet as pq
+
+    logged = [row["average"] for row in pq.read_table(details)["metric"].to_pylist()]
+    assert sorted(logged) == sorted(table.average.tolist())
+
+
+def test_the_examples_of_the_page_run(capsys):
+    names = {}
+    exec(documented_example("TASKS_TABLE = ["), names)
+    assert [task.name for task in names["TASKS_TABLE"]] == ["pfgen_qa", "pfgen"]
+    exec(documented_example("metric.compute_sample"), {})
+    assert "'average': 0." in capsys.readouterr().out
+
+
+def test_without_lighteval_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lighteval.metrics.utils.metric_utils", None)
+    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.lighteval")
+    with pytest.raises(PfgenError, match=r"of lighteval needs lighteval.*pip install 'pfgen-fast\[lighteval\]'$"):
+        import_module("pfgen_fast.integrations.lighteval")
