@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from makers.fault_server import Gate, answering, echo, refusing, serving
 from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.engines import ENGINES, Sampling, open_engine
+from pfgen_fast.generation.engines import ENGINES, HOSTED, Sampling, open_engine
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import sampling_seed
 from pfgen_fast.suite.instructions import INSTRUCTIONS
@@ -265,10 +265,10 @@ def test_every_engine_opens_or_says_what_it_needs(mini, name, tmp_path):
     server = {"base_url": "http://localhost/v1"}
     options = {
         "replay": {"input": tmp_path / "in.jsonl"},
-        **dict.fromkeys(("gemini", "openai", "openai-api"), server),
+        **dict.fromkeys(HOSTED, server),
     }
     extra = {"hf": "transformers"}.get(name, name)
-    mode = "qa" if name == "gemini" else "completion"
+    mode = "qa" if name in ("anthropic", "gemini", "gemini-native") else "completion"
     lines = [json.dumps({"question": question.question_id, "answer": "x"}) for question in mini]
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     try:
@@ -287,7 +287,10 @@ def test_a_missing_package_is_named_with_its_extra(mini, monkeypatch):
 
 
 def test_an_option_of_another_engine_is_refused_with_its_owner(mini):
-    with pytest.raises(EngineError, match="--base-url is an option of gemini, openai, openai-api, not of replay"):
+    with pytest.raises(
+        EngineError,
+        match="--base-url is an option of anthropic, gemini, gemini-native, openai, openai-api, not of replay",
+    ):
         open_engine("replay", suite=mini, model="m", mode="qa", base_url="http://x/v1")
     with pytest.raises(EngineError, match="--colour is an option of no engine, not of replay"):
         open_engine("replay", suite=mini, model="m", mode="qa", colour="red")
@@ -298,7 +301,7 @@ def test_an_option_of_another_engine_is_refused_with_its_owner(mini):
 def test_an_unknown_engine_is_told_before_a_missing_model(capsys):
     assert call("generate", "--engine", "ngarm", "--suite", "mini") == 2
     assert capsys.readouterr().err.startswith(
-        "error: unknown engine 'ngarm'; expected one of gemini, ground-truth, hf, manual, ngram, "
+        "error: unknown engine 'ngarm'; expected one of anthropic, gemini, gemini-native, ground-truth, hf, "
     )
     assert call("generate", "--engine", "openai", "--suite", "mini") == 2
     assert capsys.readouterr().err.startswith("error: --model is needed")

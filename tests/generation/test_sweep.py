@@ -79,7 +79,10 @@ def test_sets_are_one_value_unless_they_are_lists_of_lists():
     ("parameters", "problem"),
     [
         ({"temprature": 1}, "unknown parameter 'temprature'; did you mean 'temperature'?"),
-        ({"base_url": "x"}, "--base-url is an option of gemini, openai, openai-api, not of ngram"),
+        (
+            {"base_url": "x"},
+            "--base-url is an option of anthropic, gemini, gemini-native, openai, openai-api, not of ngram",
+        ),
         ({"zzz": 1}, "--zzz is an option of no engine, not of ngram"),
         ({"temperature": []}, "temperature: the list is empty, so the grid has no point; expected at least one value"),
         ({"sets": []}, "sets: the list is empty, so the grid has no point; expected at least one value"),
