@@ -28,6 +28,7 @@ WALKED = [
     DOCS / "what_the_score_sees.md",
     DOCS / "comparison.md",
     *sorted((DOCS / "guides").glob("*.md")),
+    *(page for page in sorted((DOCS / "ja").glob("*.md")) if (DOCS / page.name).is_file() and page.stem != "scoring"),
 ]
 # Pages whose blocks of Python are run each for itself, and what a block finds in its place.
 ALONE = {
@@ -95,7 +96,7 @@ def check_shown(shown: str, printed: str, place: str) -> None:
         assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
 
 
-@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
