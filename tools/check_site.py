@@ -27,6 +27,7 @@ class Page(HTMLParser):
         self.assets: list[str] = []
         self.links: list[str] = []
         self.anchors: set[str] = set()
+        self.draws = False  # by a program that the theme would load from elsewhere
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Takes what a tag refers to."""
@@ -36,6 +37,8 @@ class Page(HTMLParser):
             self.assets.append(values[ASSETS[tag]])
         if tag == "link" and values.get("rel") not in ("next", "prev", "canonical"):
             self.assets.append(values.get("href", ""))
+        if "mermaid" in values.get("class", "").split():
+            self.draws = True
         if tag == "a" and "href" in values:
             self.links.append(values["href"])
 
@@ -47,6 +50,8 @@ def problems(site: Path) -> Iterator[str]:
         yield f"{site}: {len(pages)} pages, fewer than {N_PAGES}"
     for path, page in pages.items():
         yield from (f"{path}: loads {asset}" for asset in page.assets if ELSEWHERE.match(asset))
+        if page.draws:
+            yield f"{path}: loads a drawing program (class mermaid)"
         if path.name != "404.html":  # its links begin at the root of whatever serves it
             yield from (f"{path}: {link} leads nowhere" for link in page.links if not leads(path, link, pages))
     for path in site.rglob("*.css"):

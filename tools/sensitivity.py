@@ -108,7 +108,7 @@ def signed(drop: float, digits: int = 3) -> str:
 
 def draw(rows: dict[tuple[str, str], Row]) -> str:
     """The drops of the average as bars, in plain SVG."""
-    left, width, line = 340, 640, 26
+    left, width, line = 362, 660, 26
     parts, y = [], 58
     for damage, words, harmful in sorted(ROWS, key=lambda row: -float(rows[row[0], "average"]["mean_drop"])):
         drop = float(rows[damage, "average"]["mean_drop"])

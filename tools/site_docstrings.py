@@ -1,4 +1,7 @@
-"""How the reference reads docstrings: our section `Example:` is the one that its parser knows as `Examples:`."""
+"""How the reference reads docstrings.
+
+Our section `Example:` is the one that its parser knows as `Examples:`, and pages that they name become links.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from typing import Any
 import griffe
 
 
-class Examples(griffe.Extension):
-    """Renames the section before a docstring is parsed."""
+class Docstrings(griffe.Extension):
+    """Changes a docstring before it is parsed."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Is called with each module, class, function and attribute."""
         if obj.docstring is not None:
-            obj.docstring.value = re.sub(r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE)
+            text = re.sub(r"^Example:$", "Examples:", obj.docstring.value, flags=re.MULTILINE)
+            obj.docstring.value = re.sub(r"\bdocs/([\w/]+\.md)", r"[\1](../\1)", text)  # as seen from docs/reference/

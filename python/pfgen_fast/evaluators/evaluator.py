@@ -71,11 +71,12 @@ class Item:
 class Evaluator(Protocol):
     """Scores texts.
 
-    Three further members are optional:
-        is_deterministic: Whether a text that is scored again gets the same score; False if it is not there.
-        again(): An evaluator that scores anew, without what was kept and with other seeds if there are any; without
-            it, the evaluator itself is called again.
-        notes_on(items): What a reader of the scores of these items must know, one sentence each.
+    Three further members may be there:
+
+    * `is_deterministic`: Whether a text that is scored again gets the same score; False if it is not there.
+    * `again()`: An evaluator that scores anew, without what was kept and with other seeds if there are any; without
+      it, the evaluator itself is called again.
+    * `notes_on(items)`: What a reader of the scores of these items must know, one sentence each.
     """
 
     @property

@@ -64,7 +64,7 @@ class Oracle:
         return self._tables[question.question_id]
 
     def score_one(self, question: str, answer: str) -> dict[str, Any]:
-        """Scores one answer and returns the object of section 5."""
+        """Scores one answer and returns the object of docs/scoring.md, section 5."""
         found = self._suite[question]
         tables = self.tables(found)
         k = len(tables)

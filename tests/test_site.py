@@ -1,0 +1,117 @@
+"""The documentation site: what its check notices, and how the built one behaves in Chromium (after `make docs`)."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import sys
+import threading
+
+import pytest
+from makers.browser import open_browser
+from makers.documented import ROOT
+
+SITE = ROOT / "build" / "site"
+PAGE = '<html><body><h1 id="a">A</h1><a href="b.html#b">b</a><img src="a.svg"></body></html>'
+
+
+@pytest.fixture(scope="module")
+def check():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "tools"), *sys.path])
+        import check_site
+    return check_site
+
+
+@pytest.fixture
+def made(tmp_path, check, monkeypatch):
+    """A small site without a fault."""
+    monkeypatch.setattr(check, "N_PAGES", 2)
+    monkeypatch.setattr(check, "N_SECTIONS", 2)
+    (tmp_path / "a.html").write_text(PAGE)
+    (tmp_path / "b.html").write_text('<html><body><p id="b"></p><a href="https://example.org">away</a></body></html>')
+    for name in ("search", "assets/javascripts/workers"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "assets/javascripts/workers/search.1.js").write_text('fetch("search_index.json")')
+    sections = [{"location": "a.html"}, {"location": "b.html#b"}]
+    (tmp_path / "search" / "search_index.json").write_text(json.dumps({"docs": sections}))
+    return tmp_path
+
+
+def test_a_site_without_a_fault_passes(check, made):
+    assert list(check.problems(made)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "message"),
+    [
+        ("a.html", "a.svg", "https://example.org/a.svg", "loads https://example.org/a.svg"),
+        ("a.html", "a.svg", "//example.org/a.svg", "loads //example.org/a.svg"),
+        (
+            "a.html",
+            "<h1",
+            '<link rel="stylesheet" href="https://example.org/a.css"><h1',
+            "loads https://example.org/a.css",
+        ),
+        ("a.html", "<h1", '<script src="http://example.org/a.js"></script><h1', "loads http://example.org/a.js"),
+        ("a.html", "<h1", '<pre class="mermaid">a</pre><h1', "loads a drawing program"),
+        ("a.html", "b.html#b", "c.html", "c.html leads nowhere"),
+        ("a.html", "b.html#b", "b.html#c", "b.html#c leads nowhere"),
+        ("a.html", "b.html#b", "#b", "#b leads nowhere"),
+        ("assets/javascripts/workers/search.1.js", "search_index", "//example.org/", "loads //example.org/"),
+        ("search/search_index.json", "b.html#b", "c.html", "c.html is not there"),
+    ],
+)
+def test_a_fault_is_named(check, made, name, before, after, message):
+    text = (made / name).read_text()
+    assert before in text
+    (made / name).write_text(text.replace(before, after))
+    [found] = check.problems(made)
+    assert message in found
+
+
+def test_a_missing_search_is_named(check, made):
+    (made / "search" / "search_index.json").unlink()
+    assert [str(made / "search" / "search_index.json") + " is not there"] == list(check.problems(made))
+
+
+@pytest.fixture(scope="module")
+def served():
+    """The built site on the loopback."""
+    if not (SITE / "index.html").is_file():
+        pytest.skip("the site is not built: make docs")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.browser
+def test_the_built_site_asks_nobody_else_and_its_search_finds(served):
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        asked, failed = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: failed.append(str(error)))
+        for name in ("index", "start", "what_the_score_sees", "reference/pfgen_fast", "repository/bench/index"):
+            page.goto(f"{served}/{name}.html", wait_until="networkidle")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name  # nothing sticks out
+        page.set_viewport_size({"width": 1280, "height": 800})
+        page.goto(f"{served}/index.html")
+        page.fill(".md-search__input", "truthfulness")
+        page.wait_for_selector(".md-search-result__item", timeout=20_000)
+        links = page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.pathname)")
+        page.fill(".md-search__input", "雷が光ってから")
+        page.wait_for_timeout(1000)
+        assert page.query_selector(".md-search-result__item")
+    assert {link.partition("#")[0] for link in links} & {"/scoring.html", "/footguns.html", "/what_the_score_sees.html"}
+    assert failed == []
+    assert [url for url in asked if not url.startswith((served, "data:", "blob:"))] == []
+    assert len(asked) > 10
