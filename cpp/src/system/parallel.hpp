@@ -9,11 +9,34 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pfgen {
 
 inline constexpr std::size_t kTasksPerPause = 16;
+
+// Threads that are waited for at the end of their scope: std::jthread, which libc++ has since version 20 only.
+class JoinedThreads {
+ public:
+  JoinedThreads() = default;
+  JoinedThreads(const JoinedThreads&) = delete;
+  JoinedThreads& operator=(const JoinedThreads&) = delete;
+  ~JoinedThreads() { join(); }
+
+  template <class... Args>
+  void start(Args&&... args) {
+    threads_.emplace_back(std::forward<Args>(args)...);
+  }
+
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
 
 // Tasks in ranges of about the same size, one for each worker. Neighbouring tasks need the same memory, so a worker
 // keeps to its range, and helps with the others' when that is done.
@@ -77,16 +100,16 @@ void run_parallel(std::size_t n_tasks, std::size_t n_threads, const std::functio
       tasks.stop();
     }
   };
-  std::vector<std::jthread> threads;
+  JoinedThreads threads;
   for (std::size_t number = 1; number < n_workers; ++number) {
     try {
-      threads.emplace_back(run, number);
+      threads.start(run, number);
     } catch (const std::system_error&) {
       break;  // The system gives no more threads: those that run do all the work.
     }
   }
   run(0);
-  threads.clear();
+  threads.join();
   if (error) std::rethrow_exception(error);
 }
 

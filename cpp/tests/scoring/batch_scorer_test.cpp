@@ -4,9 +4,11 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "index/checksum.hpp"
 #include "makers/check.hpp"
 #include "makers/rule_nodes.hpp"
 #include "makers/rules.hpp"
@@ -156,6 +158,20 @@ void the_lowest_invalid_row_is_reported() {
   }
 }
 
+// The bits of all scores, of which other compilers, standard libraries and processors may change none: above all by
+// multiplying and adding in one step, or by another order of adding.
+void scores_are_the_same_on_every_platform() {
+  const Fixture fixture(300);
+  const auto digest = [&](Profile profile, FloatSum float_sum) {
+    const auto found = columns_of(fixture.scorer(profile, float_sum, 2), fixture.answers, 2);
+    return checksum(std::as_bytes(std::span(found)));
+  };
+  CHECK(digest(Profile::kLeaderboard, FloatSum::kCompensated) == 0x5D82726700C954FEU);
+  CHECK(digest(Profile::kLeaderboard, FloatSum::kNaive) == 0xD87F189CA1F10F23U);
+  CHECK(digest(Profile::kPaper, FloatSum::kCompensated) == 0xFE11E7E01D0F590FU);
+  CHECK(digest(Profile::kPaper, FloatSum::kNaive) == 0x67843559E6E8455CU);
+}
+
 void an_index_with_other_sets_than_the_suite_is_refused() {
   Fixture fixture(10);
   fixture.set_columns[1] = {2, 1, 0};  // the index has two
@@ -178,6 +194,7 @@ int main() {
   batches_follow_the_rules();
   threads_and_order_change_nothing();
   the_lowest_invalid_row_is_reported();
+  scores_are_the_same_on_every_platform();
   an_index_with_other_sets_than_the_suite_is_refused();
   errors_of_a_thread_reach_the_caller();
   return report("batch_scorer_test");
