@@ -50,8 +50,10 @@ parity: $(VENV)/with-tools ## every published answer, core against oracle (PARIT
 models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
-integrations: $(VENV)/with-integrations ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
-	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m integrations -n 2
+# In an environment of its own, because lighteval asks for another version of antlr than what `make engines` installs.
+integrations: ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
+	@$(MAKE) --no-print-directory VENV=$(VENV)-integrations $(VENV)-integrations/with-integrations
+	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(VENV)-integrations/bin/python -m pytest -m integrations -n 2
 
 engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m engines -n 1
@@ -100,7 +102,7 @@ sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined an
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; done
 
 clean: ## remove what was built
-	rm -rf $(VENV) build
+	rm -rf $(VENV) $(VENV)-integrations build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -137,11 +139,11 @@ $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[openai,transformers,examples]"
 	@touch $@
 
-# verl asks for older versions of transformers than the others are tested with; its rewards work with the newest.
+# verl and OpenRLHF ask for other versions than the rest, or for GPUs; their rewards work with what is here.
 $(VENV)/with-integrations: $(VENV)/with-tools
 	$(PIP) "$(TORCH)"
 	$(PIP) "pfgen-fast[integrations]"
-	$(PIP) --no-deps "verl>=0.9"
+	$(PIP) --no-deps "openrlhf>=0.9" "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from makers.documented import documented_example
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
@@ -124,6 +125,13 @@ def test_the_command_prints_scores_of_files_or_of_answers(tmp_path, scorer, caps
     )
     assert samples_main(["samples", str(tmp_path / "none.jsonl")]) == 1
     assert capsys.readouterr().err.startswith("error: ")
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_samples(tmp_path / "samples_my_task_2026-11-23.jsonl", [{"q": "Q07"}], [["Ice floats."]])
+    exec(documented_example("score_samples("), {})
+    assert capsys.readouterr().out.startswith("0.02259 pfgen-fast:")
 
 
 @pytest.fixture(scope="module", params=["pfgen", "pfgen_qa", "pfgen_chat"])
