@@ -61,8 +61,9 @@ engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, 
 pages: $(VENV)/with-browser ## the pages of reports in the distribution's Chromium, driven by tests
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n 2
 
+# Without --quiet, which would hide warnings from --strict, too.
 docs: $(VENV)/with-docs ## the documentation site, into build/site; a broken link or an asset from elsewhere is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py build/site
 
 lint: $(VENV)/with-linters ## style, types, and which room may import which
