@@ -20,6 +20,7 @@ import pytest
 from makers import published
 from makers.forged_index import forge_baseline, forge_details
 from makers.runs import make_run, trial_lines
+from pfgen_fast import cli
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -472,3 +473,12 @@ def test_the_published_rows_come_out_again(call, tmp_path):
         for name in ("fluency_P", "truthfulness_T", "helpfulness", "average"):
             assert record[name] == float(row[name])
     assert n_compared == 16
+
+
+def test_redirected_output_is_utf8_where_the_system_has_a_code_page(monkeypatch):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    redirected = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    cli._write_utf8(redirected, None)  # None is the stderr of a program without a console
+    redirected.write("流暢性")
+    redirected.flush()
+    assert redirected.buffer.getvalue() == "流暢性".encode()

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import os
+import re
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote_to_bytes, urlsplit
 
@@ -14,9 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.hostile import NAMES, acting, formulas, markdown_tokens, markdown_words
 from makers.pages import Outline
+from pfgen_fast.files import foreign_text
 from pfgen_fast.files.cells import csv_text, markdown_row
 from pfgen_fast.files.foreign_text import (
     csv_value,
+    folder_names,
     from_csv_value,
     harmless,
     html_text,
@@ -171,3 +175,20 @@ def test_json_decodes_to_the_value_and_nothing_acts_in_it(value):
 
 def test_json_of_numbers_is_what_it_was():
     assert json_text({"a": [1, 0.1, 1e-07, math.inf]}) == '{"a": [1, 0.1, 1e-07, Infinity]}'
+
+
+# ---- Windows
+
+
+def test_a_link_to_another_drive_is_absolute(monkeypatch):
+    def relpath(path, start):
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(os.path, "relpath", relpath)
+    assert link_target(Path("/runs/a b/README.md"), Path("/pages")) == "file:///runs/a%20b/README.md"
+
+
+def test_a_folder_has_no_name_that_windows_forbids(monkeypatch):
+    assert folder_names("org/llama3:8b") == ["org", "llama3:8b"]
+    monkeypatch.setattr(foreign_text, "_FORBIDDEN", re.compile('[<>:"|?*]'))
+    assert folder_names("C:\\models\\llama3:8b") == ["C_", "models", "llama3_8b"]

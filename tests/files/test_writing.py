@@ -85,3 +85,19 @@ def test_a_file_does_not_take_its_place_where_that_fails(tmp_path, monkeypatch, 
     with pytest.raises(KeyError), writing.writing_whole(tmp_path / "file", on_whole=refuse) as file:
         file.write(b"whole")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
+    """Windows renames no open file."""
+    monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+    replace, is_closed = os.replace, []
+
+    def replace_closed(source, target):
+        is_closed.append(file.closed)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", replace_closed)
+    with writing.writing_whole(tmp_path / "file") as file:
+        file.write(b"new")
+    assert is_closed == [True]
+    assert (tmp_path / "file").read_bytes() == b"new"

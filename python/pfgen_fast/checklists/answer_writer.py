@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import ChecklistError
 from ..files.foreign_json import any_object, checked, read_json
-from ..files.foreign_text import in_one_line
+from ..files.foreign_text import folder_names, in_one_line
 from ..files.journal import Journal
 from ..files.json_writing import json_bytes
 from ..files.lock import held
@@ -39,8 +39,7 @@ def run_name(model: str) -> str:
         >>> run_name("org/model-7b"), run_name("../checkpoints/step-100")
         ('org_model-7b', 'checkpoints_step-100')
     """
-    parts = [part for part in model.replace("\\", "/").split("/") if part.strip(" .")]
-    name = "_".join(parts)
+    name = "_".join(folder_names(model))
     if not name or not name.isprintable() or name.startswith(".") or len(name.encode()) > _MAX_NAME_BYTES:
         raise ChecklistError(
             f"the model {in_one_line(model)!r}: expected a name that a folder can have; --name gives the run another"

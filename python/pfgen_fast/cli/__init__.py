@@ -2,6 +2,8 @@
 
 import atexit
 import gc
+import io
+import os
 import signal
 import sys
 
@@ -10,18 +12,30 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
+_IS_WINDOWS = os.name == "nt"
+
+
 def main() -> None:
     """Runs the command line; Ctrl-C ends it with one line on stderr, even while modules are still being imported."""
     # Python's garbage collector would run many times during imports and once more at exit, which together takes as long
     # as scoring thousands of answers.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
+    if _IS_WINDOWS:
+        _write_utf8(sys.stdout, sys.stderr)
     try:
         from . import app
 
         app.main()
     except KeyboardInterrupt:
         stopped()
+
+
+def _write_utf8(*streams: object) -> None:
+    """Makes streams that are redirected to files and programs UTF-8, as everywhere; Windows has its code page there."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper) and "PYTHONIOENCODING" not in os.environ:
+            stream.reconfigure(encoding="utf-8")
 
 
 def stopped() -> "NoReturn":

@@ -6,6 +6,7 @@
 * a CSV cell: `csv_value`
 * JSON: `json_text`, which loses nothing
 * the address of a file in a link: `link_target`
+* a folder: `folder_names`
 
 All of them show control and format characters as escapes: their results cannot move a cursor or change the direction
 of text, and can always be encoded in UTF-8.
@@ -21,6 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+_FORBIDDEN = re.compile('[<>:"|?*]' if os.name == "nt" else "(?!)")
+"""What names of files may not hold on this system, but for separators. Behind a colon, Windows hides a second file."""
 
 ESCAPED = "x"
 """The tint of an escaped code point."""
@@ -108,7 +112,24 @@ def link_target(path: Path, root: Path) -> str:
         >>> link_target(Path("/runs/javascript:a(1)/README.md"), Path("/runs"))
         'javascript%3Aa%281%29/README.md'
     """
-    return quote(os.fsencode(Path(os.path.relpath(path, root)).as_posix()))
+    try:
+        relative = os.path.relpath(path, root)
+    except ValueError:  # on another drive of Windows
+        return path.absolute().as_uri()
+    return quote(os.fsencode(Path(relative).as_posix()))
+
+
+def folder_names(model: str) -> list[str]:
+    """The names of folders, each in the one before, for a model's name or path; they lead nowhere else.
+
+    On Windows, underscores stand for what no name of a file may hold.
+
+    Example:
+        >>> folder_names("../checkpoints/step-7")
+        ['checkpoints', 'step-7']
+    """
+    names = _FORBIDDEN.sub("_", model).replace("\\", "/").split("/")
+    return [name for name in names if name.strip(" .")]
 
 
 def html_text(text: str) -> str:

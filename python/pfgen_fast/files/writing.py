@@ -47,7 +47,7 @@ def writing_whole(
         _refuse_unless_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
-            if mode is None and path.is_file():
+            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
                 os.chmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
             yield file
             file.flush()
@@ -70,14 +70,15 @@ def _refuse_unless_regular(path: Path) -> None:
 def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
     """A new file beside `path`: unnamed where the system supports it (a kill leaves nothing behind), else hidden."""
     hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
-
-    def publish() -> None:
-        os.replace(hidden, path)
-
     file = _open_unnamed(path.parent, mode)
     if file is None:
         hidden.unlink(missing_ok=True)  # what a killed process of this number left, or a link that leads elsewhere
         with open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+
+            def publish() -> None:
+                file.close()  # Windows renames no open file
+                os.replace(hidden, path)
+
             try:
                 yield file, publish
             except BaseException:
@@ -97,7 +98,7 @@ def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Calla
                 hidden.unlink(missing_ok=True)
                 name(hidden)
                 try:
-                    publish()
+                    os.replace(hidden, path)
                 except OSError:  # such as a folder of that name
                     hidden.unlink()
                     raise

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
-from ..files.foreign_text import in_one_line, utf8
+from ..files.foreign_text import folder_names, in_one_line, utf8
 from ..files.journal import Journal, json_line
 from ..files.lock import held
 from ..files.reading import read_stored
@@ -58,12 +58,12 @@ def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
         EngineError: The model's name cannot be used as a folder name.
     """
     model = config["model"]
-    parts = [part for part in model.replace("\\", "/").split("/") if part.strip(" .")]
-    if not parts or not model.isprintable() or any(len(part.encode()) > 255 for part in parts):
+    names = folder_names(model)
+    if not names or not model.isprintable() or any(len(name.encode()) > 255 for name in names):
         raise EngineError(
             f"model: expected a name that can be a folder, such as 'org/model', not {in_one_line(model)!r}"
         )
-    return root.joinpath(*parts, config_hash(config))
+    return root.joinpath(*names, config_hash(config))
 
 
 def timestamp() -> str:

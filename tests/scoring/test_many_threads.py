@@ -1,0 +1,144 @@
+"""Threads that use one scorer, one table, one index and one list at once: each gets what it would get alone.
+
+With a GIL this finds little; the free-threaded Python is what it is for (CONTRIBUTING.md says how to run it there).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pfgen_fast import Question, Rule, Scorer, Suite
+
+N_THREADS = 8
+ROUNDS = 6
+ROWS = 300  # more than one block, so that the core's own threads work too
+
+QUESTIONS = tuple(
+    Question(
+        f"Q{number}",
+        f"What is {number}?",
+        {"P": (f"The number {number} is a number.", "It follows others.", "数である。" * number), "R": ("A number.",)},
+        (Rule("t", r"numbers?|数", importance=0.5), Rule("t", f"{number}", importance=0.25)),
+    )
+    for number in range(1, 6)
+)
+TEXTS = [
+    "The number 3 is a number.",
+    "数である。数である。",
+    "",
+    "It follows 2 and others, which are numbers.",
+    "é" * 120,
+]
+
+
+def suite() -> Suite:
+    """A new one, of which nothing is indexed yet."""
+    return Suite("made", QUESTIONS, "0" * 40)
+
+
+def rows() -> tuple[list[str], list[str]]:
+    """The questions and the answers of a batch."""
+    return [QUESTIONS[row % len(QUESTIONS)].question_id for row in range(ROWS)], [TEXTS[row % 5] for row in range(ROWS)]
+
+
+def at_once(work: Callable[[int], Any]) -> list[Any]:
+    """Calls `work(number)` in threads that begin together, and returns what each returns."""
+    barrier = threading.Barrier(N_THREADS)
+    results: list[Any] = [None] * N_THREADS
+
+    def run(number: int) -> None:
+        barrier.wait()
+        try:
+            results[number] = work(number)
+        except BaseException as error:
+            results[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(N_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
+
+
+def ways(scorer: Scorer) -> list[Callable[[], Any]]:
+    """All that a scorer is asked for; each way is called by several threads."""
+    questions, answers = rows()
+    chunked = pa.chunked_array([answers[:100], answers[100:]])
+    return [
+        lambda: scorer.score(questions, answers).average.tolist(),
+        lambda: scorer.reward(questions, answers).tolist(),
+        lambda: scorer.score(pa.array(questions), chunked).average.tolist(),
+        lambda: [scorer.score_one(*row) for row in zip(questions[:20], answers[:20], strict=True)],
+        lambda: [scorer.score(questions[0], answers).details(row) for row in range(0, ROWS, 50)],
+        lambda: pa.table(scorer.score(questions, answers)).to_pydict(),
+        lambda: list(scorer.score(questions, answers).rows(7, 50)),
+        lambda: scorer.signature,
+    ]
+
+
+@pytest.mark.parametrize("profile", ["leaderboard", "paper"])
+def test_one_scorer_gives_every_thread_what_it_gives_one(profile):
+    expected = [way() for way in ways(Scorer(suite(), profile=profile, threads=1))]
+    content = Scorer(suite(), profile=profile).to_bytes()
+    for _ in range(ROUNDS):
+        # Each is new, so its questions are opened and its attributes are filled by whoever comes first.
+        asked = ways(Scorer.from_bytes(content, threads=2))
+        found = at_once(lambda number, asked=asked: [asked[(number + i) % len(asked)]() for i in range(len(asked))])
+        for number, of_thread in enumerate(found):
+            assert of_thread == expected[number:] + expected[:number]
+
+
+def test_one_table_is_read_by_many_threads():
+    scorer = Scorer(suite(), threads=2)
+    questions, answers = rows()
+    for _ in range(ROUNDS):
+        table = scorer.score(questions, answers)
+
+        def read(number: int, table: Any = table) -> Any:
+            return (
+                pa.table(table).to_pydict()["average"],
+                table.average.tolist(),
+                table.fluency_P.tolist(),
+                table.question_id.tolist(),
+                table.details(number)["average"],
+                table.columns,
+            )
+
+        exported, average, fluency, ids, _, columns = read(0)
+        for number, found in enumerate(at_once(read)):
+            assert found == (exported, average, fluency, ids, average[number], columns)
+
+
+def test_scorers_made_at_once_share_one_index():
+    questions, answers = rows()
+    for _ in range(ROUNDS):
+        fresh = suite()
+        scorers = at_once(lambda number, fresh=fresh: Scorer(fresh, threads=1 + number % 3))
+        assert len({id(fresh.indexes["leaderboard"])}) == len(fresh.indexes) == 1
+        assert len({tuple(scorer.reward(questions, answers).tolist()) for scorer in scorers}) == 1
+
+
+def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
+    scorer = Scorer(suite(), threads=2)
+    first, second = [TEXTS[0]] * ROWS, [TEXTS[1]] * ROWS
+    possible = [scorer.reward("Q3", texts).tolist() for texts in (first, second)]
+    assert possible[0] != possible[1]
+    answers = list(first)
+
+    def work(number: int) -> set[str]:
+        if number % 2:
+            for i in range(300):
+                answers[:] = (first, second)[i % 2]
+            return set()
+        found = [scorer.reward("Q3", answers).tolist() for _ in range(40)]
+        return {"other" for scores in found if scores not in possible}
+
+    assert at_once(work) == [set()] * N_THREADS
