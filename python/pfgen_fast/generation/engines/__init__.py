@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from ...suite.suite import Suite
 
 ENGINES: Mapping[str, tuple[str, str]] = {
-    "anthropic": (".anthropic", "AnthropicEngine"),
-    "gemini": (".gemini", "GeminiEngine"),
-    "gemini-native": (".gemini_native", "GeminiNativeEngine"),
+    "anthropic": (".hosted", "AnthropicEngine"),
+    "gemini": (".hosted", "GeminiEngine"),
+    "gemini-native": (".hosted", "GeminiNativeEngine"),
     "ground-truth": (".system", "GroundTruthEngine"),
     "hf": (".transformers", "HfEngine"),
     "manual": (".manual", "ManualEngine"),
     "ngram": (".ngram", "NgramEngine"),
-    "openai": (".openai", "OpenaiEngine"),
-    "openai-api": (".openai", "OpenaiApiEngine"),
+    "openai": (".hosted", "OpenaiEngine"),
+    "openai-api": (".hosted", "OpenaiApiEngine"),
     "reference": (".system", "ReferenceEngine"),
     "replay": (".replay", "ReplayEngine"),
     "transformers": (".transformers", "TransformersEngine"),
@@ -214,7 +214,11 @@ def engine_options(name: str) -> dict[str, str]:
         >>> engine_options("ngram")
         {'order': 'int', 'sets': 'Sequence[str] | None'}
     """
-    parameters = inspect.signature(_engine_class(name)).parameters
+    engine = _engine_class(name)
+    if name in HOSTED:
+        options: dict[str, str] = engine.options()
+        return options
+    parameters = inspect.signature(engine).parameters
     return {key: parameter.annotation for key, parameter in parameters.items() if key not in _OF_EVERY_ENGINE}
 
 
