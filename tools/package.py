@@ -43,14 +43,14 @@ DAILY = """
 generate --engine ngram --suite mini --order 3 --trials 2 -o runs
 generate --engine ngram --suite mini --order 8 --trials 2 -o runs
 score --suite mini --force runs
-leaderboard --suite mini runs
+leaderboard runs
 report --suite mini runs -o report.html
 report --suite mini runs --markdown
 compare --suite mini {first} {second}
 verify --suite mini {first}
 explain --suite mini -q Q07 -a Ice
 score --suite mini --question-column question --answer-column answer answers.jsonl -o scored.csv
-score --suite mini --question-column question --answer-column answer scored.csv -o again.jsonl.zst --replace
+score --suite mini --question-column question --answer-column answer answers.jsonl -o again.jsonl.zst
 """
 
 
@@ -198,8 +198,8 @@ def try_daily_commands(environment: Path, variables: dict[str, str], work: Path)
         runs = sorted(path.parent for path in work.glob("runs/**/config.json"))
         first, second = runs if len(runs) == 2 else ("", "")
         run(*command, *line.format(first=first, second=second).split(), cwd=work, env=variables)
-    if (work / "answers.jsonl").read_bytes().count(b"\n") < 10 or not (work / "again.jsonl.zst").stat().st_size:
-        raise Fault("the commands scored no table")
+    if not all((work / name).stat().st_size for name in ("scored.csv", "again.jsonl.zst", "report.html")):
+        raise Fault("the commands left an empty file")
 
 
 def test(environment: Path, variables: dict[str, str], work: Path, settings: dict[str, Any]) -> None:

@@ -93,8 +93,9 @@ def test_the_server_says_its_version_and_where_it_cut_an_answer():
         whole, cut = post(url, body), post(url, {**body, "max_tokens": 5})
         with urllib.request.urlopen(f"{url}/models", timeout=30) as reply:
             assert json.load(reply)["data"]
-        with pytest.raises(urllib.error.HTTPError, match="400"):
+        with pytest.raises(urllib.error.HTTPError, match="400") as refused:
             post(url, {"messages": 5})
+        refused.value.close()
     with serving(version=2) as url:
         later = post(url, body)
     assert (whole["model"], whole["system_fingerprint"]) == ("fake/long-2026-01-01", "fake_1")

@@ -16,6 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import pfgen_fast
 import pytest
 from makers import published
 from makers.forged_index import forge_baseline, forge_details
@@ -60,7 +61,7 @@ def test_score_takes_globs_and_prints_json(call, runs):
 
 
 def test_score_finds_the_suite_of_a_checkout(call, runs, tmp_path):
-    packaged = Path(__file__).parents[2] / "python/pfgen_fast/data/mini"
+    packaged = Path(pfgen_fast.__file__).parent / "data" / "mini"
     code, _, err = call("score", runs)
     assert code == 2
     assert "the run is not in a checkout with a data/ folder of Q*.json files; name its suite (--suite)" in err
