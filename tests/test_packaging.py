@@ -174,6 +174,14 @@ def test_the_actions_are_those_of_a_commit():
         assert len(re.findall(r"^  \w+:$", jobs, flags=re.MULTILINE)) == jobs.count("timeout-minutes:"), path
 
 
+def test_a_pipe_in_a_workflow_fails_where_any_part_does():
+    """By default, a step's shell takes the exit code of the last part alone."""
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for step in re.split(r"^ *- ", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            if re.search(r"run: .*[^|]\|[^|]", step):
+                assert "shell: bash" in step, (path, step)
+
+
 def test_every_python_that_is_supported_gets_a_wheel_and_a_test(declared):
     classifiers = declared["project"]["classifiers"]
     pythons = [name.rpartition(" ")[2] for name in classifiers if re.search(r":: 3\.\d+$", name)]

@@ -46,6 +46,8 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         return json.loads(call("compare", "--suite", "mini", *given, "--paired", "--json")[1])["runs"]
 
     assert runs_of(paths[2], varied) == runs_of(paths[2], *(path for path in paths if path != paths[2]))
+    spelt_otherwise = [paths[0].parent / "." / ".." / paths[0].parent.name / paths[0].name for _ in range(2)]
+    assert runs_of(paths[2], paths[0], *spelt_otherwise) == runs_of(paths[2], paths[0])
     assert len(runs_of(paths[2], paths[2])) == 2  # but with itself alone, if that is what is asked for
 
 
@@ -57,6 +59,9 @@ def test_a_folder_stands_for_its_runs_without_the_baseline(call, paths, varied):
         ([0, "--paired"], "needs a baseline and at least one other run"),
         ([0, 1, "--paired", "--paired-ar"], "are two tests"),
         ([0, 1, "--metric", "length"], "--metric is for --paired"),
+        ([0, 1, "--seed", "3"], "--seed is for --paired"),
+        ([0, 1, "--paired-n", "5"], "--paired-n is for --paired"),
+        ([0, 1, "--paired", "--deciding", "3"], "--deciding is for two runs without --paired"),
     ],
 )
 def test_what_does_not_belong_together_is_said(call, paths, arguments, message):

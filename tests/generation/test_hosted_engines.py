@@ -20,7 +20,7 @@ from makers.hosted_servers import (
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
-from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.engines import HOSTED, Sampling, engine_options, open_engine
 from pfgen_fast.generation.events import Events, Trouble
 from pfgen_fast.generation.generating import Generation, Setting
 from pfgen_fast.generation.prices import TokenPrices
@@ -167,6 +167,34 @@ def test_reasoning_is_asked_for_and_is_no_part_of_the_answer(mini, name, options
     assert recorded == options
 
 
+def test_engines_have_the_options_of_their_server():
+    of_all = ["base_url", "concurrency", "timeout", "retries", "key_env", "backoff"]
+    assert {name: list(engine_options(name)) for name in sorted(HOSTED)} == {
+        "anthropic": [*of_all, "enable_thinking", "thinking_budget"],
+        "gemini": [*of_all, "enable_thinking", "multi_choice"],
+        "gemini-native": [*of_all, "enable_thinking", "thinking_budget", "safety"],
+        "openai": [*of_all, "max_tokens_name", "enable_thinking"],
+        "openai-api": [*of_all, "max_tokens_name", "enable_thinking"],
+    }
+
+
+def test_more_cached_tokens_than_prompts_have_earn_no_money():
+    assert TokenPrices(3, 15, 0.3).cost(0, 0, 1000) == 0
+
+
+def test_an_empty_answer_of_a_batch_is_paid_for(mini, name, tmp_path):
+    setting = Setting(NAMES[name], "chat", PLAIN)
+    key = "custom_id" if name == "anthropic" else "key"
+    lines = list(batch_lines(mini, setting, trials=1, engine=name))
+    output = tmp_path / "out.jsonl"
+    rows = [result_line(name, line[key], "" if at == 0 else "Batched") for at, line in enumerate(lines)]
+    output.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    config = batch_config(mini, setting, engine=name)
+    made = import_batch([output], mini, config, output=tmp_path / "result", prices=TokenPrices(1, 5))
+    assert (made.n_new, len(made.refused)) == (len(rows) - 1, 1)
+    assert made.events.cost == pytest.approx(len(rows) * (100 + 20 * 5) / 1e6)
+
+
 def overloaded(name):
     if name == "anthropic":
         return anthropic_error(529, "overloaded_error", "Overloaded")
@@ -270,6 +298,14 @@ def test_usage_of_strangers_is_no_number_of_tokens(mini, name):
         ("anthropic", {"thinking_budget": 1023}, "no fewer than 1,024 tokens, not 1,023"),
         ("gemini-native", {"thinking_budget": 0}, "thinking_budget: expected a number from 1 to 1,000,000, not 0"),
         ("anthropic", {"thinking_budget": 2000, "enable_thinking": False}, "contradict each other"),
+        ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(temperature=0.7)}, "only with a temperature of 1"),
+        ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(top_k=5)}, "without top_k"),
+        ("anthropic", {"thinking_budget": 2000, "sampling": Sampling(top_p=0.9)}, "a top_p of at least 0.95"),
+        (
+            "gemini",
+            {"model": "google/x", "max_tokens_name": "max_tokens"},
+            "--max-tokens-name is an option of openai, openai-api, not of",
+        ),
         ("gemini-native", {"safety": "NONE"}, "safety: expected BLOCK_LOW_AND_ABOVE or .* not NONE"),
         ("anthropic", {"safety": "OFF"}, "--safety is an option of gemini-native, not of anthropic"),
         ("gemini-native", {"multi_choice": True}, "--multi-choice is an option of gemini, not of gemini-native"),

@@ -9,9 +9,10 @@ import threading
 import pytest
 from makers.reward_server import SECONDS
 from pfgen_fast import Scorer
+from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.access import Guard
 from pfgen_fast.serving.application import Application
-from pfgen_fast.serving.limits import Limits
+from pfgen_fast.serving.limits import Limits, Refusal
 
 pytest.importorskip("prometheus_client")
 HEADERS = [(b"host", b"localhost:80"), (b"content-type", b"application/json")]
@@ -38,7 +39,7 @@ class Request:
         self._body = json.dumps({"questions": "Q07", "answers": [answer]}).encode()
         self._left, self.sent = asyncio.Event(), []
         scope = {"type": "http", "method": "POST", "path": "/reward", "headers": HEADERS}
-        self.task = asyncio.ensure_future(application(scope, self._receive, self._send))
+        self.task = asyncio.ensure_future(application(scope, self._receive, lambda message: self._send(message)))
 
     async def _receive(self):
         if self._body is not None:
@@ -103,6 +104,66 @@ def test_who_waits_for_too_long_is_told_to_come_again(scorer_that_waits):
 
     run(scorer_that_waits, Limits(seconds=0.5), steps)
     assert scorer_that_waits.asked == ["first"]
+
+
+def test_what_takes_too_long_to_score_is_not_asked_for_again_and_holds_its_place(scorer_that_waits):
+    async def steps(application):
+        request = Request(application, "first")
+        await request.task
+        assert request.status == 413
+        assert b"scoring takes more than 0.5 s; send smaller batches" in request.sent[1]["body"]
+        assert application.room.n_requests == 1
+        assert application.room.n_bytes > 0
+        scorer_that_waits.go_on.set()
+        while application.room.n_requests:
+            await asyncio.sleep(0)
+        assert application.room.n_bytes == 0
+
+    run(scorer_that_waits, Limits(seconds=0.5), steps)
+
+
+def test_a_reply_is_held_until_it_is_sent(mini):
+    async def steps(application):
+        request, may_send = Request(application, "answer"), asyncio.Event()
+        send, held = request._send, []
+
+        async def slowly(message):
+            held.append(application.room.n_bytes)
+            await may_send.wait()
+            await send(message)
+
+        request._send = slowly
+        while not held:
+            await asyncio.sleep(0.001)
+        assert application.room.n_requests == 1
+        may_send.set()
+        await request.task
+        content = b"".join(message.get("body", b"") for message in request.sent)
+        assert held[0] >= len(content) > 0
+        assert (application.room.n_requests, application.room.n_bytes) == (0, 0)
+
+    run(Scorer(mini), Limits(), steps)
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0.0, -1.0])
+def test_a_limit_is_a_number_of_seconds(seconds):
+    with pytest.raises(ServingError, match="--seconds: expected a number of seconds, not"):
+        Limits(seconds=seconds)
+
+
+def test_a_request_may_name_the_address_that_the_server_listens_on():
+    guard = Guard(None, 8771, "127.0.0.2")
+    guard.check({"host": "127.0.0.2:8771"})
+    guard.check({"host": "LOCALHOST:8771"})
+    with pytest.raises(Refusal, match=r"Host: expected 127\.0\.0\.2:8771 or localhost:8771"):
+        guard.check({"host": "127.0.0.3:8771"})
+
+
+@pytest.mark.parametrize("shown", ["Basic \xe9\xe9", "Basic zzz", "Basic", "Bearer \xe9", ""])
+def test_a_token_that_is_none_is_refused(shown):
+    with pytest.raises(Refusal, match="Authorization: expected") as refused:
+        Guard("t" * 20, 80).check({"host": "x", "authorization": shown})
+    assert refused.value.status == 401
 
 
 def test_a_failure_of_the_server_tells_nothing_of_it(mini, caplog):

@@ -139,6 +139,43 @@ def test_a_busy_server_is_asked_again_when_it_says(waits):
     assert waits == [3.0, 0.2, 0.4, 30.0]
 
 
+def test_a_password_in_the_address_is_the_token_and_is_shown_nowhere(server, scorer):
+    host = server.url.removeprefix("http://")
+    with RewardClient(f"http://trainer:{TOKEN}@{host}", retries=0) as client:
+        assert client.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
+        assert TOKEN not in repr(client) + client.url
+        with pickle.loads(pickle.dumps(client)) as again:
+            assert again.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
+    with pytest.raises(ServingError) as error, RewardClient(f"http://x:{TOKEN}@127.0.0.1:1", retries=0) as client:
+        client.reward("Q07", ["Ice."])
+    assert TOKEN not in str(error.value)
+
+
+@pytest.mark.parametrize("reply", [[], {}, {"rewards": 3, "signature": "s"}, {"rewards": [], "signature": "s"}])
+def test_a_reply_of_something_else_is_told(reply):
+    with (
+        replying((200, {}, reply)) as (url, _),
+        RewardClient(url) as client,
+        pytest.raises(ServingError, match="the reply is not that of a reward server"),
+    ):
+        client.reward("Q07", ["Ice."])
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "message"),
+    [
+        ("http://[::1", {}, "expected one such as http://127.0.0.1:8000"),
+        ("127.0.0.1:8000", {}, "expected one such as http://127.0.0.1:8000"),
+        ("http://127.0.0.1:99999", {}, "expected one such as http://127.0.0.1:8000"),
+        ("http://127.0.0.1:8000", {"n_answers": 0}, "expected at least 0 and 1"),
+        ("http://127.0.0.1:8000", {"retries": -1}, "expected at least 0 and 1"),
+    ],
+)
+def test_arguments_of_the_client_are_checked(url, options, message):
+    with pytest.raises(ServingError, match=message):
+        RewardClient(url, **options)
+
+
 def test_it_gives_up_with_one_sentence(waits):
     with replying(*[(429, {}, {"error": "too\nbusy"})] * 3) as (url, left), RewardClient(url, retries=2) as client:
         with pytest.raises(ServingError, match=r"too\\nbusy"):

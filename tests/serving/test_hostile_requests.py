@@ -205,7 +205,7 @@ def test_bodies_together_have_a_limit():
         wait_until(lambda: re.search(r"pfgen_held_bytes [1-9]", HTTP.get(f"{running.url}/metrics").text))
         status, reply = parsed(running.send(request))
         assert status == 429
-        assert "bodies of" in reply["error"]
+        assert "bodies and replies of" in reply["error"]
         connection.sendall(request[-3:])
         assert parsed(received(connection))[0] == 200
 

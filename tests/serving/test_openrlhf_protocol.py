@@ -51,7 +51,7 @@ def test_rewards_are_the_scores_of_the_answers(scorer):
 @pytest.mark.parametrize(
     ("queries", "prompts", "labels", "sentence"),
     [
-        (["a"], ["b"], ["Q07"], r"queries\[0\]: does not hold its prompt 'b'"),
+        (["a"], ["b"], ["Q07"], r"query\[0\]: does not hold its prompt 'b'"),
         (["ab", "ab"], ["a", "a"], ["Q07", "Q99"], r"labels\[1\]: .*Q99"),
         (["ab"], ["a"], [""], r"labels\[0\]"),
         (["ab"], ["a"], [None], r"labels\[0\]"),

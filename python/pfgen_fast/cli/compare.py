@@ -15,6 +15,7 @@ from .origin import given_suite, print_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ..runs.trials import RunFolder
     from ..scoring.scorer import Scorer
@@ -47,7 +48,9 @@ def compare(
     questions: options.Questions = None,
     limit: options.Limit = None,
     unknown_questions: options.UnknownQuestions = options.UnknownQuestionsChoice.error,
-    deciding: Annotated[int, typer.Option("--deciding", min=0, help="Number of deciding questions to show.")] = 10,
+    deciding: Annotated[
+        int | None, typer.Option("--deciding", min=0, help="Number of deciding questions to show. Default: 10.")
+    ] = None,
     paired_bs: Annotated[
         bool,
         typer.Option(
@@ -60,10 +63,16 @@ def compare(
         bool, typer.Option("--paired-ar", help="Likewise by paired approximate randomization.")
     ] = False,
     paired_n: Annotated[
-        int, typer.Option("--paired-n", min=1, max=1_000_000, help="Number of draws of a paired test.")
-    ] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the draws of a paired test.")] = 0,
-    metric: Annotated[MetricChoice, typer.Option("--metric", help="What a paired test compares.")] = MetricChoice.score,
+        int | None,
+        typer.Option("--paired-n", min=1, max=1_000_000, help="Number of draws of a paired test. Default: 10000."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the draws of a paired test. Default: 0."),
+    ] = None,
+    metric: Annotated[
+        MetricChoice | None, typer.Option("--metric", help="What a paired test compares. Default: score.")
+    ] = None,
     threads: options.Threads = None,
     format: Annotated[
         ComparisonFormat, typer.Option("--format", "-f", help="Output format; json is the same as --json.")
@@ -87,23 +96,27 @@ def compare(
         format = ComparisonFormat.json
     if paired_bs and paired_ar:
         fail("--paired-bs and --paired-ar are two tests: give one of them")
-    if not (paired_bs or paired_ar) and metric is not MetricChoice.score:
-        fail("--metric is for --paired: without it, all metrics are compared")
-    if paired_bs or paired_ar:
+    is_paired = paired_bs or paired_ar
+    for option, value in (("--metric", metric), ("--paired-n", paired_n), ("--seed", seed)):
+        if value is not None and not is_paired:
+            fail(f"{option} is for --paired: without it, two runs are compared in all metrics by a t-test")
+    if is_paired and deciding is not None:
+        fail("--deciding is for two runs without --paired")
+    if is_paired:
         from .compare_paired import Draws, print_paired
 
-        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n, seed)
+        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n or 10_000, seed or 0)
         baseline, others = _one(runs[0]), _all(runs[1:])
-        others = [run for run in others if run != baseline] or others
+        others = [run for run in others if _place(run) != _place(baseline)] or others
         scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)
-        of_metric = "average" if metric is MetricChoice.score else metric.value
+        of_metric = "average" if metric in (None, MetricChoice.score) else metric.value
         print_paired(baseline, others, scorer, of_metric, draws, format=format.value, unknown=unknown_questions.value)
         return
     if len(runs) != 2:
         fail(f"{counted(len(runs), 'run')}: expected two, or --paired, which compares all others with the first")
     a, b = _one(runs[0]), _one(runs[1])
     scorer = _scorer_of([a, b], suite, options.names_of(questions), limit, threads)
-    _compare_two(a, b, scorer, deciding, format, unknown_questions)
+    _compare_two(a, b, scorer, 10 if deciding is None else deciding, format, unknown_questions)
 
 
 def _scorer_of(
@@ -188,7 +201,12 @@ def _all(paths: list[str]) -> list[RunFolder]:
 
     if not paths:
         fail("one run: --paired needs a baseline and at least one other run")
-    return list(dict.fromkeys(run for path in paths for run in find_runs([path])))
+    return list({_place(run): run for path in reversed(paths) for run in reversed(find_runs([path]))}.values())[::-1]
+
+
+def _place(run: RunFolder) -> tuple[Path, Path | None]:
+    """Where a run is, however its path is spelt."""
+    return run.folder.resolve(), run.trials_path and run.trials_path.resolve()
 
 
 def _one(path: str) -> RunFolder:

@@ -16,6 +16,9 @@ API_VERSION = "2023-06-01"
 """The version that requests name; a newer one would refuse parameters of sampling."""
 
 _LEAST_THINKING_TOKENS = 1024
+_LEAST_TOP_P = 0.95
+"""The least top_p that Claude accepts while it thinks."""
+
 _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -54,6 +57,13 @@ class AnthropicForm(ServerForm):
             raise EngineError(
                 f"thinking_budget: the engine anthropic accepts no fewer than {_LEAST_THINKING_TOKENS:,} tokens, "
                 f"not {self.thinking_budget:,}"
+            )
+        sampling = self.sampling
+        is_usual = sampling.temperature == 1 and sampling.top_k is None and (sampling.top_p or 1) >= _LEAST_TOP_P
+        if self.thinking_budget is not None and not is_usual:
+            raise EngineError(
+                "the engine anthropic accepts a thinking_budget only with a temperature of 1, without top_k, "
+                f"and with a top_p of at least {_LEAST_TOP_P}"
             )
 
     @property

@@ -187,6 +187,7 @@ def import_batch(
                 refused.append(f"{reply.location}: another answer to the same request came before, which counts")
             if reply.question not in missing[reply.trial]:
                 continue
+            events.add_usage(reply.usage)  # paid for, even if there is no answer in it
             answer = cleaned(reply.answer or "", config["mode"])
             if answer:
                 writer.add(reply.trial, reply.question, answer)
@@ -194,7 +195,6 @@ def import_batch(
                 missing[reply.trial].discard(reply.question)
                 n_new += 1
                 events.n_answers += 1
-                events.add_usage(reply.usage)
             else:
                 refused.append(f"{reply.location}: {reply.problem or 'the answer is empty'}")
         for trial, questions in missing.items():

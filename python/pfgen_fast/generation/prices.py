@@ -40,5 +40,6 @@ class TokenPrices:
     def cost(self, n_prompt_tokens: int, n_reply_tokens: int, n_cached_tokens: int = 0) -> float:
         """The price of the given numbers of tokens; the cached ones are among those of prompts."""
         of_cached = self.of_prompts if self.of_cached is None else self.of_cached
+        n_cached_tokens = min(n_cached_tokens, n_prompt_tokens)  # whatever a server reports
         n_new = n_prompt_tokens - n_cached_tokens
         return (n_new * self.of_prompts + n_cached_tokens * of_cached + n_reply_tokens * self.of_replies) / 1e6

@@ -95,7 +95,9 @@ class BaselineComparison:
             draws = f"all {2**n:,} ways to swap {counted_questions(n)}"
         else:
             draws = f"{self.n_draws:,} draws of {counted_questions(n)}, seed {self.seed}"
-        return f"{TESTS[self.test]}, {draws}; corrected by Holm for {len(self.runs) - 1} comparisons with the baseline"
+        n_others = len(self.runs) - 1
+        corrected = f"corrected by Holm for {n_others} comparison{'' if n_others == 1 else 's'} with the baseline"
+        return f"{TESTS[self.test]}, {draws}; {corrected}"
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""

@@ -6,7 +6,6 @@ The token is compared in constant time, and it is in no message.
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 import os
 import stat
@@ -57,6 +56,7 @@ class Guard:
     Args:
         token: What requests have to show, if anything.
         port: The port of the server.
+        host: The address that it listens on.
 
     Example:
         >>> Guard(None, 8000).check({"host": "example.org:8000"})
@@ -64,16 +64,16 @@ class Guard:
         pfgen_fast.serving.limits.Refusal: Host: expected 127.0.0.1:8000 or localhost:8000
     """
 
-    def __init__(self, token: str | None, port: int) -> None:
+    def __init__(self, token: str | None, port: int, host: str = "127.0.0.1") -> None:
         self._token = None if token is None else token.encode()
-        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-        self._expected = f"127.0.0.1:{port} or localhost:{port}"
-        if port == 80:
-            self._hosts |= {"127.0.0.1", "localhost", "[::1]"}
+        bound = f"[{host}]" if ":" in host else host
+        names = {"127.0.0.1", "localhost", "[::1]", bound}
+        self._hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+        self._expected = f"{bound}:{port} or localhost:{port}"
 
     def check(self, headers: Mapping[str, str], *, is_open: bool = False) -> None:
         """Raises Refusal unless a request with these headers may be answered; `is_open` asks for no token."""
-        host = headers.get("host", "")
+        host = headers.get("host", "").lower()
         if self._token is None and host not in self._hosts:
             raise Refusal(421, f"Host: expected {self._expected}")
         origin = headers.get("origin")
@@ -94,6 +94,6 @@ def _shown_token(headers: Mapping[str, str]) -> bytes:
     if scheme.lower() == "basic":
         try:
             return base64.b64decode(value.strip(), validate=True).partition(b":")[2]
-        except binascii.Error:
+        except ValueError:
             return b""
     return b""

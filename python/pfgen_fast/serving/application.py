@@ -29,6 +29,9 @@ Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes, str, str], Reply]
 
 _log = logging.getLogger(__name__)
+_SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
+"""Until when a worker must have begun and ended, as shares of the time of a request; the rest is for the reply."""
+
 _WATCH_AFTER_SECONDS = 0.1
 """When it is looked whether a client is still there; most have their reply before."""
 
@@ -82,24 +85,28 @@ class Application:
         """Answers a request."""
         begin = time.perf_counter()
         path = scope["path"]
-        try:
-            reply = await self._reply(scope, receive)
-        except Gone:
-            reply = None
-        except Refusal as refusal:
-            reply = _refused(refusal)
-        except TrialsError as error:
-            reply = _refused(Refusal(400, str(error)))
-        except Exception as error:
-            _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
-            reply = _refused(Refusal(500, "the server failed; its log tells why"))
-        known = path if path in self._posted or path in self._shown else "other"
-        status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
-        self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
-        if reply is not None:
-            await _send(reply, send)
+        with Place(self.room) as place:
+            try:
+                reply = await self._reply(scope, receive, place)
+            except Gone:
+                reply = None
+            except Refusal as refusal:
+                reply = _refused(refusal)
+            except TrialsError as error:
+                reply = _refused(Refusal(400, str(error)))
+            except asyncio.CancelledError:  # by a second signal
+                reply = _refused(Refusal(503, "the server ends", {"Connection": "close"}))
+            except Exception as error:
+                _log.error("%s: %s", path, error, exc_info=None if isinstance(error, PfgenError) else error)
+                reply = _refused(Refusal(500, "the server failed; its log tells why"))
+            known = path if path in self._posted or path in self._shown else "other"
+            status, n_answers = (reply.status, reply.n_answers) if reply else (499, 0)
+            self._metrics.count(known, status, time.perf_counter() - begin, n_answers)
+            if reply is not None:
+                place.hold(len(reply.content))
+                await _send(reply, send)
 
-    async def _reply(self, scope: Mapping[str, Any], receive: Receive) -> Reply:
+    async def _reply(self, scope: Mapping[str, Any], receive: Receive, place: Place) -> Reply:
         path, headers = scope["path"], _headers(scope)
         try:
             self._guard.check(headers, is_open=path == "/healthz")
@@ -112,9 +119,9 @@ class Application:
         except Refusal as refusal:
             refusal.headers = {**refusal.headers, "Connection": "close"}  # for its body is not read
             raise
-        with Place(self.room) as place:
-            body = await place.body(headers, receive)
-            return await self._worked(partial(work, body, kind, accepted), receive)
+        begin = time.monotonic()
+        body = await place.body(headers, receive)
+        return await self._worked(partial(work, body, kind, accepted), receive, place, begin)
 
     def _to_show(self, path: str, method: str) -> Reply:
         show = self._shown.get(path)
@@ -124,27 +131,35 @@ class Application:
             raise Refusal(405, f"{path} takes GET", {"Allow": "GET, HEAD"})
         return show()
 
-    async def _worked(self, work: Callable[[], Reply], receive: Receive) -> Reply:
+    async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
         """What a worker makes of some work.
 
         Raises:
             Gone: The client left before; a worker that has not begun will not.
-            Refusal: It took too long.
+            Refusal: It waited or took too long.
         """
-        future = asyncio.get_running_loop().run_in_executor(self._workers, work)
+        submitted = self._workers.submit(work)
+        future = asyncio.wrap_future(submitted)
+        place.keep_until(future)
         done, _ = await asyncio.wait((future,), timeout=_WATCH_AFTER_SECONDS)
         if not done:
             leaving = asyncio.ensure_future(receive())  # after the body, the only message is that of leaving
             try:
-                await asyncio.wait(
-                    (future, leaving), timeout=self._limits.seconds / 2, return_when=asyncio.FIRST_COMPLETED
-                )
+                for share in (_SHARE_OF_QUEUE, _SHARE_OF_ALL):
+                    left = begin + share * self._limits.seconds - time.monotonic()
+                    await asyncio.wait((future, leaving), timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
+                    if future.done():
+                        break
+                    if submitted.cancel():  # which a worker that has begun does not notice
+                        future.cancel()
+                    if leaving.done():
+                        raise Gone
+                    if future.done():
+                        raise too_busy("the request has waited for too long; try again later", 503)
+                else:
+                    raise Refusal(413, f"scoring takes more than {self._limits.seconds:g} s; send smaller batches")
             finally:
-                has_left = leaving.done()
                 leaving.cancel()
-            if not future.done():
-                future.cancel()
-                raise Gone if has_left else too_busy("the request has waited for too long; try again later", 503)
         return future.result()
 
 
@@ -176,7 +191,8 @@ async def _send(reply: Reply, send: Send) -> None:
     headers = {"Content-Type": reply.kind, "Content-Length": str(len(reply.content)), **_PROTECTION, **reply.headers}
     encoded = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": reply.status, "headers": encoded})
-    await send({"type": "http.response.body", "body": reply.content})
+    await send({"type": "http.response.body", "body": reply.content, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})  # which waits until most of the content is on its way
 
 
 _PROTECTION = {

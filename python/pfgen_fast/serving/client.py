@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 from ..errors import ServingError, TrialsError
 from ..files.foreign_text import in_one_line
@@ -30,7 +31,7 @@ class RewardClient:
     says, or else after twice as long each time.
 
     Args:
-        url: The address of the server, such as `"http://127.0.0.1:8000"`.
+        url: The address of the server, such as `"http://127.0.0.1:8000"`; a password in it is the token.
         token: Its token, if it has one.
         timeout: Seconds within which a reply must arrive.
         retries: How often a request is repeated.
@@ -51,8 +52,12 @@ class RewardClient:
         retries: int = 5,
         n_answers: int = 4096,
     ) -> None:
+        if retries < 0 or n_answers < 1:
+            raise ServingError(f"retries {retries}, n_answers {n_answers}: expected at least 0 and 1")
+        self.url, password = _address(url)
+        token = token or password
         self._settings = {"token": token, "timeout": timeout, "retries": retries, "n_answers": n_answers}
-        self.url, self._retries, self._n_answers = url.rstrip("/"), retries, n_answers
+        self._retries, self._n_answers = retries, n_answers
         self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
         headers = {"Content-Type": "application/json"}
         if token is not None:
@@ -132,8 +137,16 @@ class RewardClient:
             raise TrialsError(f"rows {first} to {last} cannot be sent: {problem}") from None
         response = self._response(f"{self.url}/{path}", body)
         if response.status_code == 200:
-            reply: dict[str, Any] = orjson.loads(response.content)
-            return reply
+            try:
+                reply = orjson.loads(response.content)
+                columns = [reply["rewards"]] if path == "reward" else list(reply["scores"].values())
+                is_whole = all(len(column) == len(batch["answers"]) for column in columns) and "signature" in reply
+            except (ValueError, KeyError, TypeError, AttributeError):
+                is_whole = False
+            if not is_whole:
+                raise ServingError(f"{self.url}: the reply is not that of a reward server")
+            whole: dict[str, Any] = reply
+            return whole
         if response.status_code in (400, 413):
             raise TrialsError(f"{_sentence(response)}, in rows {first} to {last}")
         raise ServingError(f"{self.url}: {_sentence(response)}")
@@ -152,6 +165,19 @@ class RewardClient:
                 wait = _seconds(response.headers.get("retry-after"), wait)
             time.sleep(min(wait, _MAX_WAIT_SECONDS))
         raise AssertionError("the last attempt returns or raises")
+
+
+def _address(url: str) -> tuple[str, str | None]:
+    """An address without the password in it, which no message shows, and the password."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise ServingError("the address of the server: expected one such as http://127.0.0.1:8000")
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{place}{parts.path}".rstrip("/"), unquote(parts.password) if parts.password else None
 
 
 def _client(url: str, settings: dict[str, Any]) -> RewardClient:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from ..errors import ServingError
 
 MAX_VALUES = 1_000_000
 """The most values in a body of JSON, each of which takes many times the memory of its text."""
@@ -37,6 +40,10 @@ class Limits:
     seconds: float = 60.0
     head_seconds: float = 10.0
     idle_seconds: float = 75.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < math.inf:
+            raise ServingError(f"--seconds: expected a number of seconds, not {self.seconds}")
 
     def __str__(self) -> str:
         return (

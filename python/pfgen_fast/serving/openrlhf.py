@@ -77,5 +77,5 @@ def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
     _, found, said = query.partition(prompt) if prompt else ("", "found", query)
     if not found:
         shown = in_one_line(prompt, 40)
-        raise TrialsError(f"does not hold its prompt '{shown}'", column="queries", row=row)
+        raise TrialsError(f"does not hold its prompt '{shown}'", column="query", row=row)
     return cleaned(first_part(said, (*END_TOKENS, *STOP[mode])), mode)

@@ -1,7 +1,11 @@
-"""The memory that requests may take together: how many are in progress, and how many bytes of their bodies are held."""
+"""The memory that requests may take together: how many are in progress, and how many bytes they hold.
+
+A request holds its body and its reply until the reply is sent and its worker has ended.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -16,7 +20,7 @@ class Room:
 
     Attributes:
         n_requests: How many requests are in progress.
-        n_bytes: How many bytes of their bodies are held.
+        n_bytes: How many bytes of their bodies and replies are held.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -28,15 +32,30 @@ class Place:
     """The place of one request in a room: a context manager that gives back what the request took."""
 
     def __init__(self, room: Room) -> None:
-        self._room, self._n_bytes = room, 0
+        self._room, self._n_bytes, self._n_requests = room, 0, 0
+        self._work: asyncio.Future[Any] | None = None
 
     def __enter__(self) -> Place:
-        self._room.n_requests += 1
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._room.n_requests -= 1
+        if self._work is None or self._work.done():
+            self._give_back()
+        else:
+            self._work.add_done_callback(lambda _: self._give_back())
+
+    def _give_back(self) -> None:
+        self._room.n_requests -= self._n_requests
         self._room.n_bytes -= self._n_bytes
+
+    def hold(self, n_bytes: int) -> None:
+        """Counts bytes that are held from now on."""
+        self._n_bytes += n_bytes
+        self._room.n_bytes += n_bytes
+
+    def keep_until(self, work: asyncio.Future[Any]) -> None:
+        """Gives nothing back before some work has ended, even if nobody waits for it any more."""
+        self._work = work
 
     async def body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
         """Reads the body of the request, and counts while it arrives.
@@ -47,6 +66,8 @@ class Place:
             Refusal: The body is too large or compressed, or there is no room.
             Gone: The client left.
         """
+        self._n_requests = 1
+        self._room.n_requests += 1
         limits = self._room.limits
         _check_head(headers, limits)
         refusal = None
@@ -63,13 +84,11 @@ class Place:
             if n_bytes > limits.n_body_bytes:
                 raise _too_large(limits)
             if refusal is None and self._room.n_bytes + len(piece) > limits.n_held_bytes:
-                refusal = too_busy(
-                    f"bodies of {limits.n_held_bytes / 2**20:g} MiB are held, which is the limit; try again later"
-                )
+                mib = limits.n_held_bytes / 2**20
+                refusal = too_busy(f"bodies and replies of {mib:g} MiB are held, which is the limit; try again later")
                 pieces.clear()
             if refusal is None:
-                self._n_bytes += len(piece)
-                self._room.n_bytes += len(piece)
+                self.hold(len(piece))
                 pieces.append(piece)
             if not message.get("more_body", False):
                 break

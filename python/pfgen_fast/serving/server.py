@@ -56,8 +56,8 @@ def serve(
     uvicorn = optional("uvicorn", extra="serve", needed_for="the server")
     limits = limits or Limits()
     listening = _listening(host, port, has_token=token is not None)
-    port = listening.getsockname()[1]
-    application = Application(scorer, Guard(token, port), limits, mode=mode, workers=workers)
+    host, port = listening.getsockname()[:2]
+    application = Application(scorer, Guard(token, port, host), limits, mode=mode, workers=workers)
     config = uvicorn.Config(
         application,
         http=bounded_protocol(limits),

@@ -44,6 +44,8 @@ class HostedEngine(ServerEngine):
     form: ClassVar[Callable[..., ServerForm]]
     usual_url: ClassVar[str]
     usual_key: ClassVar[str]
+    without: ClassVar[tuple[str, ...]] = ()
+    """Options of the protocol that this server does not have."""
     url_variable: ClassVar[str | None] = None
     """The environment variable that may hold another usual address."""
 
@@ -80,7 +82,8 @@ class HostedEngine(ServerEngine):
         parameters = inspect.signature(HostedEngine).parameters.values()
         ours = {each.name: each.annotation for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
         theirs = {each.name: str(each.type) for each in fields(cls.form)}  # type: ignore[arg-type]
-        return {name: kind for name, kind in {**ours, **theirs}.items() if name not in (*_OF_EVERY_FORM, "suite")}
+        left_out = {*_OF_EVERY_FORM, "suite", *cls.without}
+        return {name: kind for name, kind in {**ours, **theirs}.items() if name not in left_out}
 
 
 class OpenaiEngine(HostedEngine):
@@ -104,6 +107,7 @@ class GeminiEngine(HostedEngine):
 
     name = "gemini"
     form = GeminiForm
+    without = ("max_tokens_name",)
     usual_url = "https://generativelanguage.googleapis.com/v1beta/openai"
     usual_key = "GEMINI_API_KEY"
 
