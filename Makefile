@@ -10,6 +10,7 @@ export PFGEN_BENCH
 # What `make models` gets torch by. Its usual build brings CUDA; one for CPUs alone is smaller, see CONTRIBUTING.md.
 TORCH ?= torch
 CLANGXX ?= clang++
+MINGWXX ?= x86_64-w64-mingw32-g++-posix
 # What `make bench-compare` builds and compares with: a revision, or a folder with a package pfgen_fast.
 REV ?= HEAD
 # For both benches; BENCH_OPTIONS=--quick tries whether all runs.
@@ -18,7 +19,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz simulate core clang parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
+.PHONY: help demo test fuzz simulate core clang windows parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -43,6 +44,12 @@ clang: $(VENV)/with-tools ## the same, compiled by clang (CLANGXX=..., 14 or lat
 	@command -v $(CLANGXX) >/dev/null || { echo "no $(CLANGXX): install clang, or name one with 'make clang CLANGXX=...'"; exit 1; }
 	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset clang -DCMAKE_CXX_COMPILER=$(CLANGXX) && \
 	  cmake --build --preset clang && ctest --preset clang
+
+windows: $(VENV)/with-tools ## the same for Windows, compiled by mingw-w64 and run by wine
+	@command -v $(MINGWXX) >/dev/null || { echo "no $(MINGWXX): apt-get install g++-mingw-w64-x86-64-posix"; exit 1; }
+	@command -v wine >/dev/null || { echo "no wine, which runs the tests: apt-get install wine wine64"; exit 1; }
+	PATH="$(abspath $(BIN)):$$PATH" && cmake --preset windows -DCMAKE_CXX_COMPILER=$(MINGWXX) && \
+	  cmake --build --preset windows && ctest --preset windows
 
 parity: $(VENV)/with-tools ## every published answer, core against oracle (PARITY=part: of some questions); needs PFGEN_BENCH
 	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n auto

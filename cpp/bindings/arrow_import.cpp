@@ -3,6 +3,7 @@
 // but the views.
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -162,21 +163,23 @@ class Importer {
   std::vector<TextView>& texts_;
 };
 
-// What a capsule holds, which may be taken once.
+// Takes what a capsule holds, which only one of several threads may.
 template <class Struct>
-Struct& capsule_content(const py::handle capsule, const char* name, const std::string& column) {
+void take_content(const py::handle capsule, const char* name, const std::string& column, Owned<Struct>& into) {
+  static std::mutex taking;
   if (!PyCapsule_IsValid(capsule.ptr(), name)) {
     throw BadColumn{column, "expected an Arrow capsule '" + std::string(name) + "' from its exporter"};
   }
   auto& content = *static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  const std::scoped_lock lock(taking);
   if (content.release == nullptr) throw BadColumn{column, "an Arrow capsule that was read before"};
-  return content;
+  into.take(content);
 }
 
 void import_stream(const py::object& capsule, const std::string& column, std::vector<TextView>& texts,
                    std::vector<std::shared_ptr<void>>& owners) {
   Owned<ArrowArrayStream> stream;
-  stream.take(capsule_content<ArrowArrayStream>(capsule, "arrow_array_stream", column));
+  take_content(capsule, "arrow_array_stream", column, stream);
   const auto check = [&](int status) {
     if (status == 0) return;
     const char* message = stream.get_last_error(&stream);
@@ -208,9 +211,9 @@ void import_arrow(py::handle source, const std::string& column, std::vector<Text
   }
   const py::tuple pair = capsules;
   Owned<ArrowSchema> schema;
-  schema.take(capsule_content<ArrowSchema>(pair[0], "arrow_schema", column));
+  take_content(pair[0], "arrow_schema", column, schema);
   auto array = std::make_shared<Owned<ArrowArray>>();
-  array->take(capsule_content<ArrowArray>(pair[1], "arrow_array", column));
+  take_content(pair[1], "arrow_array", column, *array);
   Importer(column, texts).add(schema, *array);
   owners.push_back(std::move(array));
 }

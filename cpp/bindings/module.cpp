@@ -53,7 +53,9 @@ py::handle new_error(py::module_& module, const char* name) {
 
 }  // namespace
 
-PYBIND11_MODULE(_core, module) {
+// Free-threaded Python keeps its threads free: nothing here is shared and changed but behind a lock of its own
+// (docs/architecture.md, "Free-threaded Python").
+PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   module.doc() = "Native core of pfgen_fast; use the package's public names.";
   module.attr("__version__") = PFGEN_VERSION;
   error_types = {new_error(module, "BadRow"), new_error(module, "BadColumn"), new_error(module, "InvalidAnswer"),

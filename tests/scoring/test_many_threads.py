@@ -1,17 +1,20 @@
 """Threads that use one scorer, one table, one index and one list at once: each gets what it would get alone.
 
-With a GIL this finds little; the free-threaded Python is what it is for (CONTRIBUTING.md says how to run it there).
+With a GIL this finds little; it is for free-threaded Python (docs/architecture.md, "Free-threaded Python").
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import sysconfig
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from pfgen_fast import Question, Rule, Scorer, Suite
+from pfgen_fast import Question, Rule, Scorer, Suite, TrialsError
 
 N_THREADS = 8
 ROUNDS = 6
@@ -126,6 +129,28 @@ def test_scorers_made_at_once_share_one_index():
         assert len({tuple(scorer.reward(questions, answers).tolist()) for scorer in scorers}) == 1
 
 
+def test_an_arrow_capsule_is_read_by_one_thread_alone():
+    scorer = Scorer(suite(), threads=1)
+
+    class Exporter:
+        def __init__(self) -> None:
+            self.capsule = pa.chunked_array([[TEXTS[0]]]).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return self.capsule
+
+    def read(exporter: Exporter) -> str:
+        try:
+            return str(len(scorer.score("Q3", exporter)))
+        except TrialsError as error:
+            return str(error)
+
+    for _ in range(20):
+        exporter = Exporter()
+        found = sorted(at_once(lambda _, exporter=exporter: read(exporter)))
+        assert found == ["1"] + ["answers: an Arrow capsule that was read before"] * (N_THREADS - 1)
+
+
 def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
     scorer = Scorer(suite(), threads=2)
     first, second = [TEXTS[0]] * ROWS, [TEXTS[1]] * ROWS
@@ -142,3 +167,12 @@ def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
         return {"other" for scores in found if scores not in possible}
 
     assert at_once(work) == [set()] * N_THREADS
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_scoring_leaves_the_gil_off():
+    program = "import sys, pfgen_fast; pfgen_fast.Scorer('mini'); print(sys._is_gil_enabled())"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, encoding="utf-8", check=True
+    )
+    assert run.stdout == "False\n"

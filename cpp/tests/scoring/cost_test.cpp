@@ -89,21 +89,22 @@ struct Recorded {
   double building, opening, scoring, scoring_few;
 };
 
-// By libstdc++ on x86-64, where the machine makes no difference.
+// With libstdc++ on x86-64, where the machine makes no difference.
 #if defined(__clang__)  // 14.0.6
-constexpr int kCompiler = __clang_major__, kRecordedCompiler = 14;
+constexpr bool kIsRecordedCompiler = __clang_major__ == 14;
 constexpr Recorded kLeaderboard{2.4600, 0.0463, 0.6310, 0.8154};
 constexpr Recorded kPaper{2.6101, 0.0503, 0.4687, 0.6631};
 #else  // GCC 12.2.0
-constexpr int kCompiler = __GNUC__, kRecordedCompiler = 12;
+constexpr bool kIsRecordedCompiler = __GNUC__ == 12;
 constexpr Recorded kLeaderboard{1.7733, 0.0169, 0.3719, 0.4966};
 constexpr Recorded kPaper{1.8799, 0.0183, 0.2592, 0.3904};
 #endif
 #if defined(__x86_64__) && defined(__GLIBCXX__)
-constexpr bool kIsRecorded = kCompiler == kRecordedCompiler;
+constexpr bool kIsRecordedPlatform = true;
 #else
-constexpr bool kIsRecorded = false;
+constexpr bool kIsRecordedPlatform = false;
 #endif
+constexpr bool kIsRecorded = kIsRecordedPlatform && kIsRecordedCompiler;
 
 // Whether `n_blocks` are few enough, and would not be if the work were done twice.
 void check_cost(const char* what, double recorded, std::uint64_t n_blocks, std::uint64_t n_plain) {
