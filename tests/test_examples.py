@@ -95,7 +95,7 @@ def test_the_watching_command_prints_a_line_for_each_checkpoint(tiny_model, tmp_
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("tracker", ["mlflow", "wandb", "tensorboard"])
 def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_model, tmp_path, monkeypatch):
-    integration(tracker)
+    package = integration(tracker)
     steps = []
     module = importlib.import_module(f"pfgen_fast.integrations.{tracker}")
     log_run = module.log_run
@@ -103,8 +103,10 @@ def test_the_watching_command_logs_each_checkpoint_into_one_run(tracker, tiny_mo
     for name in ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR"):
         monkeypatch.setenv(name, str(tmp_path))
     monkeypatch.setenv("WANDB_MODE", "offline")
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path / 'mlflow.db'}")
     monkeypatch.chdir(tmp_path)
+    if tracker == "mlflow":  # which keeps the store and the experiment of the test before
+        package.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+        package.set_experiment("watching")
     for step in (20, 100):
         shutil.copytree(tiny_model, tmp_path / "training" / f"checkpoint-{step}")
         (tmp_path / "training" / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps({"step": step}))

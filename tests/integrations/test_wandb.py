@@ -68,7 +68,8 @@ def logged(folder: Path, run_id: str) -> dict[str, Any]:
     """What the files of a run hold: its rows, config, artifacts and the folder of its media."""
     found: dict[str, Any] = {"rows": [], "config": {}, "artifacts": {}, "names": set()}
     integration("wandb").teardown()  # the file is whole when the service that writes it has ended
-    paths = sorted(folder.glob(f"wandb/offline-run-*-{run_id}/run-{run_id}.wandb"))
+    # Two parts of a run that began in the same second have a number behind the second folder's name.
+    paths = sorted(folder.glob(f"wandb/offline-run-*/run-{run_id}.wandb"))
     assert paths
     for path in paths:
         for record in records(path):
