@@ -62,7 +62,7 @@ def ask(server, body, path="/reward", **headers):
         (b'{"questions": "Q07", "answers": [], "\\u001b[31m": 1}', r"unknown key '\\u001b\[31m'"),
         (b'{"questions": "Q07", "answers": ["a"], "answers": ["b"]}', "a key appears twice"),
         (b'{"questions": "Q07", "answers": ["a"], "\\u0061nswers" : ["b"]}', "a key appears twice"),
-        (b'{"questions": "Q07", "answers": [{"a": "b"}]}', "an object is among the texts"),
+        (b'{"questions": "Q07", "answers": [{"a": "b"}]}', r"answers\[0\]: expected a text, not an object"),
         (b'{"questions": "Q07", "answers": "Ice."}', "answers: expected a list of texts, not a text"),
         (b'{"questions": "Q07", "answers": {}}', "answers: expected a list of texts, not an object"),
         (b'{"questions": "Q07", "answers": ["a", null]}', r"answers\[1\]: expected a text, not null"),

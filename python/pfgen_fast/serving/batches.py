@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arrow_bodies import texts_of_stream
-from .json_bodies import decoded, texts
+from .json_bodies import decoded, in_list
 from .limits import Limits, checked_answers
 
 JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
@@ -38,6 +38,4 @@ def read_batch(body: bytes, kind: str, limits: Limits) -> Batch:
     if kind == ARROW:
         return Batch(*texts_of_stream(body, limits))
     questions, answers = decoded(body, ("questions", "answers"))
-    if not isinstance(questions, str):
-        questions = texts(questions, "questions")
-    return Batch(questions, checked_answers(texts(answers, "answers"), limits))
+    return Batch(questions, checked_answers(in_list(answers, "answers"), limits))

@@ -8,12 +8,11 @@ from typing import Any
 from ..files.foreign_text import in_one_line
 from .limits import MAX_VALUES, Refusal
 
-# In a text, a quotation mark has a backslash before it, so this finds the ends of keys.
-_END_OF_KEY = re.compile(rb'(?<!\\)"[ \t\r\n]*:')
+_ESCAPED = re.compile(rb'\\[\\"]')  # with the backslashes, so that one that is escaped escapes nothing
 
 
-def decoded(body: bytes, keys: tuple[str, ...]) -> list[Any]:
-    """The values of an object that has exactly these keys, and no other objects in it.
+def decoded(body: bytes, keys: tuple[str, ...]) -> list[str | list[str]]:
+    """The values of an object that has exactly these keys, each once: texts, and lists of texts.
 
     Raises:
         Refusal: It is something else.
@@ -23,7 +22,7 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[Any]:
         ['Q07', ['It floats.']]
         >>> decoded(b'{"answers": [], "answers": []}', ("answers",))
         Traceback (most recent call last):
-        pfgen_fast.serving.limits.Refusal: a key appears twice, or an object is among the texts; expected once 'answers'
+        pfgen_fast.serving.limits.Refusal: a key appears twice; expected once 'answers'
     """
     import orjson
 
@@ -42,33 +41,39 @@ def decoded(body: bytes, keys: tuple[str, ...]) -> list[Any]:
     for key in keys:
         if key not in value:
             raise Refusal(400, f"the key {key!r} is missing; expected {expected}")
-    if _n_keys(body) != len(keys):
-        raise Refusal(400, f"a key appears twice, or an object is among the texts; expected once {expected}")
-    return [value[key] for key in keys]
+    values = [_texts(value[key], key) for key in keys]
+    n_values = sum(len(one) if isinstance(one, list) else 1 for one in values)
+    if _n_texts(body) != len(keys) + n_values:  # of values with the same key, only the last has been read
+        raise Refusal(400, f"a key appears twice; expected once {expected}")
+    return values
 
 
-def _n_keys(body: bytes) -> int:
-    """How many keys a valid document has, in all of its objects."""
-    return sum(1 for _ in _END_OF_KEY.finditer(body))
+def in_list(value: str | list[str], key: str) -> list[str]:
+    """A value that must be a list; raises Refusal if it is a text."""
+    if isinstance(value, str):
+        raise _no_list(value, key)
+    return value
 
 
-def texts(value: Any, key: str) -> list[str]:
-    """A list of texts.
-
-    Raises:
-        Refusal: It is something else; the message names the place.
-
-    Example:
-        >>> texts(["It floats.", None], "answers")
-        Traceback (most recent call last):
-        pfgen_fast.serving.limits.Refusal: answers[1]: expected a text, not null
-    """
+def _texts(value: Any, key: str) -> str | list[str]:
+    if isinstance(value, str):
+        return value
     if not isinstance(value, list):
-        raise Refusal(400, f"{key}: expected a list of texts, not {_kind(value)}")
+        raise _no_list(value, key)
     if not set(map(type, value)) <= {str}:
         place = next(place for place, item in enumerate(value) if not isinstance(item, str))
         raise Refusal(400, f"{key}[{place}]: expected a text, not {_kind(value[place])}")
     return value
+
+
+def _n_texts(body: bytes) -> int:
+    """How many texts are in a valid document, as keys and as values: half its quotation marks, but for escaped ones."""
+    n_escaped = sum(escaped[0] == rb"\"" for escaped in _ESCAPED.finditer(body))
+    return (body.count(b'"') - n_escaped) // 2
+
+
+def _no_list(value: Any, key: str) -> Refusal:
+    return Refusal(400, f"{key}: expected a list of texts, not {_kind(value)}")
 
 
 def _kind(value: Any) -> str:

@@ -10,7 +10,7 @@ from ..generation.prompts import Mode
 from ..scoring.scorer import Scorer
 from .arrow_bodies import stream_of
 from .batches import ARROW, JSON, read_batch
-from .json_bodies import decoded, texts
+from .json_bodies import decoded, in_list
 from .limits import Limits, Refusal, checked_answers
 from .openrlhf import scores_of_queries
 
@@ -79,9 +79,10 @@ class Replies:
         """The reply to OpenRLHF; see `reward`."""
         if ARROW in (kind, accepted):
             raise Refusal(415, "OpenRLHF's protocol is JSON")
-        queries, prompts, labels = decoded(body, ("query", "prompts", "labels"))
-        checked_answers(texts(queries, "query"), self.limits)
-        found = scores_of_queries(self.scorer, queries, texts(prompts, "prompts"), texts(labels, "labels"), self.mode)
+        keys = ("query", "prompts", "labels")
+        queries, prompts, labels = map(in_list, decoded(body, keys), keys)
+        checked_answers(queries, self.limits)
+        found = scores_of_queries(self.scorer, queries, prompts, labels, self.mode)
         return Reply(json_of(found), n_answers=len(queries))
 
 
