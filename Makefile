@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# An environment of its own, because lighteval asks for another version of antlr than what `make engines` installs.
+INTEGRATIONS := $(VENV)-integrations
 SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '* *')
 PFGEN_BENCH ?= ../shared/pfgen-bench
 export PFGEN_BENCH
@@ -57,10 +59,8 @@ parity: $(VENV)/with-tools ## every published answer, core against oracle (PARIT
 models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
 	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
 
-# In an environment of its own, because lighteval asks for another version of antlr than what `make engines` installs.
-integrations: ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
-	@$(MAKE) --no-print-directory VENV=$(VENV)-integrations $(VENV)-integrations/with-integrations
-	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(VENV)-integrations/bin/python -m pytest -m integrations -n 2
+integrations: $(INTEGRATIONS)/with-integrations ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
+	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n 2
 
 engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m engines -n 1
@@ -110,7 +110,7 @@ sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined an
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; done
 
 clean: ## remove what was built
-	rm -rf $(VENV) $(VENV)-integrations build
+	rm -rf $(VENV) $(INTEGRATIONS) build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -147,11 +147,17 @@ $(VENV)/with-models: $(VENV)/with-tools
 	$(PIP) "pfgen-fast[openai,transformers,examples]"
 	@touch $@
 
-# verl and OpenRLHF ask for other versions than the rest, or for GPUs; their rewards work with what is here.
-$(VENV)/with-integrations: $(VENV)/with-tools
-	$(PIP) "$(TORCH)"
-	$(PIP) "pfgen-fast[integrations]"
-	$(PIP) --no-deps "openrlhf>=0.9" "verl>=0.9"
+# What is compiled for $(VENV) is packed for it. verl and OpenRLHF ask for other versions than the rest, or for GPUs; their
+# rewards work with what is here.
+$(INTEGRATIONS)/with-integrations: PIP_THERE = $(subst $(BIN),$(INTEGRATIONS)/bin,$(PIP))
+$(INTEGRATIONS)/with-integrations: $(VENV)/installed
+	rm -rf build/packed
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/packed .
+	$(BIN)/python -m venv $(INTEGRATIONS)
+	$(PIP_THERE) "$(TORCH)"
+	$(PIP_THERE) --force-reinstall --no-deps build/packed/*.whl
+	$(PIP_THERE) "pfgen-fast[test,integrations]"
+	$(PIP_THERE) --no-deps "openrlhf>=0.9" "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools
