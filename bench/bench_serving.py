@@ -29,7 +29,7 @@ from .measuring import Measure
 pytestmark = pytest.mark.benchmark(group="serving")
 pytest.importorskip("uvicorn")
 _BATCH, _BATCHES, _ROUNDS = 256, 100, 5
-_CALLS_OF_AN_HOUR = 200_000
+_SINGLE_CALLS, _CALLS_OF_AN_HOUR = 200_000, 3_600_000
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +79,21 @@ def test_batches(measure: Measure, mix: Mix, scorer: Scorer, port: int, tmp_path
     )
 
 
-def test_single_answers_of_an_hour(
-    measure: Measure, mix: Mix, scorer: Scorer, server: subprocess.Popen[str], port: int, tmp_path: Path
+def test_single_answers(
+    pytestconfig: pytest.Config,
+    measure: Measure,
+    mix: Mix,
+    scorer: Scorer,
+    server: subprocess.Popen[str],
+    port: int,
+    tmp_path: Path,
 ) -> None:
-    """Requests of one answer from 64 connections: their rate, and the memory of the server after a tenth and all."""
+    """Requests of one answer from 64 connections: their rate, and the memory of the server after a tenth and all.
+
+    With --whole-scale they are as many as an hour of a thousand a second has.
+    """
     file = _written(scorer, _batches(mix, 1, 2000), tmp_path)
-    n_calls = measure.amount(_CALLS_OF_AN_HOUR)
+    n_calls = measure.amount(_CALLS_OF_AN_HOUR if pytestconfig.getoption("whole_scale") else _SINGLE_CALLS)
     _load(port, file, 64, n_calls // 10)
     before = _resident_bytes(server.pid)
     found: list[dict[str, float]] = []

@@ -41,7 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of this bench."""
     group = parser.getgroup("pfgen-fast")
     group.addoption("--quick", action="store_true", help="one round and little work, to try whether all runs")
-    group.addoption("--whole-scale", action="store_true", help="10 million answers, and Ray, in bench_scale.py")
+    group.addoption("--whole-scale", action="store_true", help="10 million answers; Ray; an hour of the server")
     group.addoption("--rev", default="", help="the revision with which bench/revisions.py compares")
 
 
