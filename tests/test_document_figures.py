@@ -80,21 +80,30 @@ def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
     assert {(row["damage"], row["metric"]): row for row in measured} == figures
 
 
-def test_the_comparison_has_the_figures_of_the_bench():
-    program = tool("speed_figures")
-    page = program.PAGE.read_text(encoding="utf-8")
-    saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
-    lines = list(program.table(saved))
+def speed_figures():
+    """The program that fills the tables, and the figures that the repository has."""
+    return tool("speed_figures"), json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["comparison.md", "serving.md"])
+def test_a_table_of_speed_has_the_figures_of_the_bench(name):
+    program, saved = speed_figures()
+    page = (DOCS / name).read_text(encoding="utf-8")
+    lines = list(program.TABLES[DOCS / name](saved))
     assert page.partition(program.BEGIN)[2].partition(program.END)[0].strip() == "\n".join(lines)
-    assert sum(line.startswith("|") for line in lines) > 8
+    assert sum(line.startswith("|") for line in lines) > 5
+
+
+def test_the_comparison_has_no_figures_beside_its_table():
+    program, _ = speed_figures()
+    page = (DOCS / "comparison.md").read_text(encoding="utf-8")
     rest = page.partition("\n## Speed\n")[2].partition(program.BEGIN)
     assert not re.search(r"\d", re.sub(r"\]\(.*?\)", "", rest[0] + rest[2].partition(program.END)[2]))
 
 
 def test_a_forgotten_bench_is_noticed():
-    program = tool("speed_figures")
-    saved = json.loads((ROOT / "bench" / "results.json").read_text(encoding="utf-8"))
-    before = list(program.table(saved))
+    program, saved = speed_figures()
+    before = list(program.beside_peers(saved))
     rows = [row for one in saved["benchmarks"] for row in one["extra_info"].get("rows", ())]
     next(row for row in rows if row["what"] == program.SCORING)["value"] *= 2
-    assert list(program.table(saved)) != before
+    assert list(program.beside_peers(saved)) != before
