@@ -93,7 +93,7 @@ class Cost:
 
 def busy_seconds() -> float:
     """The time that the cores of this machine have been busy since it was started."""
-    user, nice, system, *_ = map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
+    user, nice, system, *_ = map(int, Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:])
     return (user + nice + system) / 100
 
 
@@ -115,7 +115,7 @@ def _watching_memory() -> Iterator[Callable[[], int]]:
 
 
 def _used_bytes() -> int:
-    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="utf-8").splitlines())
     return (int(lines["MemTotal"].split()[0]) - int(lines["MemAvailable"].split()[0])) * 1024
 
 

@@ -135,6 +135,6 @@ def _load(port: int, file: Path, n_connections: int, n_calls: int) -> dict[str, 
 
 
 def _resident_bytes(pid: int) -> int:
-    found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None
     return int(found[1]) * 1024

@@ -131,7 +131,9 @@ def memory(key: str) -> int:
 
     Where the system does not say, it is the most by `getrusage`, which on Linux would start with the parent's.
     """
-    if _STATUS.exists() and (found := re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(), re.MULTILINE)):
+    if _STATUS.exists() and (
+        found := re.search(rf"^{key}:\s+(\d+) kB$", _STATUS.read_text(encoding="utf-8"), re.MULTILINE)
+    ):
         return int(found[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 

@@ -365,7 +365,7 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
         assert discerned(server.base_url)[0] == 0
         assert len(server.requests) == n_asked
     assert (letters / "out" / "checklist-replies.jsonl").exists()
-    with open(letters / "out" / "discernment-cells.csv", newline="") as file:
+    with open(letters / "out" / "discernment-cells.csv", encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["kind"] == "truncate"]
     assert {row["metric"] for row in rows} == {"checklist", "plain", "q0", "q1", "q2"}
     assert {row["noticed"].lower() for row in rows} == {"true"}

@@ -38,7 +38,7 @@ def imported(folder: Path, suite: ChecklistSuite, output: Path) -> tuple[dict[st
 
 
 def change(path: Path, what: Callable[[list[dict[str, Any]]], object]) -> None:
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     what(rows)
     write_lines(path, rows)
 

@@ -89,7 +89,7 @@ def _at_work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     sys.modules.pop("mine", None)
-    Path("mine.py").write_text(EVALUATORS)
+    Path("mine.py").write_text(EVALUATORS, encoding="utf-8")
     monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", lambda results: ())
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
@@ -209,7 +209,7 @@ def _delimited(delimiter):
 
 WRITERS = {
     "t.jsonl": write_lines,
-    "t.json": lambda path, rows: Path(path).write_text(json.dumps(rows)),
+    "t.json": lambda path, rows: Path(path).write_text(json.dumps(rows), encoding="utf-8"),
     "t.csv": _delimited(","),
     "t.tsv": _delimited("\t"),
     "t.parquet": _parquet,
@@ -264,7 +264,7 @@ def test_a_table_of_texts_that_were_written_and_scored_by_hand(call, texts):
     code, out, _ = call("discern", "perturb", texts, "-o", "damaged.csv", "--kinds", KINDS)
     assert (code, out) == (0, "48 texts of 12 items: damaged.csv\n")
     original = {row["id"]: row["text"] for row in rows_of()}
-    with open("damaged.csv", newline="") as file:
+    with open("damaged.csv", encoding="utf-8", newline="") as file:
         scored = [
             {
                 "item": row["item"],
@@ -326,27 +326,27 @@ def test_weights_assumed_and_of_votes(call):
         for voter in range(5)
         for kind in ("char_delete", "negate")
     ]
-    Path("survey.csv").write_text("voter,task,perturbation,metric\n" + "\n".join(rows) + "\n")
+    Path("survey.csv").write_text("voter,task,perturbation,metric\n" + "\n".join(rows) + "\n", encoding="utf-8")
     code, out, err = call("discern", "votes", "survey.csv", "-o", "weights.csv")
     assert (code, err) == (0, "")
     assert out.startswith("answers: 5 voters, 2 kinds of damage, agreement (Fleiss' kappa) ")
     assert out.endswith("weights: weights.csv\n")
     code, _, err = run(call, *usual, "--weights", "weights.csv")
     assert (code, "assumed" in err) == (0, False)
-    with open("out/discernment-perturbations.csv", newline="") as file:
+    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
         assert [bool(row["weighted_d"]) for row in csv.DictReader(file)] == [True, True, False]
 
 
 def test_with_one_metric_weighted_and_unweighted_agree(call, texts):
-    Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,char_delete,same,0.3\n")
+    Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,char_delete,same,0.3\n", encoding="utf-8")
     assert run(call, texts, "-e", "python:mine:score", "--weights", "w.csv")[0] == 0
-    with open("out/discernment-perturbations.csv", newline="") as file:
+    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
         row = next(csv.DictReader(file))
     assert row["weighted_d"] == row["d"] != ""
 
 
 def test_a_plan_of_the_paper_beside_published_figures(call, texts):
-    Path("read.csv").write_text("dataset,model,score,value\nSummEval,GPT4-Turbo,d_average,2.5\n")
+    Path("read.csv").write_text("dataset,model,score,value\nSummEval,GPT4-Turbo,d_average,2.5\n", encoding="utf-8")
     options = ("--plan", "SummEval", "--rules-only", "--published", "read.csv")
     code, _, err = run(call, texts, "-e", "metrics", *options, kinds=None)
     assert code == 0
@@ -423,7 +423,7 @@ def test_kinds_are_listed_with_examples(call):
     ],
 )
 def test_a_survey_that_is_none(call, content, message):
-    Path("survey.csv").write_text(content)
+    Path("survey.csv").write_text(content, encoding="utf-8")
     assert message in one_error(call("discern", "votes", "survey.csv", "-o", "weights.csv"))
     assert not Path("weights.csv").exists()
 
@@ -582,7 +582,7 @@ def test_too_few_items_and_wrong_weights_are_said_before_a_model_is_asked(call):
     source = write_lines("few.jsonl", rows_of(9))
     with serving(behave) as server:
         assert "few.jsonl: 9 items, expected at least 10" in one_error(judged(call, server, source=source))
-        Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n")
+        Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n", encoding="utf-8")
         found = judged(call, server, "--min-items", 9, "--weights", "w.csv", source=source)
         assert "w.csv, line 2: unknown metric of the task summarization 'fluenci'; expected one of " in one_error(found)
         without = write_lines("without.jsonl", [{**row, "references": None} for row in rows_of()])
@@ -675,7 +675,7 @@ BAD_PLANS = {
 @pytest.mark.parametrize("name", BAD_PLANS)
 def test_a_bad_plan_is_named_with_what_is_wrong(call, texts, name):
     line, message = BAD_PLANS[name]
-    Path("plan.toml").write_text(f"[kinds.char_delete]\n{line}\n")
+    Path("plan.toml").write_text(f"[kinds.char_delete]\n{line}\n", encoding="utf-8")
     found = one_error(run(call, texts, "-e", "python:mine:score", "--plan", "plan.toml", kinds=None))
     assert found.startswith("plan.toml: ")
     assert message in found
@@ -698,10 +698,10 @@ def test_a_kind_that_is_impossible_everywhere_is_listed_with_its_reason(call, te
     assert code == 0
     assert "term_swap is impossible for all items: nothing to damage." in err
     assert "width is impossible for all items: nothing to damage." in err
-    page = Path("out/discernment.md").read_text()
+    page = Path("out/discernment.md").read_text(encoding="utf-8")
     assert "Not noticed: newline" in page
     assert "width" not in page.partition("Not noticed: ")[2].partition("\n")[0]
-    with open("out/discernment-perturbations.csv", newline="") as file:
+    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
         reasons = {row["kind"]: row["reason"] for row in csv.DictReader(file)}
     assert reasons["term_swap"] == reasons["width"] == "nothing to damage"
 
@@ -820,7 +820,7 @@ BAD_WEIGHTS = {
 
 @pytest.mark.parametrize("name", BAD_WEIGHTS)
 def test_bad_weights_are_named_with_their_line(call, texts, name):
-    Path("w.csv").write_text(f"task,perturbation,metric,weight\n{BAD_WEIGHTS[name]}\n")
+    Path("w.csv").write_text(f"task,perturbation,metric,weight\n{BAD_WEIGHTS[name]}\n", encoding="utf-8")
     assert one_error(run(call, texts, "-e", "python:mine:score", "--weights", "w.csv")).startswith("w.csv, line 2")
 
 
@@ -857,7 +857,7 @@ def test_hostile_texts_and_ids_are_harmless_wherever_they_are_shown(call):
 @pytest.mark.parametrize("piece", ["、", "a.", "」", "a\u0301"])
 def test_long_texts_are_damaged_all_the_same(call, piece):
     Path("long.jsonl").write_text(
-        json.dumps({"id": "1", "text": "氷 a " + piece * (1_000_000 // len(piece)), "task": "x"})
+        json.dumps({"id": "1", "text": "氷 a " + piece * (1_000_000 // len(piece)), "task": "x"}), encoding="utf-8"
     )
     code, _, _ = call(
         "discern", "perturb", "long.jsonl", "-o", "p.jsonl", "--kinds", "char_delete/30,negate,sentence_delete"
@@ -925,14 +925,15 @@ def test_a_stopped_program_goes_on_where_it_was(call, texts):
         "    open('asked', 'a').write(one['text'] + '\\n')\n"
         "    if number == 20 and not os.path.exists('again'):\n"
         "        sys.exit(3)\n"
-        "    print(json.dumps({'row': one['row'], 'scores': {'n': len(one['text'])}}), flush=True)\n"
+        "    print(json.dumps({'row': one['row'], 'scores': {'n': len(one['text'])}}), flush=True)\n",
+        encoding="utf-8",
     )
     command = f"command:{sys.executable} program.py"
     found = one_error(run(call, texts, "-e", command, kinds="char_delete/30,word_drop/200"))
     assert "exited with 3" in found
     Path("again").touch()
     assert run(call, texts, "-e", command, kinds="char_delete/30,word_drop/200")[0] == 0
-    asked = Path("asked").read_text().splitlines()
+    asked = Path("asked").read_text(encoding="utf-8").splitlines()
     assert len(set(asked)) == 36
     assert len(asked) < 2 * 36
     before = cells()

@@ -18,7 +18,7 @@ CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
 def table(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     path = Path("in.csv")
-    path.write_text(CONTENT, newline="")
+    path.write_text(CONTENT, encoding="utf-8", newline="")
     return path
 
 

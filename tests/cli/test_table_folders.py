@@ -21,7 +21,7 @@ def tables(tmp_path, monkeypatch) -> Path:
     for name in ("a.csv", "sub/b.csv"):
         path = Path("in", name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(ROWS)
+        path.write_text(ROWS, encoding="utf-8")
     return Path("in")
 
 
@@ -79,7 +79,7 @@ def test_a_filter_says_how_many_rows_passed(call, tables):
             "2 files scored (4 rows scored, 2 passed the filter, 2 did not): out",
         ],
     )
-    [row] = csv.DictReader(Path("out/a.csv").read_text().splitlines())
+    [row] = csv.DictReader(Path("out/a.csv").read_text(encoding="utf-8").splitlines())
     assert list(row) == ["id", "question", "answer", "average", "helpfulness"]
     code, out, _ = call("score", "in/a.csv", *COLUMNS, *options, "-o", "one.csv")
     assert lines_of(out) == ["2 rows scored, 1 passed the filter, 1 did not: one.csv"]
@@ -103,7 +103,7 @@ def test_unknown_scores_are_refused_before_anything_is_written(call, tables, opt
 
 
 def test_some_that_fail_are_told_and_end_with_code_3(call, tables):
-    Path("in/sub/b.csv").write_text(ROWS + "3,Q99,x\n")
+    Path("in/sub/b.csv").write_text(ROWS + "3,Q99,x\n", encoding="utf-8")
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert code == 3
     assert err.startswith("error: in/sub/b.csv, line 4, column 'question': unknown question 'Q99'")
@@ -113,9 +113,9 @@ def test_some_that_fail_are_told_and_end_with_code_3(call, tables):
 
 
 def test_outcomes_are_printed_as_json(call, tables):
-    Path("in/sub/b.csv").write_text("id\n")
+    Path("in/sub/b.csv").write_text("id\n", encoding="utf-8")
     call("score", "in/a.csv", *COLUMNS, "-o", "out/")
-    Path("in/c.csv").write_text(ROWS)
+    Path("in/c.csv").write_text(ROWS, encoding="utf-8")
     code, out, _ = call("score", tables, *COLUMNS, "-o", "out", "--json")
     outcomes = json.loads(out)
     assert (code, [(one["input"], one["status"], one["rows"], one["rows_written"]) for one in outcomes]) == (
@@ -146,7 +146,7 @@ def test_a_dry_run_only_says_what_would_be_done(call, tables):
 
 def test_foreign_tables_in_the_output_folder_are_refused(call, tables):
     Path("out").mkdir()
-    Path("out/old.csv").write_text("x")
+    Path("out/old.csv").write_text("x", encoding="utf-8")
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert (code, out, os.listdir("out")) == (2, "", ["old.csv"])
     assert err == (
@@ -156,7 +156,7 @@ def test_foreign_tables_in_the_output_folder_are_refused(call, tables):
 
 
 def test_what_is_no_table_is_passed_over(call, tables):
-    Path("in/README.md").write_text("")
+    Path("in/README.md").write_text("", encoding="utf-8")
     code, _, err = call("score", tables, *COLUMNS, "-o", "out")
     assert (code, err) == (0, "note: passed over 1 file without the extension of a table, such as in/README.md\n")
 
@@ -205,7 +205,7 @@ def test_what_to_type_for_many_tables_can_be_typed(call, tables, paths, given, e
 
 
 def test_a_folder_of_runs_stays_one_of_runs(call, tables):
-    Path("in/trials.jsonl").write_text('{"question": "Q07", "answer": "Ice floats."}\n')
+    Path("in/trials.jsonl").write_text('{"question": "Q07", "answer": "Ice floats."}\n', encoding="utf-8")
     code, _, err = call("score", tables, "--suite", "mini")
     assert "to score it, type" not in err
     Path("empty").mkdir()
@@ -214,7 +214,7 @@ def test_a_folder_of_runs_stays_one_of_runs(call, tables):
 
 
 def test_names_of_strangers_are_told_in_one_line(call, tables):
-    Path("in/x\n\x1b[2J\u202e.csv").write_text("id\n")
+    Path("in/x\n\x1b[2J\u202e.csv").write_text("id\n", encoding="utf-8")
     code, out, err = call("score", tables, *COLUMNS, "-o", "out")
     assert code == 3
     assert err.count("\n") == 1

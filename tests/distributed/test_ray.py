@@ -205,7 +205,7 @@ def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
         while len(begun := sorted(tmp_path.iterdir())) < 6 and time.monotonic() < deadline:
             time.sleep(0.01)
         pid = int(begun[-1].name.split("-")[1])
-        killed.append((Path(f"/proc/{pid}/cmdline").read_text(), len(begun)))
+        killed.append((Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8"), len(begun)))
         os.kill(pid, signal.SIGKILL)
 
     blocks = ray.data.from_arrow([table.slice(50 * part, 50) for part in range(20)])
@@ -289,7 +289,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def scores_a_file(pid: int) -> bool:
-    return Path(f"/proc/{pid}/cmdline").read_text().startswith("ray::score_one_file")
+    return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8").startswith("ray::score_one_file")
 
 
 def kill_what_scores_a_file(target: Path, times: int, killed: list[bool]) -> None:

@@ -40,7 +40,7 @@ def evaluator(tmp_path):
 def is_running(pid):
     """Whether a process has not ended; one that nobody has waited for has."""
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     return False
 
 

@@ -57,7 +57,7 @@ def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> 
                 return
         except httpx.TransportError:
             time.sleep(0.2)
-    pytest.fail(f"the server did not start: {log.read_text(errors='replace')[-2000:]}")
+    pytest.fail(f"the server did not start: {log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
 
 
 @pytest.fixture(autouse=True)

@@ -80,7 +80,9 @@ def change_row(path: Path, number: int, **changes: Any) -> None:
 
 def change_rows(path: Path, change: Callable[[list[Row]], list[Row]]) -> None:
     """Changes the rows of a file."""
-    path.write_text(lines(change([json.loads(line) for line in path.read_text().splitlines()])))
+    path.write_text(
+        lines(change([json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()])), encoding="utf-8"
+    )
 
 
 def change_line(path: Path, number: int, line: bytes) -> None:
@@ -92,4 +94,4 @@ def change_line(path: Path, number: int, line: bytes) -> None:
 
 def change_json(path: Path, **changes: Any) -> None:
     """Changes keys of an object."""
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **changes}), encoding="utf-8")

@@ -369,8 +369,8 @@ def test_a_source_without_tables_is_named(tmp_path, monkeypatch, source, told):
     monkeypatch.chdir(tmp_path)
     Path("empty").mkdir()
     write(Path(), "_x.csv")
-    Path("empty", "notes.txt").write_text("")
-    Path("notes.txt").write_text("")
+    Path("empty", "notes.txt").write_text("", encoding="utf-8")
+    Path("notes.txt").write_text("", encoding="utf-8")
     with pytest.raises((TrialsError, PfgenError)) as refused:
         plan_files([source], "out")
     assert str(refused.value).startswith(told)
