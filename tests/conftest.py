@@ -15,7 +15,9 @@ from pfgen_fast import Scorer, Suite
 from pfgen_fast.cli.app import main
 
 # No test depends on the speed of the machine or on its load.
-settings.register_profile("pfgen-fast", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples in each run, so that no change fails by chance; .ci/nightly looks for others.
+settings.register_profile("pfgen-fast", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", settings.get_profile("pfgen-fast"), derandomize=False, max_examples=300)
 settings.load_profile("pfgen-fast")
 
 

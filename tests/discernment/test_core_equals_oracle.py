@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from makers import texts as drawn
 from makers.unicode_13 import is_stable
@@ -50,6 +50,7 @@ def core_of(case: drawn.Case) -> list[str | Impossible]:
 def test_every_kind_damages_every_text_as_the_oracle_does(kind):
     n_possible = 0
 
+    @settings(max_examples=300)
     @given(drawn.cases(kind))
     def check(case):
         nonlocal n_possible
