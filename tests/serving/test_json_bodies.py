@@ -17,7 +17,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
 ANSWERS = st.lists(TEXTS, max_size=6)
 QUESTIONS = st.one_of(TEXTS, ANSWERS)
 ENCODERS = {
-    "plain": lambda text: orjson.dumps(text),
+    "plain": orjson.dumps,
     "escaped": lambda text: json.dumps(text).encode(),
     "spaced": lambda text: json.dumps(text, indent="\t", separators=(" ,\n", " :\r\n")).encode(),
 }
