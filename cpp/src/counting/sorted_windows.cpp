@@ -14,7 +14,7 @@ namespace pfgen {
 namespace {
 
 constexpr int kDigitBits = 11;
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNoPosition = std::numeric_limits<std::size_t>::max();
 
 struct KeyedPlace {
   std::uint64_t key;
@@ -106,7 +106,7 @@ SortedWindows::SortedWindows(const SymbolTexts& texts, std::size_t max_order) : 
     return n;
   };
   windows_.resize(places.size());
-  std::vector<std::size_t> last_of_row(texts.size(), kNone);
+  std::vector<std::size_t> last_of_row(texts.size(), kNoPosition);
   std::array<std::size_t, kLongestNgram + 1> begin{};  // of the windows with the first symbols of this one, by order
   for (std::size_t i = 0; i < places.size(); ++i) {
     const KeyedPlace& place = places[i];
@@ -120,7 +120,7 @@ SortedWindows::SortedWindows(const SymbolTexts& texts, std::size_t max_order) : 
     std::fill(begin.begin() + static_cast<std::ptrdiff_t>(shared) + 1,
               begin.begin() + static_cast<std::ptrdiff_t>(length) + 1, i);
     std::size_t& last = last_of_row[place.row];
-    std::size_t repeated = last == kNone ? 0 : shared;
+    std::size_t repeated = last == kNoPosition ? 0 : shared;
     while (repeated > 0 && begin[repeated] > last) --repeated;
     last = i;
     windows_[i] = {place.row, static_cast<std::uint32_t>(place.at - texts.begin[place.row]),

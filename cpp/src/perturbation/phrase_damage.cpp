@@ -5,6 +5,7 @@
 
 #include "perturbation/damage.hpp"
 #include "perturbation/tables.hpp"
+#include "perturbation/unicode.hpp"
 #include "perturbation/words.hpp"
 
 namespace pfgen {
@@ -46,8 +47,6 @@ class NumberChange final : public SiteDamage {
   std::vector<std::uint32_t> places_;  // the first digit of each number
 };
 
-bool is_ascii_capital(char32_t c) { return c >= U'A' && c <= U'Z'; }
-
 // A word with its set, and its place in that.
 struct FunctionWord {
   Span span;
@@ -59,8 +58,7 @@ std::optional<FunctionWord> function_word(const Original& text, Span span) {
   const std::u32string_view word = text.view(span);
   if (word.size() > kLongestFunctionWord) return std::nullopt;
   std::array<char32_t, kLongestFunctionWord> low{};
-  std::transform(word.begin(), word.end(), low.begin(),
-                 [](char32_t c) { return is_ascii_capital(c) ? c + (U'a' - U'A') : c; });
+  std::transform(word.begin(), word.end(), low.begin(), ascii_lower);
   const std::u32string_view found(low.data(), word.size());
   for (std::size_t set = 0; set < kFunctionWords.size(); ++set) {
     for (std::size_t own = 0; own < kFunctionWords[set].size(); ++own) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "perturbation/tables.hpp"
+#include "perturbation/unicode.hpp"
 
 namespace pfgen {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::u32string_view kEnglishClosers = U"\"')]”’";
 constexpr std::u32string_view kEnglishOpeners = U"\"“([";
 constexpr std::u32string_view kBeforeAbbreviations = U"(\"“[";
 
-bool is_ascii_capital(char32_t c) { return c >= U'A' && c <= U'Z'; }
 bool is_ascii_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
 
 bool is_blank(const Original& text, Span span) {
@@ -126,10 +126,9 @@ class EnglishSentences {
     // Found once for each run, so that a run of any number of points takes linear time.
     while (core_begin_ < end && is_one_of(kBeforeAbbreviations, text_.base(core_begin_))) ++core_begin_;
     const std::u32string_view run(text_.bases() + core_begin_, end - core_begin_);
-    const auto lower = [](char32_t c) { return is_ascii_capital(c) ? c + (U'a' - U'A') : c; };
     return std::any_of(kAbbreviations.begin(), kAbbreviations.end(), [&](std::u32string_view known) {
       return std::equal(known.begin(), known.end(), run.begin(), run.end(),
-                        [&](char32_t a, char32_t b) { return a == lower(b); });
+                        [&](char32_t a, char32_t b) { return a == ascii_lower(b); });
     });
   }
 

@@ -6,6 +6,7 @@
 
 #include "perturbation/order.hpp"
 #include "perturbation/tables.hpp"
+#include "perturbation/unicode.hpp"
 
 namespace pfgen {
 namespace {
@@ -14,9 +15,6 @@ constexpr char32_t kFirstHiragana = 0x3041;
 constexpr char32_t kLastHiragana = 0x3096;
 constexpr char32_t kKatakanaShift = 0x60;
 constexpr std::size_t kNHiragana = kLastHiragana - kFirstHiragana + 1;
-constexpr char32_t kFirstWide = 0xFF01;
-constexpr char32_t kLastWide = 0xFF5E;
-constexpr char32_t kWideShift = kFirstWide - U'!';
 
 // What a hiragana may be mistaken for; 0 and an empty row: nothing.
 struct KanaErrors {

@@ -20,6 +20,9 @@ inline constexpr unsigned kScriptShift = 5;
 
 inline constexpr char32_t kZeroWidthJoiner = 0x200D;  // what follows it joins too
 inline constexpr char32_t kProlongedSound = 0x30FC;   // `ー`
+inline constexpr char32_t kFirstWide = 0xFF01;        // `！`, the wide form of `!`
+inline constexpr char32_t kLastWide = 0xFF5E;
+inline constexpr char32_t kWideShift = kFirstWide - U'!';
 
 inline constexpr std::size_t kTraitsPerBlock = 128;
 extern const std::uint8_t kBlockOfCodePoints[];        // of each 128 code points
@@ -27,6 +30,9 @@ extern const std::uint8_t kTraits[][kTraitsPerBlock];  // of each block
 
 // `c` is at most U+10FFFF.
 inline Traits traits_of(char32_t c) { return kTraits[kBlockOfCodePoints[c / kTraitsPerBlock]][c % kTraitsPerBlock]; }
+
+inline bool is_ascii_capital(char32_t c) { return c >= U'A' && c <= U'Z'; }
+inline char32_t ascii_lower(char32_t c) { return is_ascii_capital(c) ? c + (U'a' - U'A') : c; }
 
 inline Script script_of(Traits traits) { return static_cast<Script>(traits >> kScriptShift); }
 

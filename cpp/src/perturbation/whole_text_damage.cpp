@@ -4,12 +4,12 @@
 #include "perturbation/damage.hpp"
 #include "perturbation/distinct_texts.hpp"
 #include "perturbation/donor_tables.hpp"
+#include "perturbation/unicode.hpp"
 
 namespace pfgen {
 namespace {
 
 constexpr std::size_t kLoopLength = 10;
-constexpr char32_t kWideShift = U'Ａ' - U'A';
 
 class AnswerSwap final : public Damage {
  public:

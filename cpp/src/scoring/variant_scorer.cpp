@@ -18,7 +18,7 @@
 namespace pfgen {
 namespace {
 
-constexpr std::size_t kBlock = 256;  // answers that a thread takes at a time
+constexpr std::size_t kAnswersAtATime = 256;  // that a thread takes
 
 void check(const Constants& constants) {
   if (!(1 <= constants.first_order && constants.first_order <= constants.last_order &&
@@ -266,7 +266,8 @@ std::vector<double> VariantScorer::baselines_of(std::size_t question, const Refe
 
 void VariantScorer::score(std::span<const Answer> answers, std::size_t n_threads, double* out,
                           const std::function<void()>& on_pause) const {
-  score_in_blocks(answers, questions_.size(), kBlock, n_threads, on_pause, [&] { return Block(*this, answers, out); });
+  score_in_blocks(answers, questions_.size(), kAnswersAtATime, n_threads, on_pause,
+                  [&] { return Block(*this, answers, out); });
 }
 
 }  // namespace pfgen
