@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import importlib.util
 import json
 import math
 import os
 import sys
-import warnings
+from pathlib import Path
 from xml.etree import ElementTree
 
+import matplotlib
 import numpy as np
 import pytest
 from makers.hostile import markdown_tokens
 from makers.pages import Outline, check_policy
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.charts import (
@@ -34,7 +39,7 @@ from pfgen_fast.experiments.charts import (
 )
 from pfgen_fast.report import drawing
 from pfgen_fast.report.charts import drawn
-from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored, stored_alike
+from pfgen_fast.report.drawing import COLORS, LEVELS, LIMIT, QUIET, extremes, look, stored, style
 from pfgen_fast.report.findings import write_finding
 
 UP = np.array([0.0, 1.0, 2.0])
@@ -306,28 +311,67 @@ def test_a_scatter_with_a_diagonal_has_equal_axes():
     assert [tuple(line.get_xdata()) for line in axes.lines[1:]] == [axes.get_xlim()]
 
 
-def japanese_chart():
-    return Ranges(("日本語のモデル", "b", "c"), UP, None, None, "rank")
+JAPANESE = "日本語のモデル㈱ｱ"
 
 
-def test_japanese_names_are_drawn_in_an_installed_font_or_its_lack_is_said_once(monkeypatch):
-    drawing._cjk_family.cache_clear()
-    monkeypatch.setattr(drawing, "_CJK_FAMILIES", ())
-    try:
-        with pytest.warns(RuntimeWarning, match=r"no font with Japanese characters .* fonts-noto-cjk") as said:
-            first = stored_alike(drawn(japanese_chart()), ("png", "svg"))
-        assert len(said) == 1
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert stored_alike(drawn(japanese_chart()), ("png", "svg")) == first
-    finally:
-        drawing._cjk_family.cache_clear()
+def chart_of(name):
+    return Ranges((name, "b", "c"), UP, None, None, "rank")
 
 
-def test_a_font_for_japanese_changes_no_picture_without_japanese(monkeypatch):
-    monkeypatch.setattr(drawing, "_cjk_family", lambda: "Some Font")
-    assert b"Some Font" in stored(drawn(japanese_chart()), "svg")
-    assert b"Some Font" not in stored(drawn(Scatter((POINTS,))), "svg")
+def test_japanese_text_is_drawn_with_the_glyphs_of_the_font_that_the_extra_brings():
+    package = Path(importlib.util.find_spec("matplotlib_fontja").origin)
+    font = FontProperties(fname=package.with_name("fonts") / "ipaexg.ttf", size=9)
+
+    def pixels(text, **options):
+        figure = Figure(figsize=(4, 1))
+        with style():
+            figure.text(0.1, 0.5, text, **options)
+        drawing._choose_fonts(figure.texts if not options else ())
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        return bytes(canvas.buffer_rgba())
+
+    assert pixels(JAPANESE) == pixels(JAPANESE, fontproperties=font)
+    assert pixels(JAPANESE) != pixels(JAPANESE[::-1])  # boxes would all look alike
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Names the fonts that count as installed."""
+
+    def install(*names):
+        monkeypatch.setattr(drawing, "_OTHERS", names)
+        drawing._family_with.cache_clear()
+        drawing._fonts.cache_clear()
+
+    yield install
+    monkeypatch.undo()
+    install(*drawing._OTHERS)
+
+
+def test_installed_fonts_do_not_change_a_picture(installed):
+    pictures = []
+    for names in ((), ("DejaVu Serif", "No Such Font")):
+        installed(*names)
+        pictures.append(stored(drawn(chart_of(JAPANESE)), "png"))
+    assert pictures[0] == pictures[1]
+
+
+def test_a_character_that_no_font_has_is_shown_by_its_code(installed):
+    installed()
+    assert drawing.plain("한 🦙 ice") == "U+D55C U+1F999 ice"
+
+
+def test_drawing_changes_no_setting_of_matplotlib():
+    before = dict(matplotlib.rcParams)
+    stored(drawn(chart_of(JAPANESE)), "png")
+    assert dict(matplotlib.rcParams) == before
+    assert "matplotlib_fontja" not in sys.modules
+
+
+def test_a_font_for_japanese_changes_no_picture_without_japanese():
+    assert b"IPAexGothic" in stored(drawn(chart_of(JAPANESE)), "svg")
+    assert b"IPAexGothic" not in stored(drawn(Scatter((POINTS,))), "svg")
 
 
 def test_what_is_no_chart_is_refused():

@@ -6,13 +6,12 @@ and whatever a colour tells apart, a marker or a dash tells apart too.
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import importlib.util
 import io
 import itertools
-import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,14 +55,13 @@ _STYLE = {
     "svg.hashsalt": "pfgen-fast",
     "svg.fonttype": "none",
 }
-_FAMILY = "DejaVu Sans"  # comes with matplotlib
-_CJK_FAMILIES = (
-    "Noto Sans CJK JP", "Noto Sans JP", "Source Han Sans JP", "Source Han Sans", "IPAexGothic", "IPAGothic",
-    "TakaoPGothic", "TakaoGothic", "VL Gothic", "Hiragino Sans", "Hiragino Maru Gothic Pro", "Yu Gothic", "Meiryo",
-    "MS Gothic", "Noto Serif CJK JP", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei",
-    "Droid Sans Fallback", "Arial Unicode MS",
+_LATIN = "DejaVu Sans"  # comes with matplotlib
+_JAPANESE = "IPAexGothic"  # comes with matplotlib-fontja
+# Installed fonts for what these two lack, such as Hangul.
+_OTHERS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK KR", "Source Han Sans", "Apple SD Gothic Neo", "PingFang SC",
+    "Malgun Gothic", "Microsoft YaHei", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
-_CJK = re.compile("[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _DPI = 110
 _LABEL_SIZE = 7
 # Where a label may stand around its point: to the sides, above, below, at the corners; then farther off, with a line.
@@ -94,7 +92,7 @@ def stored(figure: Any, form: str) -> bytes:
     content = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if form == "svg" else {}
     _choose_fonts(figure.findobj(_matplotlib("text").Text))
-    with style(), _quietly():
+    with style():
         figure.savefig(content, format=form, dpi=_DPI, metadata=metadata)
     return content.getvalue()
 
@@ -109,14 +107,17 @@ def fix_layout(figure: Any) -> None:
     """Computes the layout of a figure once and keeps it, because layout takes longer than drawing."""
     if figure.get_layout_engine() is not None:
         _choose_fonts(figure.findobj(_matplotlib("text").Text))
-        with style(), _quietly():
+        with style():
             figure.draw_without_rendering()
             figure.set_layout_engine(None)  # not "none", for which matplotlib would draw each file twice
 
 
 def plain(text: str) -> str:
-    """Text for a picture: harmless, in one line, and not taken for a formula by matplotlib."""
-    return terminal_text(text).replace("$", r"\$")
+    """Text for a picture: harmless, in one line, no formula of matplotlib, no box for a character without a font."""
+    drawable = (
+        character if _family_with(character) else f"U+{ord(character):04X}" for character in terminal_text(text)
+    )
+    return "".join(drawable).replace("$", r"\$")
 
 
 def bounded(name: str) -> str:
@@ -156,43 +157,37 @@ def diverging() -> Any:
 
 
 def _choose_fonts(texts: Iterable[Any]) -> None:
-    """Gives texts with characters that the usual font lacks a second font, if one is installed."""
+    """Gives each text the fonts that its characters need."""
     for text in texts:
-        if _CJK.search(text.get_text()) and (family := _cjk_family()):
-            text.set_family([_FAMILY, family])
+        families = dict.fromkeys([_LATIN, *map(_family_with, text.get_text())])
+        if len(families) > 1:
+            text.set_family([family for family in families if family])
 
 
 @functools.cache
-def _cjk_family() -> str | None:
-    """An installed font with Chinese, Japanese and Korean characters; warns once where there is none."""
+def _family_with(character: str) -> str | None:
+    """The first family that has a character; control characters need none."""
+    if character < " ":
+        return _LATIN
+    return next((family for family, font in _fonts().items() if font.get_char_index(ord(character))), None)
+
+
+@functools.cache
+def _fonts() -> dict[str, Any]:
+    """The fonts of pictures by family: matplotlib's, the one for Japanese, and what is installed of the others.
+
+    The font for Japanese is added to matplotlib's list by its path, because importing its package changes the settings
+    of all figures.
+    """
     manager = _matplotlib("font_manager")
-    if not _known(manager):
-        # Matplotlib keeps a list of fonts, which lacks those that were installed since.
-        for path in sorted(manager.findSystemFonts()):
-            if "cjk" in path.lower() or "gothic" in path.lower() or "ipa" in path.lower():
-                manager.fontManager.addfont(path)
-    family = _known(manager)
-    if family is None:
-        warnings.warn(
-            "no font with Japanese characters is installed, so pictures show boxes in their place: install one, for "
-            "instance the package fonts-noto-cjk",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return family
-
-
-def _known(manager: Any) -> str | None:
+    package = importlib.util.find_spec("matplotlib_fontja")
+    if package is None or package.origin is None:
+        library("matplotlib_fontja", extra="plots")
+    else:
+        manager.fontManager.addfont(Path(package.origin).with_name("fonts") / "ipaexg.ttf")
     there = {font.name for font in manager.fontManager.ttflist}
-    return next((family for family in _CJK_FAMILIES if family in there), None)
-
-
-@contextlib.contextmanager
-def _quietly() -> Iterator[None]:
-    """Without matplotlib's own warning for each missing character."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
+    families = [_LATIN, _JAPANESE, *(family for family in _OTHERS if family in there)]
+    return {family: manager.get_font(manager.findfont(family)) for family in families}
 
 
 # --- labels
@@ -251,7 +246,7 @@ def _size(axes: Any, name: str) -> tuple[float, float]:
     """Width and height of a label in pixels."""
     text = axes.text(0, 0, name, fontsize=_LABEL_SIZE)
     _choose_fonts([text])
-    with style(), _quietly():
+    with style():
         box = text.get_window_extent()
     text.remove()
     return box.width, box.height
