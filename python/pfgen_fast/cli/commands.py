@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -91,9 +92,14 @@ class Root(Group):
         """A subcommand by name; None if there is none."""
         if cmd_name not in LINES:
             return None
-        own_name = cmd_name.replace("-", "_")
-        found = getattr(import_module(f".{own_name}", __package__), own_name)
-        return _with_our_help(typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found)))
+        return _subcommand(cmd_name.replace("-", "_"))
+
+
+@cache
+def _subcommand(name: str) -> Any:
+    """A subcommand, made once: typer evaluates every annotation, which in a group takes longer than many a command."""
+    found = getattr(import_module(f".{name}", __package__), name)
+    return _with_our_help(typer.main.get_command(found if isinstance(found, typer.Typer) else _alone(found)))
 
 
 def _with_our_help(command: Any) -> Any:

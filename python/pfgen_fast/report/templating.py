@@ -9,7 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,12 @@ def library(name: str, *, extra: str = "report") -> Any:
 
 def template(name: str, **filters: Any) -> Any:
     """Loads a template by its file name; HTML output is escaped, texts are harmless, undefined names are errors."""
-    jinja2 = library("jinja2")
+    return _template(library("jinja2"), name, tuple(filters.items()))
+
+
+@cache
+def _template(jinja2: Any, name: str, filters: tuple[tuple[str, Callable[..., Any]], ...]) -> Any:
+    """A template, compiled once: this takes longer than a small page."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda file: file is not None and ".html" in file,

@@ -39,7 +39,7 @@ class RunFolder:
     def config(self) -> dict[str, Any] | None:
         """The parameters of the run; None if there is no config.json."""
         path = self.folder / "config.json"
-        if not path.exists():
+        if not os.path.exists(path):  # Path.exists raises for a folder that cannot be read, which its trials report
             return None
         return checked(read_json(path, limit=_MAX_CONFIG_BYTES), any_object, str(path))
 

@@ -9,6 +9,7 @@ import contextlib
 import ipaddress
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -85,6 +86,7 @@ def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
         async def startup(self, *args: Any, **named: Any) -> None:
             await super().startup(*args, **named)
             on_start()
+            sys.stdout.flush()  # a program may wait for the line
 
         def handle_exit(self, sig: int, frame: Any) -> None:
             self.force_exit = self.should_exit

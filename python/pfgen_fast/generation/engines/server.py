@@ -16,6 +16,7 @@ import os
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import EngineError
@@ -26,6 +27,8 @@ from ..prompts import Request
 from ..protocol import Details, NoAnswer, ServerForm
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 MAX_REPLY_BYTES = 1 << 21
@@ -37,6 +40,14 @@ _LONGEST_PAUSE_SECONDS = 600.0
 _LONGEST_BACKOFF_SECONDS = 30.0
 _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
 _WORTH_ANOTHER_TRY = {409, 425}
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """What encrypted connections trust; read once, for reading takes as long as many requests to a server nearby."""
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True)
@@ -199,6 +210,7 @@ class ServerEngine:
             cookies=no_cookies,  # a server could add to them without end
             timeout=httpx.Timeout(self._connection.timeout, connect=min(self._connection.timeout, _CONNECT_SECONDS)),
             limits=httpx.Limits(max_connections=self._connection.concurrency),
+            verify=_certificates(),
         )
 
     def _read(self, reply: _Reply, request: Request | None = None) -> str:
