@@ -3,22 +3,80 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from makers import effort
+from makers.checklist_data import needs_hellobench
+from makers.discernment_data import needs_discernment_data
+from makers.published import needs_published_runs
 from makers.runs import make_varied_runs
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.cli.app import main
 
-# No test depends on the speed of the machine or on its load.
-# The same examples in each run, so that no change fails by chance; .ci/nightly looks for others.
-settings.register_profile("pfgen-fast", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("explore", settings.get_profile("pfgen-fast"), derandomize=False, max_examples=300)
-settings.load_profile("pfgen-fast")
+# No test depends on the speed of the machine or on its load, and each run draws the same examples, so that no change
+# fails by chance; .ci/nightly looks for others.
+settings.register_profile(
+    "quick", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("all", settings.get_profile("quick"), max_examples=100)
+settings.register_profile("explore", settings.get_profile("all"), derandomize=False, max_examples=300)
+
+MOST_REASONS = 10
+NEEDS_DATA = (needs_published_runs.mark, needs_hellobench.mark, needs_discernment_data.mark)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options of `make test-all`."""
+    group = parser.getgroup("pfgen-fast")
+    group.addoption("--all", action="store_true", help="run slow tests too, with all generated examples")
+    group.addoption("--rest", action="store_true", help="run only what a run without --all leaves out or shortens")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Decides how much the tests repeat, before they are imported."""
+    effort.everything = config.getoption("--all") or config.getoption("--rest")
+    settings.load_profile("all" if effort.everything else "quick")
+
+
+@pytest.hookimpl(trylast=True)  # after Hypothesis has marked its tests
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out slow tests unless `--all` or `--rest` is given."""
+
+    def is_chosen(item: pytest.Item) -> bool:
+        is_slow = item.get_closest_marker("slow") is not None
+        if not config.getoption("--rest"):
+            return effort.everything or not is_slow
+        needs_data = any(mark in NEEDS_DATA for mark in item.iter_markers("skipif"))
+        return is_slow or needs_data or item.get_closest_marker("hypothesis") is not None
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_chosen(item)])
+    items[:] = filter(is_chosen, items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Ends with the number of skipped tests by reason, in at most ten lines."""
+    skipped = Counter(
+        "a package is not installed: make engines, make integrations, make models"
+        if re.search("not installed|could not import", reason)
+        else reason.removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", [])
+        for _, _, reason in [report.longrepr]
+    )
+    lines = [f"{n}: {reason}" for reason, n in skipped.most_common()]
+    if len(lines) > MOST_REASONS:
+        others = sum(n for _, n in skipped.most_common()[MOST_REASONS - 1 :])
+        lines[MOST_REASONS - 1 :] = [f"{others}: other reasons, which pytest -rs lists"]
+    if lines:
+        terminalreporter.section("skipped tests by reason", sep="-")
+        terminalreporter.write("\n".join(lines) + "\n")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -30,10 +88,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keeps compiled suites of the tests out of the user's cache; what tests put into theirs, others may not write."""
+    """Keeps compiled suites of the tests in a cache of this run, which all workers share and others may not write."""
     os.umask(0o022)
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "cache"
+    folder.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PFGEN_FAST_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PFGEN_FAST_CACHE", str(folder))
         yield
 
 

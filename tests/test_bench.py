@@ -112,7 +112,7 @@ def bench(folder, *arguments):
 
 
 def test_without_a_checkout_the_packaged_suite_is_measured(table, tmp_path):
-    run, measured = bench(tmp_path, "bench/bench_scoring.py", "-k", "reward or memory")
+    run, measured = bench(tmp_path, "bench/bench_scoring.py", "-k", "reward")
     assert run.returncode == 0, run.stdout
     assert "Measured on the packaged suite mini" in run.stdout
     whats = [row.what for row in table.rows_of(measured)]
@@ -127,6 +127,7 @@ def other_revision(folder, added):
     return folder
 
 
+@pytest.mark.slow
 def test_another_revision_is_measured_beside_this_one(table, tmp_path):
     folder = other_revision(tmp_path, "0.0")
     run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={folder}", "-k", "two_threads or compile")
@@ -138,6 +139,7 @@ def test_another_revision_is_measured_beside_this_one(table, tmp_path):
     assert (size.what, size.ratio) == ("compiled file", 1.0)
 
 
+@pytest.mark.slow
 def test_a_revision_with_other_results_has_no_figures(tmp_path):
     run, measured = bench(tmp_path, "bench/revisions.py", f"--rev={other_revision(tmp_path, '1e-15')}", "-k", "lists")
     assert run.returncode == 1

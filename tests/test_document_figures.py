@@ -74,6 +74,7 @@ def test_the_profile_of_the_page_about_discernment_has_the_figures_of_the_file(s
             assert n == found["n_items"]
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_the_file_is_what_a_new_measurement_gives(sensitivity, figures):
     measured = sensitivity.measure(published.FOLDER)

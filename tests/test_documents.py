@@ -9,16 +9,17 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
-from makers import documented
+from makers import documented, shell_blocks
 from makers.documented import DOCS, ROOT, Block
+from makers.undrawn import leave_out_drawing
 from pfgen_fast.cli import commands
 
 # Pages that are run from their first block to their last, in one folder, and that show what is printed.
@@ -40,7 +41,14 @@ ALONE = {
     "docs/ngram_engine.md": {},
     "docs/selection.md": {"answers": [f"{n} {n * n % 97} {n % 7}" for n in range(2000)]},
 }
-LEFT_OUT = ("pip install", "make ")  # what tests have installed
+# What blocks have in place of their numbers where they are run in part.
+FEWER = {
+    "range(100_000)": "range(1_000)",
+    "--trials 1500": "--trials 300",
+    "--trials 1000": "--trials 400",
+    "keep = 400": "keep = 200",
+    "size = 100": "size = 40",
+}
 
 
 def places(blocks: list[Block]) -> list[str]:
@@ -48,7 +56,7 @@ def places(blocks: list[Block]) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, whole):
     """A folder like a checkout for whoever follows a page: examples, and the command in the path."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     programs = tmp_path / ".programs"
@@ -59,23 +67,21 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    if not whole:
+        leave_out_drawing(monkeypatch)
+    sys.modules.pop("mine", None)  # of another page or test
+    yield tmp_path
+    sys.modules.pop("mine", None)
 
 
-def run_shell(block: str) -> str:
-    """What a block prints; what it has started in the background ends with it."""
-    kept = "\n".join(line for line in block.splitlines() if not line.startswith(LEFT_OUT))
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
-        process = subprocess.Popen(["bash", "-ec", kept], stdout=output, stderr=output, start_new_session=True)
-        try:
-            code = process.wait(timeout=300)
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-        output.seek(0)
-        out = output.read()
-    assert code == 0, out
-    return out
+def fewer(text: str) -> str:
+    for many, few in FEWER.items():
+        text = text.replace(many, few)
+    return text
+
+
+def run_shell(block: str, whole: bool) -> str:
+    return shell_blocks.run_in_bash(block) if whole else shell_blocks.run_here(fewer(block))
 
 
 def run_python(code: str, place: str, names: dict[str, object]) -> str:
@@ -96,8 +102,20 @@ def check_shown(shown: str, printed: str, place: str) -> None:
         assert line == "..." or any(line == other or line in other for other in rest), f"{place}: {line!r}\n{printed}"
 
 
-@pytest.mark.parametrize("page", WALKED, ids=lambda page: page.relative_to(DOCS).as_posix())
-def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page):
+def is_quick(page: Path) -> bool:
+    """Whether a page needs no server of its own, and its code is not that of an English page (test_translation.py)."""
+    return page.name != "judge_long_text.md" and page.parent.name != "ja"
+
+
+@pytest.mark.parametrize(
+    ("page", "whole"),
+    [
+        *(pytest.param(page, False, id=page.relative_to(DOCS).as_posix()) for page in WALKED if is_quick(page)),
+        *(pytest.param(page, True, id=f"{page.relative_to(DOCS)}, whole", marks=pytest.mark.slow) for page in WALKED),
+    ],
+)
+def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page, whole):
+    """Whole: as it stands, in bash, each command a process of its own; otherwise commands run in this process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -108,7 +126,7 @@ def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page):
         if block.reason:
             printed = None
         elif block.language == "sh":
-            printed = run_shell(code)
+            printed = run_shell(code, whole)
         elif block.language == "python":
             printed = run_python(code, block.place, names)
         elif block.language == "text":
@@ -116,19 +134,27 @@ def test_a_page_runs_from_top_to_bottom_and_prints_what_it_shows(folder, page):
             check_shown(code, printed, block.place)
 
 
-@pytest.mark.parametrize(
-    "block",
-    [block for name in ALONE for block in documented.blocks(ROOT / name) if block.language == "python"],
-    ids=lambda block: block.place,
-)
-def test_an_example_runs(folder, monkeypatch, block):
+def examples() -> Iterator[Any]:
+    """The blocks that run alone; in part, and those that this changes also whole."""
+    for page in map(ROOT.joinpath, ALONE):
+        for block in documented.blocks(page):
+            if block.language == "python":
+                yield pytest.param(block, False, id=block.place)
+                if "my-suite.toml" in block.code or fewer(block.code) != block.code:
+                    yield pytest.param(block, True, id=f"{block.place}, whole", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("block", "whole"), [*examples()])
+def test_an_example_runs(folder, monkeypatch, block, whole):
     """Their own tests say what examples give; here they run as they stand."""
     monkeypatch.setattr(sys, "stdin", io.StringIO('{"row": 0, "text": "Ice floats."}\n'))
     if "my-suite.toml" in block.code:
         made = next(each.code for each in documented.blocks(block.page) if each.language == "toml")
         (folder / "my-suite.toml").write_text(made.replace("size = 200", "size = 20"), encoding="utf-8")
-        run_shell("pfgen-fast generate --engine ngram --order 8 --suite mini --trials 1500 --no-score -o raw")
-    run_python(block.code, block.place, {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]})
+        line = "pfgen-fast generate --engine ngram --order 8 --suite mini --trials 1500 --no-score -o raw"
+        run_shell(line, whole)
+    names = {"__name__": "__main__", **ALONE[block.page.relative_to(ROOT).as_posix()]}
+    run_python(block.code if whole else fewer(block.code), block.place, names)
 
 
 def test_every_block_of_the_other_pages_is_run_by_a_test_or_says_why_not():
@@ -172,19 +198,28 @@ def test_commands_are_found():
             check_command(wrong)
 
 
+@cache
+def found(names: tuple[str, ...]) -> Any:
+    """The command of these names, which takes long to make."""
+    return found(names[:-1]).get_command(None, names[-1]) if names else commands.Root()
+
+
+def subcommands(names: tuple[str, ...]) -> set[str]:
+    return set(found(names).list_commands(None)) if hasattr(found(names), "list_commands") else set()
+
+
 def check_command(command: str) -> None:
     """The subcommand is there, and so are its options; names in capitals stand for any."""
     words = re.split(r"\s(?:[|>&#;]|\d>)", command)[0].split()[1:]
-    found = commands.Root()
-    while words and hasattr(found, "list_commands") and not words[0].startswith(("-", ".")):
+    names: tuple[str, ...] = ()
+    while words and (known := subcommands(names)) and not words[0].startswith(("-", ".")):
         name = words.pop(0)
         if name.isupper():
             return
-        known = found.list_commands(None)
-        names = [part.rstrip(",") for part in re.split("[|/]", name)]
-        assert set(names) <= set(known), f"{command}: {name} is none of {known}"
-        found = found.get_command(None, names[0])
-    options = {option for parameter in found.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        parts = [part.rstrip(",") for part in re.split("[|/]", name)]
+        assert set(parts) <= known, f"{command}: {name} is none of {known}"
+        names = (*names, parts[0])
+    options = {option for parameter in found(names).params for option in (*parameter.opts, *parameter.secondary_opts)}
     options |= {"--help", "-h", "--version"}
     asked = [word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)]
     assert set(asked) <= options, f"{command}: {set(asked) - options}"

@@ -42,6 +42,7 @@ def test_the_worked_examples_of_bleu_and_rouge_l():
     assert len(examples) == 4
 
 
+@pytest.mark.slow
 @needs_hellobench
 @pytest.mark.parametrize(
     "model", [*(pytest.param(name, marks=pytest.mark.parity) for name in ("gpt4o_0806", "suri_7b")), "yi_large"]

@@ -134,6 +134,7 @@ def published(tmp_path_factory):
     return suite, {run.key: run.judgements(suite, with_reasons=False) for run in open_runs(files)}
 
 
+@pytest.mark.slow
 @needs_hellobench
 def test_damage_in_the_public_judgements_is_found_and_copies_have_none(published):
     suite, judgements = published
@@ -163,6 +164,7 @@ def test_damage_in_the_public_judgements_is_found_and_copies_have_none(published
     assert not drifted(side(judgements), side(judgements), suite, draws=10).has_moved
 
 
+@pytest.mark.slow
 @needs_hellobench
 def test_a_shift_of_the_published_size_is_found_for_one_model(published):
     """The paper's judge gave llama31_8b's summaries 2.67 points less than the public files say now."""

@@ -235,6 +235,7 @@ def published_errors(model):
     return model_errors(model, errors_of(run, rules), rules)
 
 
+@pytest.mark.slow
 @needs_hellobench
 @pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
 @pytest.mark.parity

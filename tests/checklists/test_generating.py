@@ -232,45 +232,43 @@ def test_an_engine_that_says_nothing_of_its_answers_serves_too(tmp_path):
 # The command
 
 
-def command(*arguments, cwd):
-    words = [sys.executable, "-m", "pfgen_fast", "checklists", "generate", *map(str, arguments)]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=60)
+@pytest.fixture
+def command(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: call("checklists", "generate", *arguments)
 
 
-def test_the_command_writes_a_run_and_says_what_it_did(tmp_path):
+def test_the_command_writes_a_run_and_says_what_it_did(tmp_path, command):
     own_suite_in(tmp_path / "suite")
     with serving(told) as server:
         usual = ("--suite", "suite", "--model", "org/m", "--base-url", server.base_url, "-o", "runs")
-        dry = command(*usual, "--dry-run", cwd=tmp_path)
-        assert (dry.returncode, dry.stdout) == (
-            0,
-            "5 answers: prompts of about 52 tokens, answers of 81,920 at most\n",
-        )
+        code, out, _ = command(*usual, "--dry-run")
+        assert (code, out) == (0, "5 answers: prompts of about 52 tokens, answers of 81,920 at most\n")
         assert not server.requests
-        done = command(*usual, cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, "5 new answers, 5 in all: runs/org_m\n")
-        again = command(*usual, "--json", cwd=tmp_path)
-    assert json.loads(again.stdout)["n_new"] == 0
+        code, out, _ = command(*usual)
+        assert (code, out) == (0, "5 new answers, 5 in all: runs/org_m\n")
+        _, again, _ = command(*usual, "--json")
+    assert json.loads(again)["n_new"] == 0
     assert len(server.requests) == 5
     assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
 
 
-def test_the_command_ends_with_3_where_answers_are_missing(tmp_path):
+def test_the_command_ends_with_3_where_answers_are_missing(tmp_path, command):
     own_suite_in(tmp_path / "suite")
     with serving(lambda request: answering("") if "Oslo" in request.prompt else told(request)) as server:
-        done = command(
-            "--suite", "suite", "--model", "m", "--base-url", server.base_url, "-o", "runs", "--tries", 1, cwd=tmp_path
-        )
-    assert done.returncode == 3
-    assert "error: runs/m: 1 answers are missing: report_1" in done.stderr
+        usual = ("--suite", "suite", "--model", "m", "--base-url", server.base_url, "-o", "runs")
+        code, _, err = command(*usual, "--tries", 1)
+    assert code == 3
+    assert "error: runs/m: 1 answers are missing: report_1" in err
 
 
-def test_a_run_is_the_same_after_any_kills(tmp_path):
+@pytest.mark.parametrize("kills", [(3,), pytest.param((0, 1, 7, 5, 6), marks=pytest.mark.slow)])
+def test_a_run_is_the_same_after_any_kills(tmp_path, kills):
     own_suite_in(tmp_path / "suite")
     suite = ChecklistSuite.load(tmp_path / "suite")
     with serving(told) as server:
         asked(tmp_path / "whole", suite, server, trials=4)
-    for n_answers in (0, 1, 7, 5, 6):
+    for n_answers in kills:
         gate = Gate(n_answers)
 
         def behave(request, gate=gate):

@@ -41,15 +41,18 @@ def _plain_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path):
+@pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
+def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path, most):
     before = tmp_path / "before"
     run(before / "mine", answers_of("mine", 5))
     (tmp_path / "attempts").mkdir()
     with serving(lying) as server:
-        whole, attempts = killed_everywhere(tmp_path / "attempts", judge_by_checklists, server.base_url, before=before)
+        whole, attempts = killed_everywhere(
+            tmp_path / "attempts", judge_by_checklists, server.base_url, before=before, most=most
+        )
     names = {"mine/answers.jsonl", "mine/config.json", "mine/judge-replies.jsonl", "mine/judgements.jsonl"}
     assert set(whole) == names
-    assert len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
+    assert len(attempts) == most or len(attempts) > len(whole["mine/judge-replies.jsonl"].splitlines())
     for attempt in attempts:
         visible = {name: content for name, content in attempt.again.items() if not is_hidden(name)}
         assert set(visible) == names, attempt.point
@@ -84,6 +87,7 @@ def judge(folder, base_url, seconds=None):
     return True
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_and_a_shaky_server_end_in_the_same_file(tmp_path):
     names = ("a", "b", "c")
     for name in names:

@@ -188,6 +188,7 @@ def test_several_versions_are_refused_unless_mixed(tmp_path, call):
     assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
 
 
+@pytest.mark.slow
 @needs_hellobench
 def test_the_published_last_questions_stand_for_nearly_all_of_the_score():
     suite = import_suite(folder())

@@ -14,7 +14,7 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.table_data import to_dict
 
-pytestmark = needs_hellobench
+pytestmark = [pytest.mark.slow, needs_hellobench]
 
 FIGURES = ("score", "rescaled", "rescaled_plain", "rescaled_missing_as_zero", "words")
 OF_LENGTH = (*FIGURES, "mean_absolute_length_error", "mean_shortfall", "share_long_enough")

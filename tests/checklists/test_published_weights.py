@@ -13,7 +13,7 @@ from pfgen_fast.checklists.weights.fitting import fit_suite
 from pfgen_fast.checklists.weights.marks import Mark, Marks
 from pfgen_fast.checklists.weights.sensitivity import sensitivity
 
-pytestmark = needs_hellobench
+pytestmark = [pytest.mark.slow, needs_hellobench]
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 

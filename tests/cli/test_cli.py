@@ -21,7 +21,7 @@ import pytest
 from makers import published
 from makers.forged_index import forge_baseline, forge_details
 from makers.runs import make_run, trial_lines
-from pfgen_fast import cli
+from pfgen_fast import Suite, cli
 from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
@@ -132,7 +132,7 @@ def test_an_unreadable_folder_is_named_and_the_others_are_done(call, runs):
     code, out, err = call("score", "--suite", "mini", runs)
     assert code == 3
     assert f"{runs / 'locked'}: cannot be read: Permission denied" in err
-    assert len(out.splitlines()) == 3
+    assert str(runs / "good") in out
 
 
 def test_a_folder_that_vanishes_is_named_and_the_others_are_done(runs, mini):
@@ -159,7 +159,8 @@ def test_a_full_disk_keeps_the_old_result(runs, mini):
     assert sorted(path.name for path in (runs / "good").iterdir()) == ["config.json", "result.json", "trials.jsonl"]
 
 
-def test_a_command_killed_at_any_moment_leaves_nothing_broken(tmp_path, mini):
+@pytest.mark.parametrize("n_kills", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_a_command_killed_at_any_moment_leaves_nothing_broken(tmp_path, mini, n_kills):
     lines = trial_lines(mini, 40)
     for number in range(6):
         make_run(tmp_path / f"run{number}", lines)
@@ -169,7 +170,7 @@ def test_a_command_killed_at_any_moment_leaves_nothing_broken(tmp_path, mini):
     whole = time.monotonic() - begin
     expected = {path: path.read_bytes() for path in tmp_path.rglob("result.json")}
     assert len(expected) == 6
-    for attempt in range(int(os.environ.get("PFGEN_KILLS", "8"))):
+    for attempt in range(n_kills):
         for path in list(expected)[:: 1 + attempt % 2]:
             path.unlink(missing_ok=True)
         process = subprocess.Popen(command)
@@ -366,46 +367,59 @@ def test_explain_takes_a_score_apart(call, scorer):
     assert "nearest" in err
 
 
-def test_verify_agrees_and_names_differences(call, runs):
-    code, out, _ = call("verify", "--suite", "mini", runs / "good")
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The packaged suite with few reference answers, for the oracle is slow."""
+    folder = shutil.copytree(Suite.load("mini").folder, tmp_path_factory.mktemp("small") / "suite")
+    for path in folder.glob("Q*.json"):
+        question = json.loads(path.read_text(encoding="utf-8"))
+        fewer = {name: answers[:20] for name, answers in question["answers"].items()}
+        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
+    return folder
+
+
+def test_verify_agrees_and_names_differences(call, runs, small):
+    code, out, _ = call("verify", "--suite", small, runs / "good")
     assert code == 0
     assert "no result.json is recorded" in out
-    call("score", "--suite", "mini", runs)
-    assert call("verify", "--suite", "mini", runs)[0] == 0
+    call("score", "--suite", small, runs)
+    assert call("verify", "--suite", small, runs)[0] == 0
     path = runs / "good/result.json"
     path.write_text(path.read_text().replace('"num_trials": 3', '"num_trials": 4'))
-    code, out, _ = call("verify", "--suite", "mini", runs, "--sample", "2")
+    code, out, _ = call("verify", "--suite", small, runs, "--sample", "2")
     assert code == 1
     assert "result.json differs at num_trials: recorded 4, these inputs give 3" in out
 
 
 @pytest.fixture
-def forgeable(call, runs, tmp_path, monkeypatch):
+def forgeable(call, runs, small, tmp_path, monkeypatch):
     """The cached file of the suite, after its runs have been scored and verified."""
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "cache"))
-    assert call("score", "--suite", "mini", runs, "--output", tmp_path / "results")[0] == 0
-    assert call("verify", "--suite", "mini", runs, "--sample", "2")[0] == 0
+    assert call("score", "--suite", small, runs, "--output", tmp_path / "results")[0] == 0
+    assert call("verify", "--suite", small, runs, "--sample", "2")[0] == 0
     (path,) = (tmp_path / "cache").glob("*.pfgen")
     return path
 
 
-def test_verify_names_the_question_whose_index_is_forged(call, runs, forgeable):
+def test_verify_names_the_question_whose_index_is_forged(call, runs, small, forgeable):
     forge_baseline(forgeable, 6)
-    code, out, _ = call("verify", "--suite", "mini", runs / "good")
+    code, out, _ = call("verify", "--suite", small, runs / "good")
     assert code == 1
-    assert f"differs  suite mini, question Q07: its index is not what the suite's files give; delete {forgeable}" in out
+    assert (
+        f"differs  suite {small}, question Q07: its index is not what the suite's files give; delete {forgeable}" in out
+    )
     assert not re.search("question Q0[1-689]", out)
     assert re.search(r"differs .*good: \d of 24 answers differ; the index differs;", out)
     assert ": fluency" in out or "fluency." in out  # the answers that the oracle scores otherwise
-    (verdict,) = json.loads(call("verify", "--suite", "mini", runs / "good", "--sample", "1", "--json")[1])
+    (verdict,) = json.loads(call("verify", "--suite", small, runs / "good", "--sample", "1", "--json")[1])
     assert not verdict["right"]
     assert len(verdict["index_differences"]) == 1
 
 
 @pytest.mark.parametrize(("old", "new"), [(b'"question_id":"Q03"', b'"question_id":"Q13"'), (b'"t":', b'"x":')])
-def test_verify_notices_forged_details(call, runs, forgeable, old, new):
+def test_verify_notices_forged_details(call, runs, small, forgeable, old, new):
     forge_details(forgeable, old, new)
-    code, out, _ = call("verify", "--suite", "mini", runs / "good", "--sample", "1")
+    code, out, _ = call("verify", "--suite", small, runs / "good", "--sample", "1")
     assert code == 1
     assert "its index is not what the suite's files give" in out
 

@@ -161,7 +161,7 @@ def test_all_pictures_and_tables_are_written_without_any_stub(call, texts, monke
     from pfgen_fast.report.discernment import pictures
 
     monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", pictures.pictures)
-    code, out, _ = run(call, texts, "-e", "python:mine:two")
+    code, out, _ = run(call, texts, "-e", "python:mine:score", kinds="char_delete/300")
     assert code == 0
     assert Path("out/discernment-heat.png").read_bytes().startswith(b"\x89PNG")
     assert "out/discernment.html and " in out
@@ -466,19 +466,19 @@ def test_ratings_and_metrics_are_as_many_as_asked_for(call, texts):
 
 
 def test_a_budget_stops_and_the_same_command_goes_on_to_the_same_files(call, texts):
-    prices = ("--prompt-price", 1, "--reply-price", 2)
+    prices, usual = ("--prompt-price", 1, "--reply-price", 2), ("--ratings", 1, "--metric", "fluency")
     with serving(behave) as server:
-        assert judged(call, server, "--ratings", 1, output="whole")[0] == 0
+        assert judged(call, server, *usual, output="whole")[0] == 0
         n_requests = len(server.requests)
-        stopped = judged(call, server, "--ratings", 1, *prices, "--budget", "0.04")
+        stopped = judged(call, server, *usual, *prices, "--budget", "0.01")
         assert stopped[0] == 3
-        assert "the budget of 0.04 is used up after " in stopped[2]
+        assert "the budget of 0.01 is used up after " in stopped[2]
         assert "run the same command again to continue" in stopped[2]
         assert os.listdir("out") == ["judge-ratings.jsonl"]
-        assert judged(call, server, "--ratings", 1)[0] == 0
+        assert judged(call, server, *usual)[0] == 0
         assert len(server.requests) == 2 * n_requests
     assert tables("out") == tables("whole")
-    assert judged(call, None, "--ratings", 1, "--offline", output="out")[0] == 0
+    assert judged(call, None, *usual, "--offline", output="out")[0] == 0
     assert tables("out") == tables("whole")
 
 
@@ -529,7 +529,7 @@ def subprocess_of(*arguments):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_killed_command_goes_on_to_the_same_files(call, texts, how):
     gate = Gate(30)
 
@@ -854,7 +854,9 @@ def test_hostile_texts_and_ids_are_harmless_wherever_they_are_shown(call):
     }
 
 
-@pytest.mark.parametrize("piece", ["、", "a.", "」", "a\u0301"])
+@pytest.mark.parametrize(
+    "piece", ["、", *(pytest.param(piece, marks=pytest.mark.slow) for piece in ("a.", "」", "a\u0301"))]
+)
 def test_long_texts_are_damaged_all_the_same(call, piece):
     Path("long.jsonl").write_text(
         json.dumps({"id": "1", "text": "氷 a " + piece * (1_000_000 // len(piece)), "task": "x"}), encoding="utf-8"

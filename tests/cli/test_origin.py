@@ -15,16 +15,20 @@ from pfgen_fast.cli import commands
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 ANSWER = "Ice floats because it is less dense than water."
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A checkout with a suite of its own, which differs from the packaged one, and with scored runs."""
+    """A checkout with a suite of its own, which has fewer reference answers than the packaged one, and scored runs."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copytree(Path(Suite.load("mini").folder), folder / "data")
-    path = folder / "data" / "Q08.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "category": "other"}), encoding="utf-8")
+    for path in (folder / "data").glob("Q*.json"):
+        question = json.loads(path.read_text(encoding="utf-8"))
+        fewer = {name: answers[:30] for name, answers in question["answers"].items()}
+        path.write_text(json.dumps({**question, "answers": fewer}), encoding="utf-8")
     runs = make_varied_runs(folder / "result", Suite.load(folder / "data"), n_runs=3, n_trials=2)
     assert all(outcome.status == "scored" for outcome in RunScorer().score(find_runs([runs])))
     (folder / "answers.jsonl").write_text(json.dumps({"q": "Q07", "a": ANSWER}) + "\n")

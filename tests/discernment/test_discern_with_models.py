@@ -17,7 +17,7 @@ from pfgen_fast.judging import Server
 
 ITEMS = [
     Item(f"i{n}", f"Cat number {n} sat on mat {n}. Then it slept.", "story", "en", context=f"There was cat {n}.")
-    for n in range(12)
+    for n in range(7)
 ]
 MADE = (
     Perturbation("grammar_error", "minor", method="model"),
@@ -31,6 +31,9 @@ FAULTS = {
     "cut": Reply(b'{"choices"', n_bytes=5),
     "busy": refusing(503, "busy"),
 }
+
+
+SOME_FAULTS = [fault if fault == "cut" else pytest.param(fault, marks=pytest.mark.slow) for fault in FAULTS]
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +95,7 @@ def test_what_a_model_made_is_in_the_tables(expected):
     assert None not in expected.cells["d"][:3]
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", SOME_FAULTS)
 def test_a_server_with_faults_ends_in_the_same_tables(expected, tmp_path, fault):
     with serving(lambda request: FAULTS[fault] if request.number % 4 == 1 else honest(request)) as server:
         found = run(tmp_path, server, retries=2)

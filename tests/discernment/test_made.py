@@ -40,9 +40,12 @@ EVERY = [model_made(kind, degree) for kind in MADE_KINDS[:3] for degree in ("min
 MINOR = model_made("grammar_error", "minor")
 
 
+ENVIRONMENT = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy")
+
+
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+    for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -331,19 +334,24 @@ def test_the_signature_holds_what_decides_a_text(path):
 # --- Servers that stall, lie and refuse; kills ---
 
 
-def expected_texts(tmp_path):
-    with serving(moody) as server:
-        return [one.texts.tolist() for one in opened(server, tmp_path / "expected.jsonl")(ITEMS, EVERY)]
+@pytest.fixture(scope="module")
+def check_equal(tmp_path_factory):
+    """Checks that a file has the replies, and gives the texts, of a server without faults."""
+    kept = tmp_path_factory.mktemp("expected") / "perturbed-texts.jsonl"
+    with pytest.MonkeyPatch.context() as patch, serving(moody) as server:
+        for name in ENVIRONMENT:
+            patch.delenv(name, raising=False)
+        expected = [one.texts.tolist() for one in opened(server, kept)(ITEMS, EVERY)]
 
+    def check(path):
+        offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
+        found = [one.texts.tolist() for one in offline(ITEMS, EVERY)]
+        assert found == expected
+        kinds = Counter(text is None for column in found for text in column)
+        assert min(kinds.values()) > 3
+        assert kept_without_times(path) == kept_without_times(kept)
 
-def check_equal(path, tmp_path):
-    """Checks that the file has the replies, and gives the texts, of a server without faults."""
-    offline = open_maker("org/maker", server=None, cache=path, max_tokens=100)
-    found = [one.texts.tolist() for one in offline(ITEMS, EVERY)]
-    assert found == expected_texts(tmp_path)
-    kinds = Counter(text is None for column in found for text in column)
-    assert min(kinds.values()) > 3
-    assert kept_without_times(path) == kept_without_times(tmp_path / "expected.jsonl")
+    return check
 
 
 def kept_without_times(path):
@@ -365,7 +373,7 @@ def test_progress_and_events_count_all_tries(path):
     assert events.n_answers == maker.spending.n_requests == n_requests
 
 
-def test_a_server_that_stalls_is_asked_again(path, tmp_path):
+def test_a_server_that_stalls_is_asked_again(path, check_equal):
     done = threading.Event()
 
     def behave(request):
@@ -376,7 +384,7 @@ def test_a_server_that_stalls_is_asked_again(path, tmp_path):
     with serving(behave) as server:
         opened(server, path, timeout=0.5)(ITEMS, EVERY)
         done.set()
-    check_equal(path, tmp_path)
+    check_equal(path)
 
 
 LIES = {
@@ -385,16 +393,17 @@ LIES = {
     "nothing": answering(" \n"),
     "refused": refusing(400, "no"),
 }
+SOME_LIES = [lie if lie == "cut" else pytest.param(lie, marks=pytest.mark.slow) for lie in LIES]
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, tmp_path, lie):
+@pytest.mark.parametrize("lie", SOME_LIES)
+def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, check_equal, lie):
     with serving(lambda request: LIES[lie] if request.number % 3 == 2 else moody(request)) as server:
         making = Making(ITEMS, EVERY, opened(server, path, concurrency=1, retries=0))
         while making.ask() is not None:
             pass
     assert making.n_missing == 0
-    check_equal(path, tmp_path)
+    check_equal(path)
 
 
 def test_a_request_that_is_always_refused_leaves_its_text_missing(path):
@@ -433,8 +442,8 @@ open_maker("org/maker", cache=Path(sys.argv[2]), server=server, max_tokens=100)(
 """
 
 
-@pytest.mark.parametrize("n_requests", [20, 60])
-def test_a_kill_costs_what_was_under_way(path, tmp_path, n_requests):
+@pytest.mark.parametrize("n_requests", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_kill_costs_what_was_under_way(path, check_equal, n_requests):
     gate = Gate(n_requests)
 
     def behave(request):
@@ -453,6 +462,6 @@ def test_a_kill_costs_what_was_under_way(path, tmp_path, n_requests):
         opened(server, path)(ITEMS, EVERY)
     torn, *_ = [line for line in path.read_bytes().splitlines() if not line.endswith(b"}")]
     path.write_bytes(path.read_bytes().replace(torn + b"\n", b""))
-    check_equal(path, tmp_path)
+    check_equal(path)
     keys = [json.loads(line)["key"] for line in path.read_bytes().splitlines()]
     assert len(keys) == len(set(keys)) == len(server.requests) + len(lines) - 1

@@ -22,7 +22,7 @@ DIGITS = {
     "reverse_d": 3,
 }
 
-pytestmark = [published.needs_published_runs, needs_discernment_data]
+pytestmark = [pytest.mark.slow, published.needs_published_runs, needs_discernment_data]
 
 
 @pytest.fixture(scope="module")

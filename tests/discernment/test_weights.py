@@ -12,6 +12,7 @@ from pfgen_fast.discernment.paper import datasets, paper_plan
 from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.discernment.votes import read_survey
 from pfgen_fast.errors import DiscernmentError
+from pfgen_fast.statistics.fleiss import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")
 HEAD = "task,perturbation,metric,weight\n"
@@ -184,8 +185,6 @@ def test_a_survey_becomes_weights(tmp_path):
 
 
 def test_the_agreement_of_voters_is_fleiss_kappa(tmp_path):
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
     lines = votes(*"aaaabccccc") + votes(*"bbbbbbbbbb", kind="loop") + votes(*"abababcabc", kind="truncate")
     (of_task,) = read_survey(write(tmp_path, SURVEY + lines)).tasks
     assert of_task.n_voters == 10

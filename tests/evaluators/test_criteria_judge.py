@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import subprocess
@@ -177,20 +176,20 @@ def test_equal_requests_are_sent_once_and_nulls_never(path):
     assert np.array_equal(scores["fluency"], [2, np.nan, 2, 2], equal_nan=True)
 
 
-def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path):
-    """Originals and damaged texts, apart by each metric: paper-requests.csv has these numbers."""
-    table = """summarization 12 5200 26000
-story 6 2100 10500
-qa 9 1000 5000
-translation 10 2200 11000"""
-    for row in csv.reader(table.splitlines(), delimiter=" "):
-        task, (n_perturbations, once, five_times) = row[0], map(int, row[1:])
-        items = [Item(str(n), f"text {n}", task, "en", question="q", context="c") for n in range(100)]
-        texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
-        for n_ratings, n_requests in ((1, once), (5, five_times)):
-            judge = judge_of(path, tasks=(task,), n_ratings=n_ratings)
-            estimate = judge.estimate(items * (1 + n_perturbations), texts)
-            assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_requests, 0, 0)
+@pytest.mark.parametrize("n_items", [10, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("task", "n_perturbations", "n_requests"),
+    [("summarization", 12, 5200), ("story", 6, 2100), ("qa", 9, 1000), ("translation", 10, 2200)],
+)
+def test_the_plan_of_the_paper_takes_the_requests_that_it_counts(path, task, n_perturbations, n_requests, n_items):
+    """Originals and texts with damage, apart by each metric: paper-requests.csv has these numbers for 100 items."""
+    items = [Item(str(n), f"text {n}", task, "en", question="q", context="c") for n in range(n_items)]
+    texts = text_column([f"{item.text}.{number}" for number in range(1 + n_perturbations) for item in items])
+    for n_ratings in (1, 5):
+        judge = judge_of(path, tasks=(task,), n_ratings=n_ratings)
+        estimate = judge.estimate(items * (1 + n_perturbations), texts)
+        n_expected = n_ratings * n_requests * n_items // 100
+        assert (estimate.n_requests, estimate.n_equal, estimate.n_stored) == (n_expected, 0, 0)
 
 
 def test_an_estimate_counts_what_is_left_at_the_prices(path):
@@ -366,9 +365,10 @@ LIES = {
     "nothing": answering(" \n"),
     "busy": refusing(503, "busy"),
 }
+SOME_LIES = [lie if lie == "cut" else pytest.param(lie, marks=pytest.mark.slow) for lie in LIES]
 
 
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("lie", SOME_LIES)
 def test_a_server_that_lies_for_a_while_ends_in_the_same_file(path, tmp_path, lie):
     with serving(lambda request: LIES[lie] if request.number % 3 == 2 else moody(request)) as server:
         problem = opened(server, path).ask(ITEMS, text_column(TEXTS))

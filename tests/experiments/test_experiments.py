@@ -205,7 +205,7 @@ def test_runs_without_any_answer_in_them_are_no_experiment(tmp_path, mini):
         relations(score_runs([tmp_path], suite=mini))
 
 
-def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path):
+def test_the_command_writes_the_files_and_says_the_result(call, varied, tmp_path, undrawn):
     code, out, _ = call("experiment", "relations", varied, "-s", "mini", "-o", tmp_path / "out")
     assert code == 0
     assert out.startswith("Over the 6 runs, Pearson's correlation is highest between ")
@@ -226,7 +226,7 @@ def test_the_command_says_what_it_could_not_draw(call, varied, tmp_path):
     assert err.startswith("error: --references: nothing is drawn with --reference-draws 0")
 
 
-def test_the_command_says_which_sets_are_too_small_to_draw_from(call, varied, tmp_path):
+def test_the_command_says_which_sets_are_too_small_to_draw_from(call, varied, tmp_path, undrawn):
     suite = tmp_path / "suite"
     shutil.copytree(PACKAGED, suite)
     content = json.loads((suite / "Q01.json").read_bytes())
@@ -239,7 +239,7 @@ def test_the_command_says_which_sets_are_too_small_to_draw_from(call, varied, tm
     assert call("experiment", "stability", varied, *arguments, "-q")[1:] == ("", "")
 
 
-def test_the_command_names_what_it_left_out(call, varied, tmp_path):
+def test_the_command_names_what_it_left_out(call, varied, tmp_path, undrawn):
     make_run(tmp_path / "bad", ["no JSON"])
     arguments = ("-s", "mini", "--reference-draws", "0", "--draws", "1", "-o", tmp_path / "out", "-q")
     code, out, err = call("experiment", "stability", varied, tmp_path / "bad", *arguments)

@@ -126,7 +126,7 @@ def test_a_constant_column_is_left_out_and_said(scored, write):
         external(scored.run_means, [read_scores(write("model,judge\n" + "".join(f"model-{n},5\n" for n in range(6))))])
 
 
-def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, write):
+def test_the_command_draws_every_column_of_every_file(call, varied, tmp_path, write, undrawn):
     judge = write("model,judge\n" + "".join(f"org/model-{n},{9 - n}\n" for n in range(6)), "judge.csv")
     other = write("model,arena\n" + "".join(f"model-{n},{n * n}\n" for n in range(6)), "other.csv")
     arguments = ("--scores", judge, "--scores", other, "-s", "mini", "-o", tmp_path / "out")

@@ -194,7 +194,7 @@ def test_a_suite_without_sample_answers_needs_a_template_without_them(options, v
     assert (estimate.n_replies, estimate.n_requests) == (96, 48)
 
 
-def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, monkeypatch):
+def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, monkeypatch, undrawn):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     out = tmp_path / "out"
     usual = ("experiment", "judge", varied, "-s", "mini", "-m", "org/judge", "--trials", "1", "-o", out)
@@ -225,7 +225,7 @@ def test_the_command_asks_replays_and_feeds_external(call, varied, tmp_path, mon
         assert sum(int(row["times"]) for row in csv.DictReader(file)) == 48
 
 
-def test_the_command_stops_at_its_budget_and_goes_on(call, varied, tmp_path):
+def test_the_command_stops_at_its_budget_and_goes_on(call, varied, tmp_path, undrawn):
     usual = ("experiment", "judge", varied, "-s", "mini", "-m", "j", "--trials", "1", "-o", tmp_path / "out")
     prices = ("--prompt-price", "1000", "--reply-price", "1000")
     with serving(by_length) as server:

@@ -91,7 +91,7 @@ def test_fewer_than_three_models_are_no_experiment():
         parts(runs.chosen([0, 1, 20, 21]))
 
 
-def test_the_command_takes_a_leaderboard(call, tmp_path, varied, mini):
+def test_the_command_takes_a_leaderboard(call, tmp_path, varied, mini, undrawn):
     path = write_leaderboard(tmp_path, varied, mini)
     code, out, _ = call("experiment", "parts", "--table", path, "-o", tmp_path / "table")
     assert code == 0

@@ -32,14 +32,14 @@ def test_the_usual_constants_give_the_usual_scores(scored, varied_constants):
     assert varied_constants.scores()[0] == pytest.approx(scored.means["score"], abs=1e-5)
 
 
-def test_other_constants_give_the_scores_of_the_oracle(tmp_path, mini):
+def test_other_constants_give_the_scores_of_the_oracle(tmp_path, small):
     """The scores of three runs with one trial; three of their answers are checked individually."""
-    make_varied_runs(tmp_path, mini, n_runs=3, n_trials=1)
+    make_varied_runs(tmp_path, small, n_runs=3, n_trials=1)
     constants = Constants(target_length=30)
     varied = VariedConstants({"target_length": [30]})
-    score_runs([tmp_path], suite=mini, on_batch=varied)
-    oracle, scorer = Oracle(mini, constants=constants), VariantScorer(mini, [constants])
-    numbers = {question.question: number for number, question in enumerate(mini)}
+    score_runs([tmp_path], suite=small, on_batch=varied)
+    oracle, scorer = Oracle(small, constants=constants), VariantScorer(small, [constants])
+    numbers = {question.question: number for number, question in enumerate(small)}
     for run_number, run in enumerate(find_runs([tmp_path])):
         trials = Trials.read(run.trials_path)
         averages = scorer.score([numbers[question] for question in trials.questions], list(trials.answers))[0, -1]
@@ -115,7 +115,7 @@ def test_where_nothing_is_varied_nothing_is_said(varied, mini):
         sensitivity(scored, nothing)
 
 
-def test_the_command_varies_what_is_asked_for(call, varied, tmp_path):
+def test_the_command_varies_what_is_asked_for(call, varied, tmp_path, undrawn):
     code, out, _ = call("experiment", "sensitivity", varied, "-s", "mini", "--vary", "limit=120,200", "-o", tmp_path)
     assert code == 0
     assert "limit of length 120 to 200" in out

@@ -95,7 +95,7 @@ def test_a_leaderboard_needs_the_sets_of_the_suite(tmp_path, varied, mini):
         scores_in_table(table, other)
 
 
-def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini):
+def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini, undrawn):
     code, out, _ = call("experiment", "sets", varied, "-s", "mini", "-o", tmp_path / "runs")
     assert code == 0
     assert "A-B" in out
@@ -111,6 +111,7 @@ def test_the_command_takes_runs_or_a_leaderboard(call, tmp_path, varied, mini):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_correlations_between_published_sets_are_those_of_the_recorded_files():
     """Recomputed independently from result.json files, with NumPy's formula."""

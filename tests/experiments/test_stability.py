@@ -194,7 +194,7 @@ def test_equal_scores_of_all_runs_are_no_experiment(scored):
         stability(same)
 
 
-def test_the_command_draws_what_is_asked_for(call, varied, tmp_path):
+def test_the_command_draws_what_is_asked_for(call, varied, tmp_path, undrawn):
     code, out, _ = call(
         "experiment", "stability", varied, "-s", "mini", "--references", "20", "--draws", "3", "-o", tmp_path
     )

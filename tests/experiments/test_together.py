@@ -22,7 +22,9 @@ def test_one_pass_gives_what_each_experiment_gives_alone(varied, mini):
     assert found["sets"].tables == sets(scores_by_set(read_figures([varied], suite=mini))).tables
 
 
-def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_written(call, varied, tmp_path, mini):
+def test_an_experiment_that_the_runs_do_not_allow_is_named_and_the_others_are_written(
+    call, varied, tmp_path, mini, undrawn
+):
     scores = tmp_path / "scores.csv"
     scores.write_text("model,score\nnobody,1\n")
     arguments = ("-s", "mini", "--scores", scores, "--trials", "1", "-o", tmp_path / "out")

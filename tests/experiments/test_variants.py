@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from makers import published
+from makers.effort import examples
 from makers.strategies import suites
 from pfgen_fast import ExperimentError, Scorer, Suite
 from pfgen_fast.experiments.variants import COLUMNS, VariantScorer
@@ -43,18 +43,11 @@ def answers_of(suite):
             yield index, text
 
 
-def test_varied_constants_score_as_the_oracle_with_them(mini):
-    small = Suite(
-        "small",
-        tuple(
-            replace(question, answers={name: texts[:30] for name, texts in question.answers.items()})
-            for question in mini
-        ),
-        mini.metadata_hash,
-    )
+@pytest.mark.parametrize("varied", [VARIED[1:6:2], pytest.param(VARIED, marks=pytest.mark.slow)])
+def test_varied_constants_score_as_the_oracle_with_them(small, varied):
     indices, answers = zip(*answers_of(small), strict=True)
-    found = VariantScorer(small, VARIED, threads=2).score(indices, list(answers))
-    for number, constants in enumerate(VARIED):
+    found = VariantScorer(small, varied, threads=2).score(indices, list(answers))
+    for number, constants in enumerate(varied):
         oracle = Oracle(small, constants=constants)
         for row, (index, answer) in enumerate(zip(indices, answers, strict=True)):
             assert found[number, :, row].tolist() == expected(oracle, small.questions[index].question_id, answer)
@@ -73,10 +66,11 @@ def constants(draw):
     )
 
 
+@pytest.mark.hypothesis
 def test_random_suites_and_constants_score_as_the_oracle():
     seen: Counter[str] = Counter()
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
     @given(st.data())
     def holds(data):
         suite = data.draw(suites())
@@ -139,6 +133,7 @@ def test_orders_that_no_reference_reaches_are_named(make_suite):
         VariantScorer(suite, [Constants(), Constants(first_order=4)])
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_the_usual_constants_give_the_published_scores():
     suite = published.suite()

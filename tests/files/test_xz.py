@@ -8,8 +8,9 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.files.reading import AT_ONCE_BYTES, read_content
 from pfgen_fast.native import _core
@@ -51,13 +52,13 @@ def packed(content, **options):
     return lzma.compress(content, filters=[{"id": lzma.FILTER_LZMA2, **options}])
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(contents(), FILTERS)
 def test_what_was_packed_is_unpacked(content, options):
     assert _core.unpacked_xz(packed(content, **options), LIMIT + len(content)) == content
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(contents().filter(bool), st.randoms(use_true_random=False))
 def test_damage_is_never_taken_for_content(content, chance):
     stored = packed(content[:5000], preset=1)

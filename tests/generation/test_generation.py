@@ -13,8 +13,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from makers.effort import examples
 from makers.fault_server import Gate, answering, echo, refusing, serving
 from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
@@ -140,7 +141,7 @@ def test_no_trial_at_all_leaves_no_run(mini, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     stops=st.lists(st.integers(0, 30), max_size=4),
     empty=st.sets(st.tuples(st.integers(1, 3), st.integers(0, 7))),
@@ -395,7 +396,14 @@ def moody_echo(request):
     return answering("") if request.body["seed"] % 3 == 0 and "か" in request.question else answer
 
 
-@pytest.mark.parametrize(("n_kills", "epoch"), [(10, "1700000000"), (2, "")], ids=["same bytes", "but for timestamps"])
+@pytest.mark.parametrize(
+    ("n_kills", "epoch"),
+    [
+        pytest.param(2, "1700000000", id="same bytes"),
+        pytest.param(10, "1700000000", id="same bytes, often", marks=pytest.mark.slow),
+        pytest.param(2, "", id="but for timestamps", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path, n_kills, epoch):
     n_trials = 20
     gate = Gate(0)

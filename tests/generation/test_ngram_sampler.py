@@ -8,9 +8,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers import ngram_rules, published, strategies
+from makers.effort import examples
 from pfgen_fast import Question, Suite, SuiteError, TrialsError
 from pfgen_fast.ngram import NgramSampler
 
@@ -31,7 +32,7 @@ def one_question(*answers: str) -> Suite:
     return Suite("made", (Question("Q", "why?", {"P": answers}),), "0" * 40)
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(st.data())
 def test_the_core_draws_what_the_rules_say(data):
     suite, options = data.draw(strategies.suites()), data.draw(OPTIONS)
@@ -112,7 +113,6 @@ def test_temperature_0_takes_the_most_frequent_continuation():
     assert NgramSampler(suite, order=2, temperature=0).sample("Q", [7]) == ["xba"]
 
 
-@settings(deadline=None)
 @given(OPTIONS)
 def test_threads_change_nothing(mini, options):
     seeds = range(300)

@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
+from makers.effort import examples
 from pfgen_fast import PfgenError, Suite, TrialsError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.run_writer import config_hash, config_line, run_folder, writing_run
@@ -104,7 +105,7 @@ def test_answers_become_trials_in_the_order_of_the_questions(tmp_path, mini, mon
     assert lines[0] == first
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(data=st.data())
 def test_a_cut_at_any_byte_changes_nothing_in_the_end(tmp_path_factory, mini, data):
     tmp_path = tmp_path_factory.mktemp("cut")

@@ -107,6 +107,7 @@ def test_scoring_a_suite_names_the_command_that_makes_a_run_of_it(call, suite, t
     assert f"a suite, not a run; 'pfgen-fast generate --engine ground-truth --suite {tmp_path}' makes a run" in err
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_the_human_row_is_the_published_one(tmp_path):
     made = Generation.of("ground-truth").run(published.suite(), output=tmp_path)
@@ -117,6 +118,7 @@ def test_the_human_row_is_the_published_one(tmp_path):
     assert (ours.scores, ours.length, ours.length_std) == (theirs.scores, theirs.length, theirs.length_std)
 
 
+@pytest.mark.slow
 @published.needs_published_runs
 def test_the_row_of_the_reference_answers_has_the_published_score():
     """0.8494 (±0.0253/√1000); the k-th trial of a packed run has the k-th answer to each question in sorted order."""

@@ -26,7 +26,9 @@ def is_there() -> bool:
     return False
 
 
-needs_hellobench = pytest.mark.skipif(not is_there(), reason="the published judgements of HelloBench are not there")
+needs_hellobench = pytest.mark.skipif(
+    not is_there(), reason="no published judgements of HelloBench (beside PFGEN_BENCH)"
+)
 
 
 def vectors(name: str) -> Any:

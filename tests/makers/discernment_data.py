@@ -25,7 +25,7 @@ def folder() -> Path:
 
 needs_discernment_data = pytest.mark.skipif(
     not (_FOLDER / "vectors.json").is_file() and "PFGEN_BENCH_REQUIRED" not in os.environ,
-    reason=f"no worked examples in {_FOLDER}: set PFGEN_BENCH to a checkout of pfgen-bench beside them",
+    reason="no worked examples of discernment (beside PFGEN_BENCH)",
 )
 
 

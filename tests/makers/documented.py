@@ -93,10 +93,9 @@ def _what_tests_run() -> dict[Path, tuple[set[str], set[str]]]:
         text = path.read_text(encoding="utf-8")
         if not re.search(r"documented_example|exec\(|run_python_blocks|subprocess", text):
             continue
-        tree = ast.parse(text)
         parts = {
             node.args[0].value
-            for node in ast.walk(tree)
+            for node in (ast.walk(ast.parse(text)) if "documented_example(" in text else ())
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "documented_example"
             if isinstance(node.args[0], ast.Constant)
         }

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+if importlib.util.find_spec("sniffio") is None:
+    # httpcore tries to import it several times in each request, which would look through all of sys.path.
+    sys.modules["sniffio"] = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from pfgen_fast.refset.pipeline import build
 from pfgen_fast.report.findings import write_finding
 from pfgen_fast.tables.folders import records, scoring
 
+SLOW_IMPORTS = {"judge": ("scipy.stats",)}
+"""By function, what it imports that takes long: imported once, before the processes fork that do the work."""
+
 
 def build_suite(folder: Path) -> None:
     """Builds the suite of the config in the folder."""

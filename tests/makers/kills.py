@@ -1,4 +1,4 @@
-"""Kills a piece of work at every change that it makes below a folder, and lets it run again: `killed_everywhere`.
+"""Kills a piece of work at the changes that it makes below a folder, and lets it run again: `killed_everywhere`.
 
 A process of its own imports what the work needs and forks for each attempt, so that no test waits for imports. A change
 is what Python's audit events name: creating, linking, renaming and removing files and folders; and a line of a journal.
@@ -48,7 +48,7 @@ def is_hidden(path: str) -> bool:
 
 
 def killed_everywhere(
-    folder: Path, work: Work, *arguments: str, before: Path | None = None
+    folder: Path, work: Work, *arguments: str, before: Path | None = None, most: int | None = None
 ) -> tuple[dict[str, bytes], list[Attempt]]:
     """Runs the work undisturbed, and then for each change once more, killed just before it makes that change.
 
@@ -57,13 +57,15 @@ def killed_everywhere(
         work: A function at the top level of a module.
         arguments: What it is called with after its folder.
         before: The files that each attempt begins with.
+        most: Kills only so often, from the first change to the last.
 
     Returns:
         The files of the undisturbed run, and the attempts in order.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "SOURCE_DATE_EPOCH": "1700000000"}
-    call = [sys.executable, "-m", __name__, str(folder), str(before or ""), work.__module__, work.__name__]
-    run = subprocess.run([*call, *arguments], env=environment, capture_output=True, text=True, timeout=600)
+    call = [sys.executable, "-m", __name__, str(folder), str(before or ""), str(most or 0)]
+    call += [work.__module__, work.__name__, *arguments]
+    run = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
     attempts = [
         Attempt((path / "point").read_text(), files_below(path / "killed"), files_below(path / "again"))
@@ -73,7 +75,7 @@ def killed_everywhere(
     return files_below(folder / "whole"), attempts
 
 
-def _main(folder: Path, before: str, work: Callable[[Path], None]) -> None:
+def _main(folder: Path, before: str, most: int, work: Callable[[Path], None]) -> None:
     def attempt(name: str, kill_at: int | None = None) -> int:
         """The signal that ended an attempt in the folder of this name; 0 if it came to its end."""
         with (folder / "point").open("wb", buffering=0) as point:
@@ -92,12 +94,14 @@ def _main(folder: Path, before: str, work: Callable[[Path], None]) -> None:
             (folder / name).mkdir(parents=True)
 
     start("whole")
-    assert attempt("whole") == 0
+    assert attempt("whole", 0) == 0
+    n_changes = int((folder / "changes").read_text())
+    (folder / "changes").unlink()
     for module in (folder / "modules").read_text().split():
         with contextlib.suppress(ImportError):
             importlib.import_module(module)
     (folder / "modules").unlink()
-    for number in range(1, 10_000):
+    for number in sorted({1 + step * (n_changes - 1) // (most - 1) for step in range(most)}) or range(1, 10_000):
         name = f"{number:04}"
         start(f"{name}/again")
         ended_by = attempt(f"{name}/again", number)
@@ -109,17 +113,21 @@ def _main(folder: Path, before: str, work: Callable[[Path], None]) -> None:
         (folder / "point").rename(folder / name / "point")
         shutil.copytree(folder / name / "again", folder / name / "killed")
         assert attempt(f"{name}/again") == 0
-    raise SystemExit("there is no end of changes")
+    if not most:
+        raise SystemExit("there is no end of changes")
+    (folder / "point").unlink()
 
 
 def _child(folder: Path, work: Callable[[Path], None], kill_at: int | None, point: Any) -> None:
     """Does the work, and ends this process."""
     try:
         os.fsync = lambda descriptor: None  # slow, and of no use against kills
+        n_left = [0 if kill_at is None else kill_at]
         if kill_at is not None:
-            _kill_at(kill_at, str(folder), point.fileno())
+            _kill_after(n_left, str(folder), point.fileno())
         work(folder)
         if folder.name == "whole":
+            folder.with_name("changes").write_text(str(-n_left[0]))
             folder.with_name("modules").write_text(" ".join(sys.modules))
     except BaseException:
         import traceback
@@ -129,14 +137,12 @@ def _child(folder: Path, work: Callable[[Path], None], kill_at: int | None, poin
     os._exit(0)
 
 
-def _kill_at(number: int, folder: str, point: int) -> None:
-    """Kills this process before the change of this number, counted from 1."""
-    n_left = number
+def _kill_after(n_left: list[int], folder: str, point: int) -> None:
+    """Counts the changes down, and kills this process before the one that makes the number 0."""
 
     def change(event: str, path: str) -> None:
-        nonlocal n_left
-        n_left -= 1
-        if n_left == 0:
+        n_left[0] -= 1
+        if n_left[0] == 0:
             os.write(point, f"{event} {os.path.basename(path)}".encode())
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -163,6 +169,9 @@ def _would_succeed(event: str, path: str) -> bool:
 
 
 if __name__ == "__main__":
-    _folder, _before, _module, _name, *_arguments = sys.argv[1:]
-    _work = getattr(importlib.import_module(_module), _name)
-    _main(Path(_folder), _before, lambda at: _work(at, *_arguments))
+    _folder, _before, _most, _module, _name, *_arguments = sys.argv[1:]
+    _works = importlib.import_module(_module)
+    _work = getattr(_works, _name)
+    for _slow in getattr(_works, "SLOW_IMPORTS", {}).get(_name, ()):
+        importlib.import_module(_slow)
+    _main(Path(_folder), _before, int(_most), lambda at: _work(at, *_arguments))

@@ -24,7 +24,7 @@ FOUND = (FOLDER / "runs.csv").is_file()
 
 needs_published_runs = pytest.mark.skipif(
     not FOUND and "PFGEN_BENCH_REQUIRED" not in os.environ,
-    reason=f"no published runs in {FOLDER}: set PFGEN_BENCH to a checkout of pfgen-bench with a runs.csv",
+    reason="no published runs (PFGEN_BENCH names a checkout of pfgen-bench with a runs.csv)",
 )
 
 

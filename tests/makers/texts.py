@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -99,6 +99,10 @@ def texts(draw: st.DrawFn, language: str, max_sentences: int = 6) -> str:
     return text + draw(st.sampled_from(["", "", "\u200d", "\u200d", "\n", " "]))
 
 
+ALL_KINDS = (*RULES, *ALIASES)
+"""All kinds that a rule makes, with their other names."""
+
+
 @dataclass(frozen=True)
 class Case:
     """What `perturbed` is called with."""
@@ -127,10 +131,6 @@ def languages() -> st.SearchStrategy[str]:
     return st.sampled_from(LANGUAGES)
 
 
-def kinds() -> st.SearchStrategy[str]:
-    return st.sampled_from([*RULES, *ALIASES])
-
-
 def seeds() -> st.SearchStrategy[int]:
     return st.one_of(st.integers(0, 9), st.integers(0, (1 << 64) - 1))
 
@@ -143,16 +143,23 @@ def absolutes() -> st.SearchStrategy[int]:
     return st.one_of(st.integers(1, 6), st.integers(1, 200))
 
 
-@st.composite
-def degrees(draw: st.DrawFn, kind: str) -> tuple[Perturbation, ...]:
-    """Degrees of a kind in any order, per mille and absolute."""
-    if not KINDS[ALIASES.get(kind, kind)].has_degrees:
-        return (Perturbation(kind),)
-    both = st.one_of(
-        permilles().map(lambda permille: Perturbation(kind, str(permille), permille=permille)),
-        absolutes().map(lambda k: Perturbation(kind, f"k{k}", k=k)),
-    )
-    return tuple(draw(st.lists(both, min_size=1, max_size=4)))
+def degrees() -> st.SearchStrategy[Callable[[str], tuple[Perturbation, ...]]]:
+    """Degrees of any kind in any order, per mille and absolute."""
+    both = st.one_of(st.tuples(permilles(), st.none()), st.tuples(st.none(), absolutes()))
+    return st.lists(both, min_size=1, max_size=4).map(degrees_by_kind)
+
+
+def degrees_by_kind(amounts: Sequence[tuple[int | None, int | None]]) -> Callable[[str], tuple[Perturbation, ...]]:
+    """Degrees, given per mille or as numbers, as a function of the kind."""
+
+    def degrees_of(kind: str) -> tuple[Perturbation, ...]:
+        if not KINDS[ALIASES.get(kind, kind)].has_degrees:
+            return (Perturbation(kind),)
+        return tuple(
+            Perturbation(kind, f"k{k}" if k else str(permille), permille=permille, k=k) for permille, k in amounts
+        )
+
+    return degrees_of
 
 
 @st.composite
@@ -165,23 +172,18 @@ def donors(draw: st.DrawFn, text: str, language: str) -> tuple[str, ...]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, kind: str | None = None, language: str | None = None) -> Case:
-    """A text of any kind, with all that it may need."""
-    kind = kind or draw(kinds())
-    language = language or draw(languages())
-    text = draw(texts(language))
-    needs = KINDS[ALIASES.get(kind, kind)].needs
-    return Case(
-        text,
-        kind,
-        draw(degrees(kind)),
-        draw(seeds()),
-        language,
-        draw(donors(text, language)) if needs == "donors" else (),
-        draw(st.one_of(st.none(), st.just(text), st.just(" \n"), texts(language, 2)))
-        if needs == "alternative"
-        else None,
-    )
+def cases(draw: st.DrawFn, kinds: Sequence[str] = ALL_KINDS) -> list[Case]:
+    """A text, damaged by each of the kinds, with all that they may need.
+
+    Drawing a text takes much longer than damaging it, so that all kinds have the same.
+    """
+    language = draw(languages())
+    text, degrees_of, seed = draw(texts(language)), draw(degrees()), draw(seeds())
+    needs = {KINDS[ALIASES.get(kind, kind)].needs for kind in kinds}
+    donated = draw(donors(text, language)) if "donors" in needs else ()
+    alternatives = st.one_of(st.none(), st.just(text), st.just(" \n"), texts(language, 2))
+    alternative = draw(alternatives) if "alternative" in needs else None
+    return [Case(text, kind, degrees_of(kind), seed, language, donated, alternative) for kind in kinds]
 
 
 _PATTERNS: Mapping[str, str] = {
@@ -230,6 +232,19 @@ _CASES: Mapping[str, Callable[[TextReading], bool]] = {
 
 RARE_CASES = (*_PATTERNS, *_CASES)
 """The names of the rare cases."""
+
+RARE_TEXTS = (
+    "",
+    " \n\u3000",
+    "\u0301 \n",
+    " \n\nｱｲｽーとドアーは冷たい。氷は水に浮くため、富士山の学問が末永でできません！"
+    "らーめんを１９８９回、氷です。」\nーは３回ある\u200d",
+    "Dr. Cole and Mars's aunt can't ski. J. was not in Oslo at 12. Ｂａr has to do it, "
+    '"They did." ſo ıt is: e\u0301x.\x0b'
+    "\x00 The ice! \u0301\ud800\U0001f600\U0001f3fd\u0378 He may not. She can. ",
+    "日本のダイヤと金星。In Rome, Alice may see Venus.",
+)
+"""A few texts that have all rare cases together, in either language."""
 
 
 def rare_cases(text: str, language: str) -> set[str]:

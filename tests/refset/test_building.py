@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers.builds import QUESTIONS, TABLES, files_below, write_config, write_raw
 from makers.tokens import write_tokenizer
@@ -98,7 +99,6 @@ def test_an_ngram_that_one_answer_repeats_is_not_rare():
     assert kept == [(0, "ababa")]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab水", max_size=6), max_size=12), st.integers(1, 3), st.integers(1, 3))
 def test_the_frequency_filter_equals_a_plain_one(answers, order, below):
     counts = Counter(text[i : i + order] for text in answers for i in range(len(text) - order + 1))
@@ -117,7 +117,6 @@ def test_the_nearest_lengths_stay_and_the_earlier_of_equals():
     assert removed == {0: "length 6", 4: "length 2", 5: "length 0"}
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 9), st.integers(1, 12))
 def test_the_nearest_lengths_are_those_of_a_plain_sort(lengths, target, keep):
     answers = ["x" * length for length in lengths]
@@ -164,7 +163,6 @@ def test_all_lengths_stay_if_the_config_says_so():
     assert (len(kept), figures) == (3, {})
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=40), st.data())
 def test_enough_different_answers_stay_to_be_selected(answers, data):
     size = data.draw(st.integers(1, len(set(answers))))
@@ -214,11 +212,12 @@ def raw(tmp_path_factory, mini):
 
 @pytest.fixture
 def make(tmp_path, mini, raw):
-    """Writes a config beside the raw answers, and reads it."""
+    """Writes a config beside the raw answers or a part of them, and reads it."""
 
-    def make(folder=tmp_path, **options):
+    def make(folder=tmp_path, share=1, **options):
         folder.mkdir(exist_ok=True)
-        (folder / "raw.jsonl").write_bytes(raw.read_bytes())
+        lines = raw.read_bytes().splitlines(keepends=True)
+        (folder / "raw.jsonl").write_bytes(b"".join(lines[: len(lines) // share]))
         return read_config(write_config(folder, mini, **options))
 
     return make
@@ -232,6 +231,13 @@ def reference(tmp_path_factory, mini, raw):
     built = build(read_config(write_config(folder, mini)), threads=1)
     assert built.is_written
     return folder
+
+
+@pytest.fixture
+def finished(tmp_path, reference):
+    """The config of a copy of this suite, which a test may change."""
+    shutil.copytree(reference, tmp_path, dirs_exist_ok=True)
+    return read_config(tmp_path / "config.toml")
 
 
 OF_QUESTION = """
@@ -303,8 +309,7 @@ def test_what_is_done_is_not_done_again(make):
         ({"tables": TABLES + "[normalise]\nnfkc = true"}, 5),
     ],
 )
-def test_a_change_repeats_what_comes_after_it(make, change, n_stages):
-    build(make())
+def test_a_change_repeats_what_comes_after_it(make, finished, change, n_stages):
     config = make(**change)
     assert build(config).n_run == 2 * n_stages
     fresh = make(config.path.parent / "fresh", **change)
@@ -324,11 +329,9 @@ def test_a_text_is_chosen_only_once_unless_the_config_says_otherwise(make, optio
         assert (len(set(answers)) == len(answers) == 120) == ("keep" not in option)
 
 
-def test_a_change_of_the_answers_repeats_everything(make, mini):
-    config = make()
-    build(config)
-    write_raw(config.path.parent / "raw.jsonl", mini, seed=7)
-    assert build(config).n_run == 2 * len(NAMES)
+def test_a_change_of_the_answers_repeats_everything(finished, mini):
+    write_raw(finished.path.parent / "raw.jsonl", mini, seed=7)
+    assert build(finished).n_run == 2 * len(NAMES)
 
 
 def test_a_stage_can_be_run_alone(make):
@@ -394,6 +397,7 @@ build(read_config(sys.argv[1]), threads=2, on_step=on_step)
 """
 
 
+@pytest.mark.slow  # test_building_kills.py kills builds too
 @pytest.mark.parametrize("moment", ["reading set N", "question Q07, set N: frequency, round 1", "writing the suite"])
 def test_a_build_that_is_killed_goes_on_to_the_same_bytes(make, reference, moment):
     config = make()
@@ -414,7 +418,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("n_bytes", [100, 4_000, 20_000])
+@pytest.mark.parametrize("n_bytes", [4_000, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 20_000))])
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(make, reference, n_bytes):
     config = make()
     run = subprocess.run(
@@ -515,19 +519,17 @@ def test_only_one_process_builds_at_a_time(make):
             build(config)
 
 
-def test_a_damaged_table_is_named_and_can_be_deleted(make, reference):
-    config = make()
-    build(config)
-    branch = branches_of(config)[0]
+def test_a_damaged_table_is_named_and_can_be_deleted(finished, reference):
+    branch = branches_of(finished)[0]
     path = branch.path("filter", ".parquet")
     path.write_bytes(path.read_bytes()[:50])
     branch.path("frequency", ".json").unlink()
     with pytest.raises(BuildError, match=r"2-filter\.parquet: cannot be read"):
-        build(config)
+        build(finished)
     path.unlink()
     branch.path("filter", ".json").unlink()
-    assert build(config).is_written
-    assert files_below(config.path.parent) == files_below(reference)
+    assert build(finished).is_written
+    assert files_below(finished.path.parent) == files_below(reference)
 
 
 def test_answers_that_cannot_be_read_stop_the_build(make):
@@ -583,12 +585,23 @@ def test_a_work_folder_that_cannot_be_made_is_named(make):
     assert os.listdir(config.path.parent)
 
 
-@pytest.mark.parametrize("tokenizer", ["words", "tokenizer.json"])
+IN_TOKENS = """
+[frequency]
+order = 3
+[length]
+target = 14
+keep = 40
+[select]
+size = 10
+max_order = 4
+"""
+
+
+@pytest.mark.parametrize("tokenizer", ["words", pytest.param("tokenizer.json", marks=pytest.mark.slow)])
 def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, tokenizer):
     if tokenizer.endswith(".json"):
         write_tokenizer(tmp_path / tokenizer, ["Ice floats because it is less dense than water.", "雷の光と音"])
-    tables = TABLES.replace("order = 5", "order = 3").replace("target = 80", "target = 14")
-    config = make(top=f'unit = "token"\ntokenizer = "{tokenizer}"', tables=tables)
+    config = make(share=4, tables=IN_TOKENS, top=f'unit = "token"\ntokenizer = "{tokenizer}"')
     built = build(config)
     assert (built.problems, built.is_written) == ((), True)
     assert find_faults(config.suite) == []
@@ -609,7 +622,7 @@ def test_a_suite_in_tokens_is_counted_in_tokens_from_end_to_end(make, tmp_path, 
 def test_a_question_may_have_a_unit_of_its_own(make):
     config = make(of_question='unit = "character"', top='unit = "token"\ntokenizer = "words"')
     assert [asked.tokenizer for asked in config.questions] == [None, None]
-    config = make(of_question='unit = "token"\ntokenizer = "whitespace"')
+    config = make(share=4, tables=IN_TOKENS, of_question='unit = "token"\ntokenizer = "whitespace"')
     assert build(config).is_written
     assert json.loads((config.suite / "Q01.json").read_bytes())["tokenizer"] == "whitespace"
 
@@ -631,10 +644,10 @@ def test_a_wrong_tokenizer_is_named(make, top, message):
 
 def test_tokenizers_come_and_go_with_the_suite(make, tmp_path):
     write_tokenizer(tmp_path / "bpe.json", ["Ice floats because it is less dense than water.", "雷の光と音"])
-    config = make(top='unit = "token"\ntokenizer = "bpe.json"')
+    config = make(share=4, tables=IN_TOKENS, top='unit = "token"\ntokenizer = "bpe.json"')
     assert build(config).is_written
     assert (config.suite / "bpe.json").exists()
-    config = make(top='unit = "token"\ntokenizer = "words"')
+    config = make(share=4, tables=IN_TOKENS, top='unit = "token"\ntokenizer = "words"')
     assert build(config).is_written
     assert not (config.suite / "bpe.json").exists()
     (config.suite / "other.json").write_text("{}")

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 from pfgen_fast.errors import BuildError, PfgenError, TrialsError
+from pfgen_fast.refset import inputs
 from pfgen_fast.refset.answer_tables import read_table
 from pfgen_fast.refset.config import Frequency, Length, Select, read_config, repeating
 from pfgen_fast.refset.inputs import gather, input_files
@@ -241,8 +242,10 @@ def test_files_about_one_question_need_not_name_it(tmp_path):
     assert gathered(tmp_path, [tmp_path / "a.jsonl"], own) == (["one", ""], ["二 🐟", "b", "c", "d"], 1)
 
 
-def test_answers_keep_their_order_over_many_batches(tmp_path):
-    rows = [{"question": ("Why?", "How?")[n % 3 == 0], "answer": f"{n}" * 20} for n in range(70_000)]
+def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(inputs, "_BATCH_ROWS", 64)
+    monkeypatch.setattr(inputs, "_ROW_GROUP_BYTES", 5000)
+    rows = [{"question": ("Why?", "How?")[n % 3 == 0], "answer": f"{n}" * 20} for n in range(700)]
     (tmp_path / "a.jsonl").write_bytes(lines(*rows))
     first, second, _ = gathered(tmp_path, [tmp_path / "a.jsonl"])
     assert first == [row["answer"] for row in rows if row["question"] == "Why?"]

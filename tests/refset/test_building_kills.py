@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import PurePosixPath
 
+import pytest
 from makers.builds import files_below, write_config, write_raw
 from makers.killed_work import build_suite
 from makers.kills import is_hidden, killed_everywhere
@@ -23,30 +24,40 @@ max_order = 2
 """
 
 
+EVERYWHERE = None
+at_how_many_changes = pytest.mark.parametrize("most", [3, pytest.param(EVERYWHERE, marks=pytest.mark.slow)])
+
+
 def names_of(files):
     """How often each name occurs among the files."""
     return Counter(PurePosixPath(path).name for path in files)
 
 
-def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path, mini):
+@at_how_many_changes
+def test_a_build_killed_before_any_change_goes_on_to_the_same_bytes(tmp_path, mini, most):
     before, attempts_folder = tmp_path / "before", tmp_path / "attempts"
     before.mkdir()
     attempts_folder.mkdir()
     write_raw(before / "raw.jsonl", mini, 60)
     write_config(before, mini, tables=SMALL)
-    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before)
+    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before, most=most)
     assert len([path for path in whole if path.startswith("made/")]) == 2
     for attempt in attempts:
         assert attempt.again == whole, attempt.point
         visible = {path: content for path, content in attempt.killed.items() if not is_hidden(path)}
         assert visible.items() <= whole.items(), attempt.point
+    if most:
+        assert len(attempts) == most
+        return
     # Every file of every stage was once the next to appear; the suite appears as a whole.
     named = Counter(attempt.point.removeprefix("os.link ") for attempt in attempts if "os.link" in attempt.point)
     assert named == names_of(whole.keys() - files_below(before).keys())
     assert [attempt.point for attempt in attempts if "os.rename" in attempt.point] == ["os.rename made"]
 
 
-def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path, mini):
+@pytest.mark.slow
+@at_how_many_changes
+def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path, mini, most):
     before, attempts_folder = tmp_path / "before", tmp_path / "attempts"
     before.mkdir()
     attempts_folder.mkdir()
@@ -54,7 +65,7 @@ def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path, m
     build(read_config(write_config(before, mini, tables=SMALL)))
     write_config(before, mini, tables=SMALL.replace("target = 80", "target = 60"))
     old = files_below(before)
-    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before)
+    whole, attempts = killed_everywhere(attempts_folder, build_suite, before=before, most=most)
     assert whole.keys() == old.keys()
     in_suite = [path for path in whole if path.startswith("made/")]
     assert all(whole[path] != old[path] for path in in_suite)
@@ -71,5 +82,8 @@ def test_a_build_that_replaces_a_suite_leaves_the_old_or_the_new_one(tmp_path, m
             found["set aside"] += 1
         else:
             found[next(name for name, version in versions.items() if suite == version)] += 1
+    if most:
+        assert found.total() == most
+        return
     assert found["set aside"] == 1
     assert min(found["old"], found["new"]) > 1

@@ -7,9 +7,10 @@ from collections import Counter
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers import selection_rules, strategies
+from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.refset.frequencies import document_frequencies, find_rare_ngrams
 
@@ -21,7 +22,7 @@ def grams(answer: str, order: int) -> list[str]:
     return [answer[i : i + order] for i in range(len(answer) - order + 1)]
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(COLUMNS, ORDERS, st.integers(1, 4), st.integers(1, 3))
 def test_rare_ngrams_are_those_that_plain_counting_finds(answers, order, below, threads):
     counts = Counter(gram for answer in answers for gram in grams(answer, order))
@@ -33,7 +34,7 @@ def test_rare_ngrams_are_those_that_plain_counting_finds(answers, order, below, 
     assert (found.n_rare, found.n_distinct) == (len(rare), len(counts))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(COLUMNS, st.one_of(st.integers(1, 5), st.sampled_from([10, 13, 64])), st.integers(1, 3))
 def test_document_frequencies_are_those_that_plain_counting_finds(answers, max_order, threads):
     counts = selection_rules.frequencies(selection_rules.ngrams(answer, max_order) for answer in answers)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.errors import BuildError
 from pfgen_fast.refset.filters import first_objections
@@ -110,14 +110,12 @@ def test_white_space_is_joined_trimmed_or_kept():
     assert found == {"single": "a b c", "trim": "a \t\n b\u2028c", "keep": text}
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_white_space_is_what_python_takes_for_it(text):
     (joined,) = normalised(pa.array([text], pa.string()))[0].to_pylist()
     assert joined == " ".join(text.split())
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(max_codepoint=0x2FFF, exclude_categories=["Cs", "Cn"])))
 def test_nfkc_is_that_of_unicode(text):
     (composed,) = normalised(pa.array([text], pa.string()), nfkc=True, white_space="keep")[0].to_pylist()
@@ -147,7 +145,6 @@ SMALL = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("abcd", max_size=8), max_size=6))
 def test_rules_do_what_plain_python_does(texts):
     """Answers that match no rule are skipped, which must not change the result."""

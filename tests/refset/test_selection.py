@@ -9,9 +9,10 @@ from fractions import Fraction
 import numpy as np
 import pyarrow
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers import selection_rules, strategies
+from makers.effort import examples
 from pfgen_fast import TrialsError
 from pfgen_fast.ngram import NgramSampler
 from pfgen_fast.refset.selection import coverage, distribution_error, select
@@ -25,7 +26,7 @@ def answers():
     return NgramSampler("mini", order=4).sample("Q07", range(400))
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(COLUMNS, ORDERS, st.data())
 def test_the_error_is_what_plain_counting_says(answers, max_order, data):
     rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
@@ -33,7 +34,7 @@ def test_the_error_is_what_plain_counting_says(answers, max_order, data):
     assert distribution_error(answers, rows, max_order=max_order) == expected.numerator / expected.denominator
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(COLUMNS, st.integers(1, 4), st.text(max_size=3), st.integers(1, 3), st.data())
 def test_a_climb_is_what_counting_every_swap_anew_gives(answers, max_order, seed, restarts, data):
     size = data.draw(st.integers(1, len(answers)))
@@ -73,9 +74,10 @@ def test_every_point_of_the_curve_is_exact(answers):
         assert select(answers, 40, seed="curve", proposals=made).error == error
 
 
-def test_no_swap_betters_a_finished_selection(answers):
-    few = answers[:40]
-    found = select(few, 6, seed="best")
+@pytest.mark.parametrize(("n", "size"), [(20, 4), pytest.param(40, 6, marks=pytest.mark.slow)])
+def test_no_swap_betters_a_finished_selection(answers, n, size):
+    few = answers[:n]
+    found = select(few, size, seed="best")
     assert found.finished
     held = [selection_rules.ngrams(answer, 10) for answer in few]
     reached = selection_rules.error_of(held, found.rows)
@@ -106,7 +108,6 @@ def test_coverage_by_hand():
     assert (third.n_ngrams, third.n_held, third.share) == (1, 1, 1.0)
 
 
-@settings(deadline=None)
 @given(COLUMNS, ORDERS, st.data())
 def test_coverage_is_what_plain_counting_says(answers, max_order, data):
     rows = data.draw(st.lists(st.integers(0, len(answers) - 1), min_size=1, unique=True))
@@ -187,7 +188,7 @@ def test_ctrl_c_ends_the_work():
         "from pfgen_fast.ngram import NgramSampler\n"
         "from pfgen_fast.refset.selection import select\n"
         "answers = NgramSampler('mini', order=4).sample('Q07', range(400)) * 10\n"
-        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "try:\n    select(answers, 400, restarts=100_000)\n"
         "except KeyboardInterrupt:\n    print('ended')\n"
     )
@@ -234,6 +235,7 @@ def test_rows_that_cannot_be_are_named(rows, problem):
             ask(["a", "b"], rows)
 
 
+@pytest.mark.slow  # no smaller answer is too long
 def test_answers_too_long_to_count_exactly_are_an_error():
     """No overflow: 67.2 million code points in 64 orders exceed the limit of the core."""
     with pytest.raises(TrialsError, match="answers: too many and too long"):

@@ -111,7 +111,8 @@ def test_a_long_curve_is_thinned_but_keeps_its_ends():
     assert thinned(curve[:150]) == curve[:150]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium found")
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: install your distribution's (apt-get install chromium)")
 def test_the_page_works_in_a_browser(path, shown, tmp_path):
     """Its script draws the plots and lists the stages, and executes nothing of the texts."""
     command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]

@@ -12,6 +12,7 @@ import pytest
 from makers.discernments import METRICS, N_ITEMS, a_discernment, a_plan
 from makers.hostile import markdown_tokens
 from makers.pages import check_policy
+from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import discern
 from pfgen_fast.discernment.originals import from_suite
@@ -41,8 +42,11 @@ PICTURES = {"heat", "curves", "shares", "bars", "levels", "degrees", "scores"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """The files of a test, whose pictures are empty."""
     made = tmp_path_factory.mktemp("one")
-    write_discernment([a_discernment()], made)
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_drawing(patch)
+        write_discernment([a_discernment()], made)
     return made
 
 
@@ -101,7 +105,22 @@ def test_figures_in_files_have_twelve_digits(folder):
     assert written != known
 
 
-def test_the_same_test_gives_the_same_bytes(tmp_path):
+@pytest.mark.slow
+def test_all_pictures_of_a_test_are_drawn(tmp_path):
+    write_discernment([a_discernment()], tmp_path)
+    for name in PICTURES:
+        assert (tmp_path / f"discernment-{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<path" in (tmp_path / f"discernment-{name}.svg").read_text(encoding="utf-8")
+    check_policy((tmp_path / "discernment.html").read_text(encoding="utf-8"))
+
+
+def test_the_same_test_gives_the_same_bytes(tmp_path, undrawn):
+    first = [path.read_bytes() for path in write_discernment([small()], tmp_path / "a")]
+    assert first == [path.read_bytes() for path in write_discernment([small()], tmp_path / "b")]
+
+
+@pytest.mark.slow
+def test_the_same_test_gives_the_same_pictures(tmp_path):
     first = [path.read_bytes() for path in write_discernment([small()], tmp_path / "a")]
     assert first == [path.read_bytes() for path in write_discernment([small()], tmp_path / "b")]
 
@@ -182,7 +201,8 @@ def test_an_evaluator_that_never_moves_is_said_to(tmp_path):
     assert [remarks.title for remarks in finding.remarks] == ["What was done"]
 
 
-def test_where_nothing_is_defined_there_is_a_report_all_the_same():
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_where_nothing_is_defined_there_is_a_report_all_the_same(n):
     found = small()
     cells = {name: [None] * len(values) if name in UNDEFINED else values
              for name, values in found.cells.items()}  # fmt: skip
@@ -190,11 +210,10 @@ def test_where_nothing_is_defined_there_is_a_report_all_the_same():
                for name, values in found.summary.items()}  # fmt: skip
     profile = {**found.profile, "verdict": [None] * len(found.profile["verdict"])}
     undefined = dataclasses.replace(found, cells=cells, summary=summary, profile=profile)
-    for tests in ([undefined], [undefined, undefined]):
-        finding = finding_of(tests)
-        assert finding.answer
-        for each in finding.pictures:
-            stored(drawn(each.chart), "svg")
+    finding = finding_of([undefined] * n)
+    assert finding.answer
+    for each in finding.pictures:
+        stored(drawn(each.chart), "svg")
 
 
 # --- several evaluators
@@ -414,7 +433,7 @@ def test_hostile_texts_and_names_are_harmless_everywhere(tmp_path):
     assert not [row for row in read(tmp_path / "discernment-examples.csv") if row["original"].startswith("=")]
 
 
-def test_long_texts_are_cut_in_every_file(tmp_path):
+def test_long_texts_are_cut_in_every_file(tmp_path, undrawn):
     text = "、" * 1_000_000
     example = Example("char_delete/10", "fluency", "largest", "item 1", text, text + "x", 1.0, 0.5)
     paths = write_discernment([small(examples=(example,))], tmp_path)

@@ -151,7 +151,8 @@ def test_no_number_and_no_name_in_a_table_is_broken(open_finding):
     assert max(heights) < 50
 
 
-def test_ids_of_pictures_do_not_meet(tmp_path):
-    page, *_ = write_finding(a_finding(*MORE), tmp_path)
+@pytest.mark.parametrize("more", [(), pytest.param(MORE, marks=pytest.mark.slow)], ids=["two", "more"])
+def test_ids_of_pictures_do_not_meet(tmp_path, more):
+    page, *_ = write_finding(a_finding(*more), tmp_path)
     ids = re.findall(r' id="([^"]*)"', page.read_text())
     assert len(ids) == len(set(ids))

@@ -73,13 +73,14 @@ def mutated(value, of_level, generator):
     return value
 
 
-def test_whatever_a_result_holds_is_shown_or_one_sentence_names_the_file(good, tmp_path, mini):
+@pytest.mark.parametrize("n_mutations", [N_MUTATIONS // 8, pytest.param(N_MUTATIONS, marks=pytest.mark.slow)])
+def test_whatever_a_result_holds_is_shown_or_one_sentence_names_the_file(good, tmp_path, mini, n_mutations):
     generator = random.Random(16)
     of_level = {}
     for path in places(good):
         if path:
             of_level.setdefault(len(path), []).append(path)
-    texts = [json.dumps(mutated(good, of_level, generator)).encode() for _ in range(N_MUTATIONS)]
+    texts = [json.dumps(mutated(good, of_level, generator)).encode() for _ in range(n_mutations)]
     path = tmp_path / "bad" / "result.json"
     path.parent.mkdir()
     n_ranked, reported = 0, []
@@ -106,7 +107,7 @@ def test_whatever_a_result_holds_is_shown_or_one_sentence_names_the_file(good, t
         reported.append(run)
     write_report(reported, mini, tmp_path / "report.html")
     for n_shown in (n_ranked, len(reported)):
-        assert N_MUTATIONS // 10 < n_shown < N_MUTATIONS * 9 // 10  # mutations are neither too coarse nor too mild
+        assert n_mutations // 10 < n_shown < n_mutations * 9 // 10  # mutations are neither too coarse nor too mild
 
 
 def assert_names(error, path):

@@ -4,9 +4,10 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
+from makers.effort import examples
 from makers.runs import make_run, trial_lines
 from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.files.json_writing import json_bytes
@@ -81,7 +82,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@examples(500)
 @given(JSON)
 def test_json_is_written_as_python_writes_it(value):
     assert json_bytes(value) == json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")

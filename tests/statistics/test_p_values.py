@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError
 from pfgen_fast.statistics.p_values import combined, corrected
@@ -20,7 +20,7 @@ def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
     assert corrected(p, "bh") == pytest.approx([0.02, 0.04, 0.04, 0.02])
 
 
-@settings(deadline=None)  # the first example imports statsmodels
+@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this file
 @given(P_VALUES)
 def test_corrections_are_those_of_statsmodels(p):
     from statsmodels.stats.multitest import multipletests
@@ -52,7 +52,6 @@ def test_two_p_values_combined_by_hand(method, expected):
     assert combined([0.1, 0.2], method) == pytest.approx(expected, abs=5e-5)
 
 
-@settings(deadline=None)  # the first example imports SciPy
 @given(st.lists(st.floats(1e-6, 1 - 1e-6), min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_p_values_changes_nothing_and_one_alone_stays(p, random):
     for method in ("fisher", "stouffer", "pearson", "tippett"):

@@ -54,7 +54,10 @@ def test_the_interval_is_that_of_welch_and_satterthwaite(samples, expected):
     assert found == (None if expected is None else pytest.approx(expected, rel=1e-5))
 
 
-@pytest.mark.parametrize(("n_questions", "n_trials"), [(1, 3), (8, 2), (50, 2), (50, 10)])
+@pytest.mark.parametrize(
+    ("n_questions", "n_trials"),
+    [(1, 3), (8, 2), pytest.param(50, 2, marks=pytest.mark.slow), pytest.param(50, 10, marks=pytest.mark.slow)],
+)
 def test_the_interval_holds_the_true_score_95_times_of_100(n_questions, n_trials):
     generator = np.random.default_rng(0)
     means = generator.uniform(0, 1, n_questions)

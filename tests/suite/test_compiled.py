@@ -175,12 +175,13 @@ def test_suites_built_by_hand_never_use_the_cache(folder, cache):
 # ---- Damage in the cache ----
 
 
-def test_damage_costs_a_warning_and_time_but_no_score(folder, cache):
+@pytest.mark.parametrize("n_damages", [20, pytest.param(100, marks=pytest.mark.slow)])
+def test_damage_costs_a_warning_and_time_but_no_score(folder, cache, n_damages):
     expected = scores(Scorer(folder))
     path = only_file(cache)
     whole = path.read_bytes()
     chance = random.Random(1)
-    damages = [damage_of(whole, chance) for _ in range(100)]
+    damages = [damage_of(whole, chance) for _ in range(n_damages)]
     version, magic = bytearray(whole), bytearray(whole)
     version[8] += 1
     magic[0] += 1
@@ -281,14 +282,15 @@ def refusal(loaded: Suite, path: Path, expected: list[list[float]]) -> str:
     return "no refusal"
 
 
-def test_ten_thousand_damages_are_refused_by_name(folder, compiled):
+@pytest.mark.parametrize("n_damages", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_all_damages_are_refused_by_name(folder, compiled, n_damages):
     """Every byte of the file is covered by a checksum, so any change must be detected."""
     loaded = Suite.load(folder)
     whole = compiled.read_bytes()
     expected = [Scorer(loaded, index=compiled).reward(key, ANSWERS).tolist() for key in ("Q01", "Q02")]
     chance = random.Random(2)
     says_what = re.compile(f"{re.escape(str(compiled))}: ({PROBLEMS})")
-    for _ in range(10_000):
+    for _ in range(n_damages):
         damaged = damage_of(whole, chance)
         compiled.write_bytes(damaged)
         message = refusal(loaded, compiled, expected)
@@ -318,7 +320,7 @@ print(Scorer(sys.argv[1], threads=1).reward("Q01", ["the sea", "the moon"]).toli
 
 def test_of_several_processes_one_builds_and_the_others_wait(folder, cache, tmp_path):
     command = [sys.executable, "-c", PROCESS, str(folder), str(tmp_path / "built")]
-    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    started = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     for process in started:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"

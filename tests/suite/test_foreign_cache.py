@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -18,28 +19,44 @@ from pfgen_fast.suite.compiled import CompiledSuite
 
 fcntl = pytest.importorskip("fcntl", reason="files have no owners and modes here")
 
-ANSWERS = ["Ice floats because it is less dense than water.", "Ice is lighter than water."]
+QUESTION = {
+    "question_id": "Q01",
+    "question": "Why are there tides?",
+    "answers": {"A": ["The sea rises and falls twice a day.", "The moon pulls the sea, so it rises."]},
+}
+ANSWERS = ["The sea rises twice a day.", "The moon pulls the sea."]
 SOMEBODY = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
 
-@pytest.fixture
-def expected(mini):
-    return Scorer(Suite(mini.name, mini.questions)).reward("Q07", ANSWERS).tolist()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of a small suite."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "Q01.json").write_text(json.dumps(QUESTION))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    suite = Suite.load(folder)
+    return Scorer(Suite(suite.name, suite.questions)).reward("Q01", ANSWERS).tolist()
+
+
+@pytest.fixture(scope="module")
+def rewards(folder):
+    """A function that loads the suite and returns the scores of `ANSWERS`."""
+    return lambda: Scorer(folder).reward("Q01", ANSWERS).tolist()
 
 
 @pytest.fixture
-def forged(cache, expected):
+def forged(cache, expected, rewards):
     """A file in the cache that gives other scores, and whose checksums are right."""
-    Scorer("mini")
+    rewards()
     (path,) = cache.glob("*.pfgen")
-    forge_baseline(path, 6)
+    forge_baseline(path, 0)
     assert rewards() != expected
     return path
-
-
-def rewards() -> list[float]:
-    return Scorer("mini").reward("Q07", ANSWERS).tolist()
 
 
 def give_away(path: Path) -> None:
@@ -69,7 +86,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("open_up", "reason"), [*FOREIGN, (open_to_all_but_sticky, r"others may .* \(mode 1777\)")])
-def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, open_up, reason):
+def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, rewards, open_up, reason):
     before = forged.read_bytes()
     open_up(cache)
     with pytest.warns(RuntimeWarning, match=f"^{cache}: {reason}.*, so it is not used as the cache, and") as caught:
@@ -79,7 +96,7 @@ def test_a_folder_that_others_may_write_is_no_cache(forged, cache, expected, ope
 
 
 @needs_root
-def test_the_home_of_somebody_else_is_usable(tmp_path, monkeypatch, expected):
+def test_the_home_of_somebody_else_is_usable(tmp_path, monkeypatch, expected, rewards):
     """As in a container whose root has the home of a user outside."""
     home = tmp_path / "home"
     (home / ".cache" / "pfgen-fast").mkdir(parents=True)
@@ -93,8 +110,8 @@ def test_the_home_of_somebody_else_is_usable(tmp_path, monkeypatch, expected):
     assert not list((home / ".cache" / "pfgen-fast").iterdir())
 
 
-def test_a_folder_of_root_is_believed_by_everybody(cache, expected, monkeypatch, forbid_building):
-    Scorer("mini")
+def test_a_folder_of_root_is_believed_by_everybody(cache, expected, rewards, monkeypatch, forbid_building):
+    rewards()
     status = os.stat(cache)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     if status.st_uid == 0:
@@ -105,8 +122,8 @@ def test_a_folder_of_root_is_believed_by_everybody(cache, expected, monkeypatch,
             assert rewards() == expected
 
 
-def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expected, forbid_building):
-    Scorer("mini")
+def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expected, rewards, forbid_building):
+    rewards()
     (tmp_path / "link").symlink_to(cache)
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "link"))
     forbid_building()
@@ -114,7 +131,7 @@ def test_an_own_link_may_lead_to_the_cache(tmp_path, monkeypatch, cache, expecte
 
 
 @needs_root
-def test_a_link_of_somebody_else_may_not(tmp_path, monkeypatch, forged, cache, expected):
+def test_a_link_of_somebody_else_may_not(tmp_path, monkeypatch, forged, cache, expected, rewards):
     link = tmp_path / "link"
     link.symlink_to(cache)
     os.chown(link, SOMEBODY, SOMEBODY, follow_symlinks=False)
@@ -124,11 +141,11 @@ def test_a_link_of_somebody_else_may_not(tmp_path, monkeypatch, forged, cache, e
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077])
-def test_whatever_the_umask_nobody_else_may_write(cache, expected, monkeypatch, umask, forbid_building):
+def test_whatever_the_umask_nobody_else_may_write(cache, expected, rewards, monkeypatch, umask, forbid_building):
     monkeypatch.setattr(remembering, "_WORTH_BYTES", 0)
     before = os.umask(umask)
     try:
-        Scorer("mini")
+        rewards()
     finally:
         os.umask(before)
     paths = [cache, *cache.iterdir()]
@@ -142,7 +159,7 @@ def test_whatever_the_umask_nobody_else_may_write(cache, expected, monkeypatch, 
 
 
 @pytest.mark.parametrize(("open_up", "reason"), FOREIGN)
-def test_an_index_that_others_may_have_written_is_replaced(forged, expected, open_up, reason):
+def test_an_index_that_others_may_have_written_is_replaced(forged, expected, rewards, open_up, reason):
     open_up(forged)
     with pytest.warns(RuntimeWarning, match=f"^{forged}: {reason}; the compiled suite is rebuilt$") as caught:
         assert rewards() == expected
@@ -163,28 +180,48 @@ def fifo(path: Path) -> None:
 
 
 PROCESS = """
+import sys
 from pfgen_fast import Scorer
-print(Scorer("mini").reward("Q07", ["Ice floats because it is less dense than water.", "Ice is lighter than water."])
-      .tolist())
+print(Scorer(sys.argv[1]).reward("Q01", sys.argv[2:]).tolist())
 """
 
 
-def rewards_of_a_process() -> tuple[str, str]:
-    """What a process prints, and of what it warns; it may not wait for ever."""
-    run = subprocess.run([sys.executable, "-c", PROCESS], capture_output=True, text=True, timeout=60, check=True)
-    return run.stdout.strip(), run.stderr
+@pytest.fixture
+def said_by_a_process(folder):
+    """A function that returns the scores that a process prints, and its warnings; it may not wait for ever."""
+
+    def said() -> tuple[str, str]:
+        command = [sys.executable, "-c", PROCESS, folder, *ANSWERS]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        return run.stdout.strip(), run.stderr
+
+    return said
 
 
-@pytest.mark.parametrize(("put", "kind"), [(link_to_a_forged_file, "a symbolic link"), (fifo, "a FIFO")])
-def test_an_index_that_is_no_file_is_replaced(forged, expected, put, kind):
+@pytest.fixture
+def said(rewards):
+    """A function that returns the scores and the warnings of this process."""
+
+    def said() -> tuple[str, str]:
+        with pytest.warns(RuntimeWarning) as caught:
+            found = rewards()
+        return str(found), "\n".join(str(warning.message) for warning in caught)
+
+    return said
+
+
+@pytest.mark.parametrize(
+    ("put", "kind", "by"), [(link_to_a_forged_file, "a symbolic link", "said"), (fifo, "a FIFO", "said_by_a_process")]
+)
+def test_an_index_that_is_no_file_is_replaced(forged, expected, put, kind, by, request):
     put(forged)
-    said, warned = rewards_of_a_process()
+    said, warned = request.getfixturevalue(by)()
     assert said == str(expected)
     assert f"{forged}: expected a regular file, not {kind}; the compiled suite is rebuilt" in warned
     CompiledSuite.open(forged, own=True)
 
 
-def test_a_folder_in_the_place_of_the_index_stays(forged, expected):
+def test_a_folder_in_the_place_of_the_index_stays(forged, expected, rewards):
     forged.unlink()
     forged.mkdir()
     with pytest.warns(RuntimeWarning, match="expected a regular file, not a folder"):
@@ -192,17 +229,17 @@ def test_a_folder_in_the_place_of_the_index_stays(forged, expected):
     assert forged.is_dir()
 
 
-def test_a_file_that_the_user_names_is_the_users_choice(forged, expected):
+def test_a_file_that_the_user_names_is_the_users_choice(folder, forged, expected):
     open_to_all(forged)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Scorer(Suite.load("mini"), index=forged).reward("Q07", ANSWERS).tolist() != expected
+        assert Scorer(Suite.load(folder), index=forged).reward("Q01", ANSWERS).tolist() != expected
 
 
-def test_a_fifo_that_the_user_names_is_not_waited_for(tmp_path):
+def test_a_fifo_that_the_user_names_is_not_waited_for(folder, tmp_path):
     os.mkfifo(tmp_path / "fifo.pfgen")
     with pytest.raises(IndexFormatError, match=r"fifo\.pfgen: cannot be read: expected a regular file, not a FIFO"):
-        Scorer("mini", index=tmp_path / "fifo.pfgen")
+        Scorer(folder, index=tmp_path / "fifo.pfgen")
 
 
 # ---- The lock ----
@@ -220,25 +257,25 @@ def dangling_link(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("put", "reason"),
+    ("put", "reason", "by"),
     [
-        (dangling_link, "expected a regular file, not a symbolic link"),
-        (os.mkfifo, "expected a regular file, not a FIFO"),
-        (Path.mkdir, "expected a regular file, not a folder"),
-        (lambda path: (path.touch(), open_to_all(path)), "others may write to it (mode 646)"),
-        pytest.param(lambda path: (path.touch(), give_away(path)), "belongs to", marks=needs_root),
+        (dangling_link, "expected a regular file, not a symbolic link", "said"),
+        (os.mkfifo, "expected a regular file, not a FIFO", "said_by_a_process"),
+        (Path.mkdir, "expected a regular file, not a folder", "said"),
+        (lambda path: (path.touch(), open_to_all(path)), "others may write to it (mode 646)", "said"),
+        pytest.param(lambda path: (path.touch(), give_away(path)), "belongs to", "said", marks=needs_root),
     ],
 )
-def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected, put, reason):
+def test_a_foreign_lock_is_neither_waited_for_nor_followed(lock, cache, expected, put, reason, by, request):
     put(lock)
-    said, warned = rewards_of_a_process()
+    said, warned = request.getfixturevalue(by)()
     assert said == str(expected)
     assert f"{lock}: {reason}" in warned
     assert "so the compiled suite is kept in memory only; remove this lock" in warned
     assert list(cache.iterdir()) == [lock]
 
 
-def test_nobody_waits_for_ever(lock, cache, expected, monkeypatch):
+def test_nobody_waits_for_ever(lock, cache, expected, rewards, monkeypatch):
     """A process that is stopped keeps its lock."""
     monkeypatch.setattr(caching, "_PATIENCE_SECONDS", 0)
     descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
@@ -253,7 +290,7 @@ def test_nobody_waits_for_ever(lock, cache, expected, monkeypatch):
     assert [path.suffix for path in cache.iterdir()] == [".pfgen"]
 
 
-def test_only_this_user_can_hold_the_lock(cache, monkeypatch):
+def test_only_this_user_can_hold_the_lock(cache, rewards, monkeypatch):
     modes = []
     compile = _core.compile
 
@@ -262,7 +299,7 @@ def test_only_this_user_can_hold_the_lock(cache, monkeypatch):
         return compile(*arguments)
 
     monkeypatch.setattr(_core, "compile", compile_and_look)
-    Scorer("mini")
+    rewards()
     assert modes == [0o600]
 
 

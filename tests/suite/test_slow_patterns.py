@@ -110,7 +110,7 @@ def suite_with(pattern, **keys):
 def test_what_is_named_does_not_end_in_time(pattern):
     """Else the warning were a false alarm."""
     text = {**EXPONENTIAL, **TOO_MANY_IN_A_ROW}[pattern]
-    with pytest.raises(PatternTimeout, match="here takes longer than"), pattern_time_limit(0.05):
+    with pytest.raises(PatternTimeout, match="here takes longer than"), pattern_time_limit(0.02):
         searched(re.compile(pattern).search, text, "here")
 
 
@@ -129,8 +129,8 @@ def test_a_pattern_that_takes_too_long_is_named_with_its_question():
 def test_many_quick_searches_are_not_one_slow_search():
     search = re.compile("a+b").search
     begin = time.monotonic()
-    with pattern_time_limit(0.2):
-        while time.monotonic() - begin < 1:
+    with pattern_time_limit(0.4):
+        while time.monotonic() - begin < 0.5:
             searched(search, WORST, "here")
 
 

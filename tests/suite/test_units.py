@@ -7,8 +7,9 @@ import json
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from makers.effort import examples
 from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.experiments.variants import VariantScorer
@@ -84,7 +85,7 @@ def test_core_and_oracle_agree_in_tokens(tokenizer_file, profile):
     )
     answers = st.lists(words, max_size=30).map("".join) | st.lists(words, min_size=90, max_size=260).map("".join)
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(batch=st.lists(st.tuples(st.sampled_from(["Q01", "Q02", "Q03", "Q04"]), answers), min_size=1, max_size=4))
     def agree(batch):
         table = scorer.score(*map(list, zip(*batch, strict=True)))

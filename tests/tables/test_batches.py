@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from makers.documented import documented_example
+from makers.effort import examples, share
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError, score_batches, score_schema
 from pfgen_fast.tables import batches as module
 
@@ -40,12 +41,21 @@ def scores_of(table: pa.Table) -> dict[str, bytes]:
 rows_strategy = st.lists(
     st.tuples(st.sampled_from(["Q07", "Q01", "Why does ice float on water?"]), st.sampled_from(ANSWERS)), max_size=40
 )
-seen: Counter[str] = Counter()
 
 
-@settings(max_examples=150)
-@given(rows=rows_strategy, size=st.integers(1, 12), at_once=st.integers(1, 16))
-def test_neither_batches_nor_groups_change_a_score(rows, size, at_once):
+def test_neither_batches_nor_groups_change_a_score():
+    seen: Counter[str] = Counter()
+
+    @examples(150)
+    @given(rows=rows_strategy, size=st.integers(1, 12), at_once=st.integers(1, 16))
+    def check(rows, size, at_once):
+        seen.update(_kinds_if_scores_are_right(rows, size, at_once))
+
+    check()
+    assert min(seen[kind] for kind in ("several groups", "grouped", "a missing answer")) > share(5, at_least=1), seen
+
+
+def _kinds_if_scores_are_right(rows, size, at_once):
     table = table_of(rows)
     given_batches = table.to_batches(max_chunksize=size)
     with pytest.MonkeyPatch.context() as patch:
@@ -62,15 +72,10 @@ def test_neither_batches_nor_groups_change_a_score(rows, size, at_once):
         "grouped": size < at_once and len(given_batches) > 1,
         "a missing answer": any(answer is None for _, answer in rows),
     }
-    seen.update(kind for kind, is_so in kinds.items() if is_so)
-    event(str(kinds))
+    return [kind for kind, is_so in kinds.items() if is_so]
 
 
-def test_the_examples_reached_the_interesting_cases():
-    assert min(seen[kind] for kind in ("several groups", "grouped", "a missing answer")) > 5, seen
-
-
-@settings(max_examples=100)
+@examples(100)
 @given(rows=rows_strategy, size=st.integers(1, 12), least=st.sampled_from([0.0, 0.01, 0.3]))
 def test_a_filter_keeps_the_rows_that_pass_and_nothing_else(rows, size, least):
     table = table_of(rows)

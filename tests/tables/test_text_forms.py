@@ -8,8 +8,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from makers.effort import examples
 from pfgen_fast import PfgenError, TrialsError
 from pfgen_fast.tables import text_form
 from pfgen_fast.tables.formats import column_names, table_rows
@@ -150,7 +151,7 @@ def test_the_names_of_columns_are_told_without_reading_the_table(tmp_path):
 CELLS = st.text(st.sampled_from(['"', ",", "\t", "\n", "\r", " ", "a", "é", "氷", "\\", "'", "="]), max_size=6)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     cells=st.lists(st.tuples(CELLS, CELLS), max_size=9),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32-be"]),
@@ -174,9 +175,9 @@ def test_cells_come_out_as_they_went_in(
     assert score(source, tmp_path / target.name, scorer, encoding=encoding, batch_size=100) == written
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
-    rows=st.lists(st.dictionaries(CELLS, st.recursive(CELLS | st.integers(), lambda part: st.lists(part)), max_size=3)),
+    rows=st.lists(st.dictionaries(CELLS, st.recursive(CELLS | st.integers(), st.lists, max_leaves=12), max_size=3)),
     indent=st.sampled_from([None, 1]),
     ascii_only=st.booleans(),
     block_bytes=st.integers(4, 9),
