@@ -39,7 +39,8 @@ LONG_ENOUGH = 300
 def cluster() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+        # Three, for an actor that was killed may be started again after its dataset has ended, and keeps a core for ever.
+        ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield
         ray.shutdown()
