@@ -70,7 +70,7 @@ integrations: $(INTEGRATIONS)/with-integrations ## evaluation programs, trainers
 	PFGEN_INTEGRATIONS_REQUIRED=1 HF_HUB_OFFLINE=1 $(INTEGRATIONS)/bin/python -m pytest -m integrations -n $(WORKERS)
 
 engines: $(VENV)/with-engines ## Ray, Spark (Java 17 or later), Dask, Daft, S3, filters of pipelines; installs them, and torch (TORCH=...)
-	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -m engines -n 1
+	PFGEN_ENGINES_REQUIRED=1 HF_HUB_OFFLINE=1 RAY_worker_niceness=0 $(BIN)/python -m pytest -m engines -n 1
 
 pages: $(VENV)/with-browser ## the pages of reports in the distribution's Chromium, driven by tests
 	PFGEN_BROWSER_REQUIRED=1 $(BIN)/python -m pytest -m browser -n $(WORKERS)

@@ -9,20 +9,21 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from .published import FOLDER as PFGEN_BENCH
+
+_FOLDER = PFGEN_BENCH.parent / "hellobench"
 
 
 def folder() -> Path:
     """Where the data are, if they are there."""
-    bench = Path(os.environ.get("PFGEN_BENCH", ROOT / "../shared/pfgen-bench"))
-    return bench.parent / "hellobench"
+    return _FOLDER
 
 
 def is_there() -> bool:
     """Whether the data are there; they must be if PFGEN_BENCH_REQUIRED is set."""
-    if folder().is_dir():
+    if _FOLDER.is_dir():
         return True
-    assert not os.environ.get("PFGEN_BENCH_REQUIRED"), f"{folder()}: the published judgements are missing"
+    assert not os.environ.get("PFGEN_BENCH_REQUIRED"), f"{_FOLDER}: the published judgements are missing"
     return False
 
 

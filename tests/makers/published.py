@@ -19,7 +19,7 @@ import pytest
 from pfgen_fast import Suite
 
 USUAL_PLACE = Path(__file__).parents[3] / "shared" / "pfgen-bench"
-FOLDER = Path(os.environ.get("PFGEN_BENCH") or USUAL_PLACE)
+FOLDER = Path(os.environ.get("PFGEN_BENCH") or USUAL_PLACE).absolute()  # tests change the folder, and link to it
 FOUND = (FOLDER / "runs.csv").is_file()
 
 needs_published_runs = pytest.mark.skipif(

@@ -138,7 +138,8 @@ def test_published_rows_come_out_again(call, tmp_path):
     ]
     readme = tmp_path / "README.md"
     readme.write_text("<!-- leaderboard -->\n<!-- /leaderboard -->", encoding="utf-8")
-    assert call("leaderboard", tmp_path / "result", "--update", readme)[0] == 0
+    code, _, err = call("leaderboard", tmp_path / "result", "--update", readme)
+    assert code == 0, err
     assert readme.read_text(encoding="utf-8").splitlines()[3:5] == rows
 
 
