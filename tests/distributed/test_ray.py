@@ -393,11 +393,11 @@ def test_the_shares_of_actors_leave_a_whole_core_to_reading(actors, n_cores, sha
 
 def test_shares_that_starve_reading_are_warned_of(cluster):
     dataset = ray.data.from_arrow(answers(2))
-    with pytest.warns(UserWarning, match=r"^actors=2, num_cpus=1: the actors may take all cores of Ray \(2\),"):
-        score(dataset, ScorerSpec("mini"), actors=2, num_cpus=1)
-    with pytest.warns(UserWarning, match=r"^num_cpus=3: no node has so many cores \(the largest has 2\)$"):
-        score(dataset, ScorerSpec("mini"), num_cpus=3)
-    score(dataset, ScorerSpec("mini"), actors=2, num_cpus=0.5)
+    with pytest.warns(UserWarning, match=r"^actors=3, num_cpus=1: the actors may take all cores of Ray \(3\),"):
+        score(dataset, ScorerSpec("mini"), actors=3, num_cpus=1)
+    with pytest.warns(UserWarning, match=r"^num_cpus=4: no node has so many cores \(the largest has 3\)$"):
+        score(dataset, ScorerSpec("mini"), num_cpus=4)
+    score(dataset, ScorerSpec("mini"), actors=3, num_cpus=0.5)
 
 
 def test_impossible_numbers_are_refused(cluster):
