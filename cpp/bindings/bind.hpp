@@ -26,7 +26,6 @@ void bind_selection(pybind11::module_& module);
 void bind_aggregate(pybind11::module_& module);
 void bind_variant_scorer(pybind11::module_& module);
 void bind_answer_record(pybind11::module_& module);
-void bind_xz(pybind11::module_& module);
 void bind_trial_lines(pybind11::module_& module);
 
 }  // namespace pfgen

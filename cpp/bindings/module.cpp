@@ -72,6 +72,5 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
   pfgen::bind_aggregate(module);
   pfgen::bind_variant_scorer(module);
   pfgen::bind_answer_record(module);
-  pfgen::bind_xz(module);
   pfgen::bind_trial_lines(module);
 }

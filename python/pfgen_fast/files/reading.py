@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ..errors import TrialsError
-from ..native import _core
 from .compression import DAMAGE, PIECE_BYTES, Pieces, compression, contents
 
 MAX_BYTES = 1 << 30
@@ -164,10 +163,6 @@ def file_sha1(path: Path) -> str:
 
 def _decompressed_at_once(stored: bytes, path: Path) -> bytes | None:
     """The content of a small file; None if it is large."""
-    if compression(path) == ".xz":  # the core is faster than liblzma, to which it leaves what is damaged or unusual
-        content = _core.unpacked_xz(stored, AT_ONCE_BYTES)
-        if content is not None:
-            return content
     parts: list[bytes] = []
     n_bytes = 0
     for part in _unpacked((stored,), path, AT_ONCE_BYTES + 1):
