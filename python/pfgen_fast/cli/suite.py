@@ -59,14 +59,13 @@ def _describe(question: Question) -> dict[str, Any]:
 def check(suite: options.SuiteArgument = None, as_json: Json = False) -> None:
     """Lists all faults of a suite; the exit code is 1 if there are any.
 
-    Also warns of patterns whose search may practically never end, such as (a+)+$.
+    Also tries each pattern on a few made texts, and warns of those that take long, such as (a+)+$.
 
     Example
 
       pfgen-fast suite check my-suite
     """
-    from ..suite.faults import find_faults
-    from ..suite.slow_patterns import slow_patterns
+    from ..suite.faults import find_faults, slow_patterns
     from ..suite.suite import Suite
 
     source = source_or_here(suite)

@@ -5,18 +5,22 @@ A suite is checked once, when it is loaded or first used for scoring; later code
 
 from __future__ import annotations
 
+import re
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import SuiteError
+from ..errors import PatternTimeout, SuiteError
 from .compiled import describe_question
 from .instructions import Instructions
 from .keywords import rule_faults, shown_value
+from .pattern_time import WHY, pattern_time_limit, searched
 from .questions import Question
 from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder
+from .rules import LOOK_AHEAD
 from .units import FileTokenizer, tokenizer_faults
 
 _REQUIRED = ("question_id", "question", "answers")
@@ -178,3 +182,26 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
         if key in taken:
             yield f"{path}: the id or text {shown_value(key)} is already that of question {shown_value(taken[key])}"
         taken[key] = question_id
+
+
+def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
+    """One sentence for each pattern that takes longer than this on one of a few made texts, with which it nearly ends."""
+    for question in questions:
+        for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
+            where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
+            begin = time.monotonic()
+            try:
+                with pattern_time_limit(seconds):
+                    for text in _texts_to_try(leaf.pattern):
+                        searched(re.compile(leaf.pattern).search, text, where)
+                        if time.monotonic() - begin > 3 * seconds:
+                            break
+            except PatternTimeout:
+                yield f"{where} takes longer than {seconds:g} s on a made text of {LOOK_AHEAD} characters: {WHY}"
+
+
+def _texts_to_try(pattern: str) -> Iterator[str]:
+    """As long as a text that a rule sees: what the pattern names and usual characters, again and again, up to an end."""
+    letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
+    for unit in dict.fromkeys((*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters), letters or " ")):
+        yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"

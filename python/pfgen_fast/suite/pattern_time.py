@@ -25,6 +25,9 @@ _LOOKS = 10
 """How often the timer looks within the limit."""
 
 
+WHY = "a repeat within a repeat, or many in a row, can match in ever more ways"
+
+
 class _Overdue(Exception):
     """Raised within a search that has taken too long."""
 
@@ -43,7 +46,7 @@ def searched(search: Callable[[str], T], text: str, where: str) -> T:
     try:
         return search(text)
     except _Overdue as overdue:
-        raise PatternTimeout(f"{where} takes longer than {overdue} on one answer; 'suite check' may tell why") from None
+        raise PatternTimeout(f"{where} takes longer than {overdue} on one answer: {WHY}") from None
 
 
 @contextlib.contextmanager

@@ -1,0 +1,165 @@
+"""Patterns that backtrack without bound: `suite check` tries them, and scoring ends after a stated time."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import threading
+import time
+
+import pytest
+from makers.runs import make_run
+from pfgen_fast import PatternTimeout, Question, Rule, Scorer, Suite
+from pfgen_fast.oracle import Oracle
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
+from pfgen_fast.suite.faults import slow_patterns
+from pfgen_fast.suite.pattern_time import pattern_time_limit, searched
+
+WORST = "a" * 199 + "!"
+
+EXPONENTIAL = (
+    "(a+)+$",
+    "(a|a)*$",
+    "(a|ab|b)*$",
+    "(a*)*b",
+    "((a?)?b)+$",
+    r"(\w+\s?)*$",
+    r"(\d{1,3},?)+$",
+    r"(?:\s*a\s*)+$",
+    "(?=(a+)+$)a",
+    "(?i:A+)+!?$",
+    "(a{1,50}){1,50}b",
+    "(x+x+)+y",
+    "^(([a-z])+.)+[A-Z]",
+)
+TOO_MANY_IN_A_ROW = (
+    ".*.*.*.*x",
+    "a*a*a*a*$",
+    "(?:.*a){4}$",
+    r"\s*\s*\s*\s*x",
+)
+HARMLESS = (
+    "(a+b)+$",
+    "foo|bar",
+    "(a+)+",
+    r"(\w+\s?)*",
+    "(?:[^,]+,)*x",
+    "^.*.*x",
+    "a.*b.*c.*d.*e",
+    "(?:foo|bar)+baz",
+    "[0-9]{1,3}年",
+    ".{0,9}.{0,9}.{0,9}x",
+    "^(?!.*bad)ice",
+    "ice(?=.{197}$)",
+    r"(.)\1",
+    "氷.*水",
+)
+
+
+needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+
+
+def suite_with(pattern, **keys):
+    return Suite("made", (Question("Q01", "Why?", {"P": ("abc",)}, (Rule("t", pattern),), **keys),))
+
+
+WHY = "a repeat within a repeat, or many in a row, can match in ever more ways"
+
+
+@needs_timers
+@pytest.mark.parametrize("pattern", [*EXPONENTIAL, *TOO_MANY_IN_A_ROW])
+def test_patterns_that_do_not_end_in_time_are_named(pattern):
+    assert list(slow_patterns(suite_with(pattern), seconds=0.02)) == [
+        f"question Q01: the pattern {pattern!r} takes longer than 0.02 s on a made text of 200 characters: {WHY}"
+    ]
+
+
+@needs_timers
+@pytest.mark.parametrize("pattern", [*HARMLESS, "[a]" * 1000])
+def test_harmless_patterns_are_not_named(pattern):
+    assert list(slow_patterns(suite_with(pattern))) == []
+
+
+@needs_timers
+def test_no_pattern_of_the_packaged_suite_is_named(mini):
+    assert list(slow_patterns(mini)) == []
+
+
+@needs_timers
+def test_suite_check_warns(call, make_suite):
+    folder = make_suite({"keywords": [{"or": [{"t": "b.*c"}, {"t": "(a+)+$"}]}]})
+    code, out, err = call("suite", "check", folder)
+    warning = f"question Q01: the pattern '(a+)+$' takes longer than 0.5 s on a made text of 200 characters: {WHY}"
+    assert (code, err) == (0, f"warning: {warning}\n")
+    assert "no faults in 1 question\n" in out
+
+
+@needs_timers
+def test_a_pattern_that_takes_too_long_is_named_with_its_question():
+    scorer = Scorer(suite_with("(a+)+$"))
+    with pattern_time_limit(0.05):
+        scorer.score("Q01", ["aaaa"])
+        with pytest.raises(PatternTimeout) as raised:
+            scorer.score("Q01", ["ok", WORST])
+    assert str(raised.value) == f"question Q01: the pattern '(a+)+$' takes longer than 0.05 s on one answer: {WHY}"
+
+
+@needs_timers
+def test_many_quick_searches_are_not_one_slow_search():
+    search = re.compile("a+b").search
+    begin = time.monotonic()
+    with pattern_time_limit(0.4):
+        while time.monotonic() - begin < 0.5:
+            searched(search, WORST, "here")
+
+
+@needs_timers
+def test_the_limit_gives_back_what_it_borrowed():
+    def theirs(*_):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGALRM, theirs)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1000, 5)
+        with pattern_time_limit(0.05):
+            assert signal.getsignal(signal.SIGALRM) is not theirs
+        assert signal.getsignal(signal.SIGALRM) is theirs
+        delay, interval = signal.setitimer(signal.ITIMER_REAL, 0)
+        assert 900 < delay <= 1000
+        assert interval == 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_other_threads_have_no_limit():
+    found = []
+
+    def work():
+        with pattern_time_limit(0.05):
+            found.append(signal.getsignal(signal.SIGALRM) if hasattr(signal, "SIGALRM") else None)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.getsignal(signal.SIGALRM) if hasattr(signal, "SIGALRM") else None]
+
+
+@needs_timers
+def test_a_run_whose_answers_take_too_long_fails_and_the_others_are_scored(tmp_path):
+    for name, answer in (("a", "aaaa"), ("b", WORST), ("c", "aaa!")):
+        make_run(tmp_path / name, [json.dumps({"question": "Why?", "answer": answer})])
+    scoring = RunScorer(suite=suite_with("(a+)+$"), pattern_seconds=0.05)
+    outcomes = list(scoring.score(find_runs([tmp_path])))
+    assert [outcome.status for outcome in outcomes] == ["scored", "failed", "scored"]
+    assert outcomes[1].error.startswith(f"{tmp_path / 'b' / 'trials.jsonl'}: question Q01: the pattern '(a+)+$' takes")
+    assert [(tmp_path / name / "result.json").exists() for name in "abc"] == [True, False, True]
+
+
+@needs_timers
+def test_the_oracle_stands_under_the_same_limit(make_suite):
+    suite = Suite.load(make_suite({"keywords": [{"t": "(a+)+$"}]}))
+    with pytest.raises(PatternTimeout, match=r"the pattern .* takes longer than 0\.05 s"), pattern_time_limit(0.05):
+        Oracle(suite).score_one("Q01", "a" * 60 + "b")
