@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 import time
-from itertools import count
 
 import pytest
 from makers.checklists_to_judge import answers_of, as_judge, reply_of, run
@@ -101,10 +100,11 @@ def test_kills_at_random_moments_and_a_shaky_server_end_in_the_same_file(tmp_pat
         assert judge(tmp_path / "whole", server.base_url)
     n_kills = 0
     with serving(shaky) as server:
-        for n_kills in count():
+        while True:
             n_requests = len(server.requests) + moments.randrange(2, 30)
             if judge(tmp_path / "killed", server.base_url, lambda: len(server.requests) < n_requests):  # noqa: B023
                 break
+            n_kills += 1
             for name in names:
                 replies = tmp_path / "killed" / name / "judge-replies.jsonl"
                 if replies.exists() and moments.random() < 0.5:

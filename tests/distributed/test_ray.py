@@ -39,7 +39,7 @@ LONG_ENOUGH = 300
 def cluster() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        # Three, for an actor that was killed may be started again after its dataset has ended, and keeps a core for ever.
+        # Three, for an actor that was killed may be started again after its dataset has ended, and keep a core.
         ray.init("local", num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield

@@ -185,7 +185,7 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
-    """One sentence for each pattern that takes longer than this on one of a few made texts, with which it nearly ends."""
+    """One sentence for each pattern that takes longer than this on one of a few made texts."""
     for question in questions:
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
@@ -201,7 +201,7 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
 
 
 def _texts_to_try(pattern: str) -> Iterator[str]:
-    """As long as a text that a rule sees: what the pattern names and usual characters, again and again, up to an end."""
+    """What the pattern names and usual characters, again and again, as long as a text that a rule sees."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
     for unit in dict.fromkeys((*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters), letters or " ")):
         yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"
