@@ -120,8 +120,8 @@ def test_perturbing(measure: Measure, damaged: Mix, together: bool) -> None:
     what = f"perturbing, {_LENGTH} characters, 1 thread, {'degrees together' if together else 'one degree alone'}"
     by_slowest = f"{what}: slowest ({_KINDS[slowest].name})"
     measure.rows(
-        Row(f"{what}: mean over {len(rates)} kinds", mean, "texts/s", must="value >= 300,000"),
-        Row(by_slowest, rates[slowest], "texts/s", must="value >= 100,000"),
+        Row(f"{what}: mean over {len(rates)} kinds", mean, "texts/s"),
+        Row(by_slowest, rates[slowest], "texts/s"),
     )
 
 
@@ -138,8 +138,8 @@ def test_perturbing_hostile_texts(measure: Measure, unit: str, language: str) ->
     exponent = math.log(times[2 * slowest + 1] / times[2 * slowest], _LONG / _SHORT)
     what = f"perturbing {_LONG:,} characters {unit}, slowest kind ({_KINDS[slowest].name})"
     measure.rows(
-        Row(what, times[2 * slowest + 1], "s", must="value <= 1"),
-        Row("  cost against length: exponent", exponent, must="value <= 1.2"),
+        Row(what, times[2 * slowest + 1], "s"),
+        Row("  cost against length: exponent", exponent),
     )
 
 
@@ -158,9 +158,9 @@ def test_rank_tests(measure: Measure, what: str) -> None:
     of_100 = f"{what} of {_N_ITEMS} items"
     drawing = f"bootstrap, {_N_DRAWS:,} draws of {_N_CELLS} cells, {of_100}"
     measure.rows(
-        Row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s", must="value >= 50,000"),
-        Row(f"exact tests, {of_100}", n_exact / exact, "tests/s", must="value >= 1,000"),
-        Row(drawing, bootstrap, "s", must="value <= 10"),
+        Row(f"signed-rank tests, {of_100}", len(original) / tests, "tests/s"),
+        Row(f"exact tests, {of_100}", n_exact / exact, "tests/s"),
+        Row(drawing, bootstrap, "s"),
     )
 
 
@@ -214,12 +214,12 @@ def _by_oracle(item: Any, some: list[Any], plan: Plan) -> list[str | None]:
 @pytest.mark.usefixtures("_compared")
 @pytest.mark.benchmark(group="discernment", timer=REPORTED)
 @pytest.mark.parametrize(
-    ("n_per_question", "draws", "most", "rounds"),
-    [(2, 0, 1, 3), (2, _N_DRAWS, 10, 3), (225, 0, 12, 1), (1_000, 0, 60, 1)],
+    ("n_per_question", "draws", "rounds"),
+    [(2, 0, 3), (2, _N_DRAWS, 3), (225, 0, 1), (1_000, 0, 1)],
     ids=["usual", "bootstrap", "a_million_texts", "five_million_texts"],
 )
 def test_discern(
-    measure: Measure, inputs: Inputs, mix_file: Path, n_per_question: int, draws: int, most: float, rounds: int
+    measure: Measure, inputs: Inputs, mix_file: Path, n_per_question: int, draws: int, rounds: int
 ) -> None:
     """The usual plan in a new process, on several threads, after suite and answers are there."""
     found: list[dict[str, float]] = []
@@ -236,9 +236,9 @@ def test_discern(
     if rounds == 1:
         what = f"discern, {int(fastest['n_texts']):,} texts made and scored"
     measure.rows(
-        Row(f"{what}, {_THREADS} threads", fastest["seconds"], "s", must=f"value <= {most}"),
+        Row(f"{what}, {_THREADS} threads", fastest["seconds"], "s"),
         Row("  processor time, which load leaves alone", fastest["cpu"], "s"),
     )
     if rounds == 1:
         memory = "  peak memory of that process"
-        measure.rows(Row(memory, fastest["n_bytes"] / 1e6, "MB", must="value <= 1,000"))
+        measure.rows(Row(memory, fastest["n_bytes"] / 1e6, "MB"))

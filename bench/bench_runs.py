@@ -89,10 +89,10 @@ def test_some_runs(
         Row("  the same", len(mix) / floor, "answers/s"),
         Row("  the same in a process pool that is running already", of_pool, "s"),
         Row("  the same as a program, from process start to last byte", of_program, "s"),
-        Row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too", "ratio <= 2"),
-        Row(f"  {beside} processes", from_start, "s", from_start / of_pool, in_pool, "ratio <= 2", "ratio <= 1.6"),
+        Row(score, from_start, "s", from_start / of_program, f"{_TO}, a program too"),
+        Row(f"  {beside} processes", from_start, "s", from_start / of_pool, in_pool),
         Row(f"  {beside} threads", from_start, "s", from_start / floor, _TO),
-        Row("the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO, must="ratio <= 3"),
+        Row("the same runs, index in memory, in process", in_process, "s", in_process / floor, _TO),
     )
 
 
@@ -111,7 +111,7 @@ def test_all_runs(measure: Measure, inputs: Inputs, suite: Suite, scratch: Path)
     what = f"all {len(folders)} runs, {n_answers:,} answers: processor time"
     measure.rows(
         Row(f"{what} of a program that decompresses and parses", floor, "s"),
-        Row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO, must="ratio <= 1.6", aim="ratio <= 1.4"),
+        Row(f"{what} of pfgen-fast score", taken, "s", taken / floor, _TO),
     )
 
 
@@ -128,11 +128,11 @@ def test_import(measure: Measure) -> None:
     """In new processes, which have imported NumPy."""
     fresh = [sys.executable, "-c", _IMPORT]
     taken = measure.seconds(15, lambda: REPORTED.add(float(subprocess.check_output(fresh))))
-    measure.rows(Row("import pfgen_fast after numpy", taken * 1e3, "ms", must="value <= 20"))
+    measure.rows(Row("import pfgen_fast after numpy", taken * 1e3, "ms"))
 
 
 @pytest.mark.benchmark(group="start")
 def test_help(measure: Measure) -> None:
     """From process start to end."""
     taken = measure.seconds(10, partial(subprocess.run, [_COMMAND, "--help"], stdout=subprocess.DEVNULL, check=True))
-    measure.rows(Row("pfgen-fast --help", taken * 1e3, "ms", must="value <= 150"))
+    measure.rows(Row("pfgen-fast --help", taken * 1e3, "ms"))

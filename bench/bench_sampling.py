@@ -26,5 +26,5 @@ def test_sampling(measure: Measure, suite: Suite, order: int) -> None:
     n_answers, what = len(suite) * len(seeds), f"ngram engine, order {order}"
     measure.rows(
         Row(f"{what}: counting all questions", counting, "s"),
-        Row(f"{what}: {n_answers:,} answers, 1 thread", n_answers / taken, "answers/s", must="value >= 20,000"),
+        Row(f"{what}: {n_answers:,} answers, 1 thread", n_answers / taken, "answers/s"),
     )

@@ -45,11 +45,9 @@ def test_score(
         measure.rows(Row(f"oracle: score_one, {len(sample)} answers", oracle_rate, "answers/s"))
     rate, of_two = (rates[1], rates[1] / oracle_rate), (rates[2], rates[2] / oracle_rate)
     measure.rows(
-        Row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster, must="ratio >= 400"),
-        Row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster, aim="value >= 1,000,000"),
-        Row(
-            f"{container}: 2 threads against 1", rates[2] / rates[1], "times", must="value >= 1.9", aim="value >= 1.95"
-        ),
+        Row(f"{what}, 1 thread", rate[0], "answers/s", rate[1], faster),
+        Row(f"{what}, 2 threads", of_two[0], "answers/s", of_two[1], faster),
+        Row(f"{container}: 2 threads against 1", rates[2] / rates[1], "times"),
     )
 
 
@@ -65,17 +63,15 @@ def _score_each(oracle: Oracle, question: str, answers: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "rounds", "must"),
+    ("what", "rounds"),
     [
-        ("same question again and again", 25, "value <= 10"),
-        ("the mix in its order", 9, "value <= 7"),
-        ("the mix shuffled", 3, ""),
+        ("same question again and again", 25),
+        ("the mix in its order", 9),
+        ("the mix shuffled", 3),
     ],
     ids=["same", "ordered", "shuffled"],
 )
-def test_reward(
-    measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mix: Mix, what: str, rounds: int, must: str
-) -> None:
+def test_reward(measure: Measure, scorers: Mapping[int, Scorer], sample: Mix, mix: Mix, what: str, rounds: int) -> None:
     """One answer a call."""
     scorer = scorers[1]
     calls = list(zip(mix.questions, mix.answers, strict=True))
@@ -88,9 +84,7 @@ def test_reward(
     elif what.endswith("shuffled"):
         calls = random.Random(0).sample(calls, len(calls))
     taken = measure.seconds(rounds, lambda: [scorer.reward(question, [answer]) for question, answer in calls])
-    measure.rows(
-        Row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us", must=must, aim=must and "value <= 4")
-    )
+    measure.rows(Row(f"reward of one answer, {what}", taken / len(calls) * 1e6, "us"))
 
 
 def test_reading_memory(measure: Measure, mix: Mix) -> None:

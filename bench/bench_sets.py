@@ -54,25 +54,25 @@ def test_rare_ngrams(measure: Measure, inputs: Inputs, suite: Suite) -> None:
     what = f"rare 5-grams of {n_answers:,} answers, {found['n_code_points']:,} code points"
     memory = "the same: memory of the process, the answers as list of str"
     measure.rows(
-        Row(what, found["seconds"], "s", must="value <= 30"),
-        Row(memory, found["n_bytes"] / 1e6, "MB", must="value <= 2,000"),
+        Row(what, found["seconds"], "s"),
+        Row(memory, found["n_bytes"] / 1e6, "MB"),
     )
 
 
 def test_document_frequencies(measure: Measure, texts: list[str]) -> None:
     """In turns with polars, which finds the same."""
     count = partial(document_frequencies, texts)
-    what, must = f"document frequencies of orders 1 to 10, {len(texts):,} texts", "ratio >= 15"
+    what = f"document frequencies of orders 1 to 10, {len(texts):,} texts"
     try:
         import polars
     except ImportError:
-        measure.rows(Row(what, measure.seconds(4, count), "s", must=must, note="no polars"))
+        measure.rows(Row(what, measure.seconds(4, count), "s", note="no polars"))
         return
     found = count()
     if dict(zip(found.texts(), found.counts.tolist(), strict=True)) != dict(_by_polars(polars, texts).iter_rows()):
         raise Disagreement("document frequencies: polars counts something else")
     ours, theirs = measure.times(4, count, {"polars": partial(_by_polars, polars, texts)})
-    measure.rows(Row(what, ours, "s", theirs / ours, "faster than polars", must))
+    measure.rows(Row(what, ours, "s", theirs / ours, "faster than polars"))
 
 
 def _by_polars(polars: Any, texts: Sequence[str]) -> Any:
@@ -111,12 +111,11 @@ def test_selection(measure: Measure, texts: list[str], max_order: int) -> None:
     ended = "no swap is better" if chosen.finished else f"{_SECONDS:.0f} s"
     to = f"lower than the best of {_RANDOM_SUBSETS} random subsets"
     measure.rows(
-        Row(f"{of}: swaps tried, 1 thread", rate, "/s", must="value >= 200,000", note="too few swaps"),
+        Row(f"{of}: swaps tried, 1 thread", rate, "/s", note="too few swaps"),
         Row(
             f"{of}: error, in millionths; ended by: {ended}",
             chosen.error * 1e6,
             ratio=best / chosen.error,
             to=to,
-            must="ratio >= 5" if max_order == 10 else "",
         ),
     )

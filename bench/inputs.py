@@ -98,7 +98,7 @@ def find_inputs(scratch: Path, *, trials: int = 100) -> Inputs:
     runs = [_drawn(order, trials, scratch) for order in _ORDERS]
     about = (
         f"the packaged suite mini and {len(runs)} runs of the n-gram engine, as there is no checkout of pfgen-bench at "
-        f"{checkout} ({VARIABLE} names another); what must be reached is meant for the published runs"
+        f"{checkout} ({VARIABLE} names another)"
     )
     return Inputs(about, MINI, runs, runs, published=False)
 

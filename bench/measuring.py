@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -97,4 +98,4 @@ class Measure:
 
     def rows(self, *rows: Row) -> None:
         """Adds rows to the table."""
-        self.info.setdefault("rows", []).extend(row.as_json() for row in rows)
+        self.info.setdefault("rows", []).extend(asdict(row) for row in rows)

@@ -14,7 +14,7 @@ from typing import Any
 from .figures import Row
 
 FOLDER = Path(__file__).resolve().parent
-HEAD = ("what", "value", "ratio", "must", "aim", "met")
+HEAD = ("what", "value", "ratio")
 BEGIN, END = "<!-- what `make bench` printed last -->", "<!-- end of what it printed -->"
 
 
@@ -65,12 +65,11 @@ def rows_of(saved: dict[str, Any]) -> list[Row]:
 
 
 def table(saved: dict[str, Any]) -> list[str]:
-    """The machine, what was measured on, the rows, and how many requirements are met."""
-    rows = rows_of(saved)
+    """The machine, what was measured on, and the rows."""
     machine = ", ".join(f"{key} {value}" for key, value in saved["machine_info"]["pfgen_fast"].items())
     about = saved["pfgen_fast"]
     quick = ["A quick run of little work: no figure here means anything.", ""] if about["quick"] else []
-    return [machine, "", f"On {about['inputs']}.", "", *quick, *render(rows), "", verdict(rows)]
+    return [machine, "", f"On {about['inputs']}.", "", *quick, *render(rows_of(saved))]
 
 
 def render(rows: Iterable[Row]) -> list[str]:
@@ -79,14 +78,6 @@ def render(rows: Iterable[Row]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     rule = " | ".join(["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])])
     return [_line(cells[0], widths), f"| {rule} |", *(_line(row, widths) for row in cells[1:])]
-
-
-def verdict(rows: Sequence[Row]) -> str:
-    """The last line: how many requirements are met, and which ones are not."""
-    required = [row for row in rows if row.must]
-    missed = [row.what.strip() for row in required if row.missed]
-    summary = f"{len(required) - len(missed)} of {len(required)} requirements met"
-    return f"{summary}; MISSED: {'; '.join(missed)}" if missed else summary
 
 
 def shown(figure: float) -> str:
@@ -98,19 +89,7 @@ def shown(figure: float) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     value = row.note if row.value is None else f"{shown(row.value)} {row.unit}".strip()
     ratio = "" if row.ratio is None else f"{shown(row.ratio)} x {row.to}"
-    return (row.what, value, ratio, _bound(row, row.must), _bound(row, row.aim), _met(row))
-
-
-def _bound(row: Row, bound: str) -> str:
-    of, _, limit = bound.partition(" ")
-    return f"{limit} {row.unit if of == 'value' else 'x'}".strip() if bound else ""
-
-
-def _met(row: Row) -> str:
-    if row.missed:
-        return "MISSED"
-    met = [name for name, bound in (("must", row.must), ("aim", row.aim)) if row.met(bound)]
-    return " + ".join(met) or ("not yet" if row.aim else "")
+    return (row.what, value, ratio)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
