@@ -13,17 +13,22 @@ from makers.checklists_to_judge import (
     as_judge,
     ask,
     judged,
+    prompts,
     reply_of,
     run,
     suite,
+    template,
     verdicts_of,
 )
 from makers.judges import FakeEngine
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
-from pfgen_fast.checklists.judgements import Judgement
+from pfgen_fast.checklists.judgements import READING, Judgement
 from pfgen_fast.checklists.judging.judging import Judging, kept_by_others, names_a_version
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import Answer, open_runs
+from pfgen_fast.checklists.scoring.scoring import score_runs
+from pfgen_fast.checklists.scoring.text_tables import missing_sentences
+from pfgen_fast.checklists.suite import sha256_of
 from pfgen_fast.errors import ChecklistError, JudgingError
 from pfgen_fast.judging import Prices, Replies, Spending
 
@@ -50,6 +55,7 @@ def test_verdicts_and_reasons_come_from_the_replies(path):
             reasons=tuple(f"reason {question} of {seed}" for question in range(n_questions)),
             prompt_sha256=judgement.prompt_sha256,
             checklist_sha256=suite().checklist(suite().by_key[answer.id, None]).sha256,
+            instruction_sha256=sha256_of(suite().by_key[answer.id, None].instruction),
             profile="plain",
             temperature=0.0,
         )
@@ -152,15 +158,60 @@ def test_what_was_said_of_another_answer_is_stale_and_asked_for_anew(path):
     assert judging.stale(judging.runs[0]) == []
 
 
-def test_a_checklist_that_was_changed_makes_its_judgements_stale(path):
+TALE = ("tales", "short")
+CHANGES = {
+    "instructions": (
+        lambda: {"tasks": tuple(replace(task, instruction=f"{task.instruction} Now.") for task in suite().tasks)},
+        N_TASKS,
+    ),
+    "an instruction": (
+        lambda: {"tasks": (replace(suite().tasks[0], instruction="Write something else."), *suite().tasks[1:])},
+        1,
+    ),
+    "a checklist": (
+        lambda: {
+            "checklists": {
+                **suite().checklists,
+                TALE: replace(suite().checklists[TALE], questions=("Is it short?", "Is it good?", "Does it end?")),
+            }
+        },
+        N_TASKS // 2,
+    ),
+    "the user message": (
+        lambda: {"prompts": replace(prompts(), user=template("{response} {instruction} Judge these {num_checklist}:"))},
+        N_TASKS,
+    ),
+    "the system message": (lambda: {"prompts": replace(prompts(), system=None)}, N_TASKS),
+    "a prompt of another method": (lambda: {"prompts": replace(prompts(), overall_user=None)}, 0),
+    "a weight": (
+        lambda: {"checklists": {**suite().checklists, TALE: replace(suite().checklists[TALE], weights=(20, 30, 50))}},
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_was_said_before_a_change_is_stale_left_out_and_asked_for_anew(path, what):
     judged([path])
-    changed = suite()
-    key = ("tales", "short")
-    other = replace(changed.checklists[key], questions=("Is it short?", "Is it a good tale?", "Does it end?"))
-    changed = suite(checklists={**changed.checklists, key: other})
+    change, n_stale = CHANGES[what]
+    changed = suite(**change())
+    scores = score_runs(changed, open_runs([path]), draws=0)
+    assert scores.n_stale == n_stale
+    assert sum(part.n for part in scores.models[0].areas.values()) == N_TASKS - n_stale
+    sentences = missing_sentences(scores)
+    assert all(id in " ".join(sentences) for part in scores.models[0].areas.values() for id in part.stale[:3])
+    assert len(sentences) == len([part for part in scores.models[0].areas.values() if part.stale])
     judging = Judging.open(open_runs([path]), changed, OPTIONS)
-    assert len(judging.stale(judging.runs[0])) == N_TASKS // 2
-    assert judging.n_open == N_TASKS // 2
+    assert (len(judging.stale(judging.runs[0])), judging.n_open) == (n_stale, n_stale)
+
+
+def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived_anew(path, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setitem(READING, "plain", READING["plain"] - 1)
+        judged([path])
+    assert score_runs(suite(), open_runs([path]), draws=0).n_stale == N_TASKS
+    Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()
+    assert score_runs(suite(), open_runs([path]), draws=0).n_stale == 0
 
 
 @pytest.mark.parametrize("questions", [("Is it short?",), ("Is it short?", "Is it a tale?", "Does it end?", "Well?")])

@@ -202,7 +202,7 @@ def _stale(judging: Judging) -> list[str]:
     for one in judging.runs:
         names = judging.stale(one)
         if names:
-            what = f"{counted(len(names), 'judgement')} of another answer or checklist"
+            what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
             found.append(f"{one.run.key}: {what} ({_first(names)}), which no longer count")
     return found
 

@@ -29,10 +29,11 @@ from ...judging.budget import Estimate, Prices, Spending
 from ...judging.replies import Replies
 from ...judging.server import Server
 from ...native import _core
+from ..judgements import Profile
 from ..runs import Answer
 from ..suite import Checklist, ChecklistSuite, Task
 from .judging import Judging
-from .requests import MAX_TOKENS, Profile, Wording
+from .requests import MAX_TOKENS, Wording
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
 SCORE, PLAIN = "checklist", "plain"

@@ -23,6 +23,7 @@ from ..few_names import first_names
 from ..judgement_files import write_judgements
 from ..judgements import Judgement
 from ..runs import Run
+from ..scoring.judged import is_stale
 from ..suite import ChecklistSuite
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
@@ -192,19 +193,10 @@ class Judging:
         return found
 
     def stale(self, one: RunToJudge) -> list[str]:
-        """The IDs of the tasks of a run whose former judgement is of another answer or checklist."""
-        now = {rating.answer.key: rating for rating in one.ratings}
-        names = []
-        for row in self._former.get(one.run.key, []):
-            rating = now.get(row.key)
-            if rating is not None and _is_of(row, one):
-                shows_questions = row.method != "llm-eval"
-                checklist = one.wording.suite.checklist(rating.task)
-                if row.response_sha256 != rating.answer.sha256 or (
-                    shows_questions and row.checklist_sha256 != checklist.sha256
-                ):
-                    names.append(row.id)
-        return list(dict.fromkeys(names))
+        """The IDs of the tasks of a run whose former judgement is stale; see `scoring.judged.is_stale`."""
+        suite, answers = one.wording.suite, {rating.answer.key: rating.answer for rating in one.ratings}
+        rows = (row for row in self._former.get(one.run.key, []) if row.key in answers and _is_of(row, one))
+        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, answers)))
 
     def open_ratings(self) -> Iterator[Rating]:
         """The ratings of all runs that need another reply."""

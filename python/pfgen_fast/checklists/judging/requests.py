@@ -11,20 +11,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
 
 from ...errors import ChecklistError
 from ...generation.prompts import sampling_seed
 from ...judging.requests import Judge, JudgeRequest
 from ...judging.template import Template
-from ..judgements import Method
-from ..suite import Checklist, ChecklistSuite, TaskKey, sha256_of
+from ..judgements import Method, Profile
+from ..suite import Checklist, ChecklistSuite, TaskKey, counter_of_requests
 from ..words import Counter, counter_name, first_words, has_nltk, words
 from .replies import ParsedReply, parse_overall, parse_reply
-
-Profile = Literal["plain", "upstream"]
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-METHODS: tuple[Method, ...] = get_args(Method)
 
 MAX_TOKENS = 4096
 """The most tokens of a judge's reply by default."""
@@ -93,8 +88,7 @@ class Wording:
     @cached_property
     def prompt_sha256(self) -> str:
         """The hash of the prompts, the method, the profile and the counter of words."""
-        prompts = [None if template is None else template.text for template in (self._system, self._user)]
-        return sha256_of(json.dumps([self.method, self.profile, self._counter, *prompts]))
+        return self.suite.prompts.sha256(self.method, self.profile, self._counter)
 
     def shown(self, response: str) -> tuple[str, bool]:
         """An answer as the judge sees it, and whether that is its beginning only."""
@@ -145,26 +139,18 @@ class Wording:
 
     @cached_property
     def _user(self) -> Template:
-        prompts = self.suite.prompts
-        by_method = {
-            "checklist": prompts.user,
-            "llm-eval": prompts.overall_user,
-            "llm-eval-c": prompts.overall_with_checklist_user,
-        }
-        found = by_method[self.method]
+        _, found = self.suite.prompts.of(self.method)
         if found is None:
             raise ChecklistError(f"the suite {self.suite.name} has no prompt for the method {self.method}")
         return found
 
-    @cached_property
+    @property
     def _system(self) -> Template | None:
-        prompts = self.suite.prompts
-        return {"checklist": prompts.system, "llm-eval": prompts.overall_system}.get(self.method)
+        return self.suite.prompts.of(self.method)[0]
 
     @cached_property
     def _counter(self) -> Counter:
-        own: Counter = "characters" if self.suite.words == "characters" else "regex"
-        return "nltk" if self.profile == "upstream" and has_nltk() else own
+        return "nltk" if self.profile == "upstream" and has_nltk() else counter_of_requests(self.suite)
 
     @cached_property
     def _first_upstream_seed(self) -> int:

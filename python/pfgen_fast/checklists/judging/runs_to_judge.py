@@ -14,11 +14,11 @@ from ...errors import ChecklistError
 from ...judging.replies import Replies
 from ...judging.requests import Judge, JudgeRequest
 from ..few_names import first_names
-from ..judgements import AnswerKey, Judgement, Method
+from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task
 from .replies import ParsedReply
-from .requests import MAX_REQUEST_BYTES, MAX_TOKENS, Profile, Wording, usual_temperature
+from .requests import MAX_REQUEST_BYTES, MAX_TOKENS, Wording, usual_temperature
 
 Empty = Literal["judge", "zero"]
 """What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
@@ -147,6 +147,7 @@ class Rating:
             reasons=said.reasons,
             prompt_sha256=wording.prompt_sha256,
             checklist_sha256=checklist.sha256,
+            instruction_sha256=self.task.instruction_sha256,
             tries=len(self._parsed),
             fault=said.fault,
             cut=bool(self._parsed) and wording.shown(self.answer.response)[1],
