@@ -133,6 +133,27 @@ def test_judgements_of_other_judges_stay_in_the_same_order_whoever_comes_first(t
     assert contents[0].count(b"\n") == 2 * N_TASKS
 
 
+def test_a_judge_that_ends_keeps_what_others_wrote_meanwhile(path):
+    other, early = (Judging.open(open_runs([path]), suite(), one) for one in (JudgeOptions("j-2025-01-01"), OPTIONS))
+    judged([path])
+    assert early.write()  # which was opened before the replies came
+    expected = read_judgements(path / "judgements.jsonl", suite())
+    assert len(expected) == N_TASKS
+    ask(other)
+    assert len(other.write()) == N_TASKS
+    found = read_judgements(path / "judgements.jsonl", suite())
+    assert [row for row in found if row.judge == OPTIONS.model] == expected
+    assert len(found) == 2 * N_TASKS
+
+
+def test_a_reply_that_came_after_the_file_was_read_is_not_asked_for_again(path):
+    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
+    judged([path], options=replace(OPTIONS, areas=("letters",)))
+    assert judging.n_open == N_TASKS
+    problem, requests = ask(judging)
+    assert (problem, len(requests)) == (None, N_TASKS // 2)
+
+
 def test_imported_judgements_of_the_same_judge_are_not_replaced(path):
     imported = [
         Judgement(answer.id, answer.sha256, (1.0, 1.0, 1.0)[: 3 - number % 2], judge="judge-2024-08-06")
@@ -269,8 +290,9 @@ def test_empty_answers_are_judged_like_any_other_or_get_0_without_asking(path):
     assert {row.version for row in rows} == {"judge-2024-08-06 fp_1"}  # one version, so that a table can be made
 
 
-def test_an_answer_too_long_to_be_sent_is_left_out_and_named(path):
-    run(path, [*answers_of("mine")[1:], Answer("T00", "x" * (5 << 20))])
+@pytest.mark.parametrize("text", ["x" * (5 << 20), "\x1c" * (1 << 20)], ids=["letters", "escapes"])
+def test_an_answer_too_long_to_be_sent_is_left_out_and_named(path, text):
+    run(path, [*answers_of("mine")[1:], Answer("T00", text)])
     judging, problem = judged([path])
     assert problem is None
     assert judging.runs[0].too_long == ("T00",)

@@ -133,21 +133,21 @@ class OutsideEvaluator(ABC):
         """
         check_lengths(items, texts)
         requests, places = self._requests(items, texts)
-        scores = [None if self._kept is None else self._kept.get(request.key) for request in requests]
-        todo = [number for number, found in enumerate(scores) if found is None]
-        if todo:
+        scores = self._known(requests)
+        if None in scores:
             with self._keeping() as keep:
-                self._fill(requests, todo, scores, keep)
+                scores = self._known(requests)
+                self._fill(requests, scores, keep)
         self._learn(requests, scores)
         return {metric.name: self._column(metric, scores, places) for metric in self.metrics}
 
+    def _known(self, requests: Sequence[Request]) -> list[Scores | None]:
+        return [None if self._kept is None else self._kept.get(request.key) for request in requests]
+
     def _fill(
-        self,
-        requests: Sequence[Request],
-        todo: Sequence[int],
-        scores: list[Scores | None],
-        keep: Callable[[Request, Scores], None],
+        self, requests: Sequence[Request], scores: list[Scores | None], keep: Callable[[Request, Scores], None]
     ) -> None:
+        todo = [number for number, found in enumerate(scores) if found is None]
         n_done = 0
         self._tell(n_done, len(todo))
 

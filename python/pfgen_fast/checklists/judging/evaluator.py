@@ -296,7 +296,7 @@ class _JudgedTexts(RunToJudge):
         self.ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            if self._fits(answer, task):
+            if not Rating(answer, task, 1, self).is_too_long:
                 for number in range(1, options.n_ratings + 1):
                     self.rows.append(row)
                     self.ratings.append(Rating(answer, task, number, self))

@@ -24,9 +24,6 @@ from .replies import ParsedReply, parse_overall, parse_reply
 MAX_TOKENS = 4096
 """The most tokens of a judge's reply by default."""
 
-MAX_REQUEST_BYTES = 4 << 20
-"""A request of more is not sent: no judge reads it, and a file of replies could not hold it in a line."""
-
 _WORDS_SHOWN = 16_000
 """Upstream cuts answers of 15,001 words or more to this many, so only answers of more are really cut."""
 
