@@ -127,8 +127,8 @@ class Wording:
     def parse(self, reply: str, checklist: Checklist) -> ParsedReply:
         """The verdicts of a reply, or the fault because of which it has none."""
         if self.method == "checklist":
-            return parse_reply(reply, len(checklist.questions), self.suite.levels)
-        return parse_overall(reply)
+            return parse_reply(reply, len(checklist.questions), self.suite.levels, profile=self.profile)
+        return parse_overall(reply, profile=self.profile)
 
     def zeros(self, checklist: Checklist) -> tuple[float, ...]:
         """What an answer gets that is worth nothing."""
