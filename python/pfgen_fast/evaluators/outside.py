@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..files.foreign_text import in_one_line, utf8
 from ..native import _core
-from .evaluator import Floats, Item, Metric, check_lengths
+from .evaluator import Floats, Item, Metric, Texts, column_of
 from .kept_scores import KeptScores, Scores
 from .naming import unknown_name
 from .values import on_scale, turned
@@ -125,13 +125,13 @@ class OutsideEvaluator(ABC):
         anew._kept = None
         return anew
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> dict[str, Floats]:
         """Scores the texts whose scores are not kept, and returns all scores.
 
         Raises:
             DiscernmentError: What is asked fails, or returns too few, too many or other scores than it should.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         requests, places = self._requests(items, texts)
         scores = self._known(requests)
         if None in scores:

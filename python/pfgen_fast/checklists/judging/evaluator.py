@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...errors import ChecklistError, JudgingError
 from ...evaluators.asking_evaluator import AskingEvaluator
-from ...evaluators.evaluator import Floats, Item, Metric, check_lengths
+from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...evaluators.naming import unknown_name
 from ...evaluators.ratings import Connect
 from ...files.foreign_text import in_one_line
@@ -178,7 +178,7 @@ class ChecklistJudge(AskingEvaluator):
         """
         return self._ask(self._judged(items, texts), on_progress, events)
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing replies, and returns the mean over the valid ratings of each text by each metric.
 
         Raises:
@@ -254,8 +254,8 @@ class ChecklistJudge(AskingEvaluator):
         length = None if known is None else known.length
         return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
-    def _judged(self, items: Sequence[Item], texts: _core.TextColumn) -> _JudgedTexts:
-        check_lengths(items, texts)
+    def _judged(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
+        texts = column_of(items, texts)
         tasks: dict[int, Task] = {}  # the variants of a text have one item
 
         def task_of(item: Item) -> Task:
