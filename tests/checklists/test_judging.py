@@ -228,7 +228,7 @@ def test_what_was_said_before_a_change_is_stale_left_out_and_asked_for_anew(path
 
 def test_a_judgement_whose_replies_were_read_by_other_rules_is_stale_and_derived_anew(path, monkeypatch):
     with monkeypatch.context() as before:
-        before.setitem(READING, "plain", READING["plain"] - 1)
+        before.delitem(READING, "plain")
         judged([path])
     assert score_runs(suite(), open_runs([path]), draws=0).n_stale == N_TASKS
     Judging.open(open_runs([path]), suite(), OPTIONS, offline=True).write()

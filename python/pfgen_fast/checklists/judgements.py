@@ -21,8 +21,8 @@ Profile = Literal["plain", "upstream"]
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
-READING: Mapping[Profile, int] = {"plain": 2, "upstream": 1}
-"""The version of the rules by which replies are read; where it rises, verdicts are derived from the replies anew."""
+READING: Mapping[Profile, tuple[str, ...]] = {"plain": ("one list at the end",)}
+"""The rules by which replies are read, where they have changed: verdicts by other rules are derived anew."""
 
 AnswerKey = tuple[str, str | None, int]
 """The ID and the length of a task, and the number of the trial."""

@@ -135,7 +135,7 @@ class Prompts:
     def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
         """The hash of everything but the texts of a task that a verdict depends on: a judgement belongs to it."""
         texts = [None if template is None else template.text for template in self.of(method)]
-        return sha256_of(json.dumps([method, profile, READING[profile], counter, *texts]))
+        return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,6 +148,8 @@ class OutsideEvaluator(ABC):
         self, requests: Sequence[Request], scores: list[Scores | None], keep: Callable[[Request, Scores], None]
     ) -> None:
         todo = [number for number, found in enumerate(scores) if found is None]
+        if not todo:
+            return
         n_done = 0
         self._tell(n_done, len(todo))
 
