@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from makers.checklists_to_judge import (
     N_TASKS,
     OPTIONS,
@@ -20,6 +25,7 @@ from makers.checklists_to_judge import (
     template,
     verdicts_of,
 )
+from makers.effort import examples
 from makers.judges import FakeEngine
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import READING, Judgement
@@ -144,6 +150,30 @@ def test_a_judge_that_ends_keeps_what_others_wrote_meanwhile(path):
     found = read_judgements(path / "judgements.jsonl", suite())
     assert [row for row in found if row.judge == OPTIONS.model] == expected
     assert len(found) == 2 * N_TASKS
+
+
+@examples(80)
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["open", "ask", "write"])), min_size=4, max_size=16))
+def test_whatever_two_processes_of_two_judges_do_nothing_is_paid_twice_or_lost(steps):
+    judges = ("j-2024-01-01", "j-2025-01-01")
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder, "mine"), answers_of("mine", 2))
+        path = Path(folder, "mine", "judgements.jsonl")
+        engine = FakeEngine(lambda request: reply_of(request.prompt.messages[-1]["content"], request.seed))
+        processes, n_written = {}, Counter()
+        for number, action in [*steps, *((number, "write") for number in range(4))]:
+            if action == "open":
+                options = JudgeOptions(judges[number % 2])
+                processes[number] = Judging.open(open_runs([path.parent]), suite(), options)
+            elif action == "ask" and number in processes:
+                processes[number].ask(lambda judge: engine)
+            elif number in processes:
+                processes[number].write()
+            found = Counter(row.judge for row in read_judgements(path, suite())) if path.exists() else Counter()
+            assert n_written <= found
+            n_written = found
+        assert Counter(request.judge.model for request in engine.asked) == n_written
+        assert set(n_written.values()) <= {2}
 
 
 def test_a_reply_that_came_after_the_file_was_read_is_not_asked_for_again(path):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklist_data import needs_hellobench, vectors
-from makers.effort import examples
+from makers.effort import examples, share
 from pfgen_fast.checklists.judging.replies import ParsedReply, parse_overall, parse_reply
 
 
@@ -173,7 +173,7 @@ def test_depth_and_digits_do_not_depend_on_the_version_of_python():
     assert said(f"[{{'checklist_id': 0, 'evaluation_score': 1, 'more': {'[' * 101}{']' * 101}}}]", 1).fault == "form"
 
 
-N = 300_000
+N = share(300_000)
 HOSTILE = {
     "quotes": '"' * N,
     "escaped quotes": '[{"' + '\\"' * N,

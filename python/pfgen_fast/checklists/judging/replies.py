@@ -15,7 +15,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -143,17 +143,13 @@ def _value_of(text: str, opening: str, closing: str, profile: Profile) -> Any:
         text = _without_fence(text.strip())
         begin, end = text.find(opening), text.rfind(closing)
         part = text[begin : end + 1] if 0 <= begin < end else ""
-        return _first_that_parses((_json, text), (_json, part if part != text else ""), (_literal, part))
-    text = text.strip().removesuffix("```").rstrip()
-    first = _BRACKET.search(text)
-    part = text[first.start() :] if first else ""
-    return _first_that_parses((_json_once, part), (_literal_once, part))
-
-
-def _first_that_parses(*ways: tuple[Callable[[str], Any], str]) -> Any:
-    for parse, text in ways:
+    else:
+        text = text.strip().removesuffix("```").rstrip()
+        first = _BRACKET.search(text)
+        text = part = text[first.start() :] if first else ""
+    for parse, source in ((_json, text), (_json, "" if part == text else part), (_literal, part)):
         with contextlib.suppress(_Unparsed):
-            return parse(text)
+            return parse(source, keys_are_unique=profile != "upstream")
     return None
 
 
@@ -165,18 +161,13 @@ def _without_fence(text: str) -> str:
     return inside[language.end() if language else 0 :].strip()
 
 
-def _json(text: str, hook: Callable[[list[tuple[str, Any]]], Any] = dict) -> Any:
+def _json(text: str, *, keys_are_unique: bool) -> Any:
     if _is_deeper_than(_MAX_DEPTH, _json_brackets(text)):
         raise _Unparsed
     try:
-        return json.loads(text, strict=False, parse_int=_int, object_pairs_hook=hook)
+        return json.loads(text, strict=False, parse_int=_int, object_pairs_hook=_object if keys_are_unique else dict)
     except (ValueError, RecursionError):
         raise _Unparsed from None
-
-
-def _json_once(text: str) -> Any:
-    """The value of JSON without duplicate keys."""
-    return _json(text, _object)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -207,22 +198,18 @@ def _int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
-def _literal(text: str, check: Callable[[ast.AST], None] = lambda tree: None) -> Any:
+def _literal(text: str, *, keys_are_unique: bool) -> Any:
     if len(text) >= _MAX_LITERAL_CHARACTERS or _is_deeper_than(_MAX_LITERAL_DEPTH, _literal_brackets(text)):
         raise _Unparsed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know, which stay as they are
             tree = ast.parse(text, mode="eval")
-        check(tree)
+        if keys_are_unique:
+            _check_keys(tree)
         return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise _Unparsed from None
-
-
-def _literal_once(text: str) -> Any:
-    """The value of a Python literal without duplicate keys."""
-    return _literal(text, _check_keys)
 
 
 def _check_keys(tree: ast.AST) -> None:
