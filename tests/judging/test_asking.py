@@ -273,6 +273,6 @@ def test_what_another_process_asked_meanwhile_is_not_asked_again(tmp_path):
 def test_a_request_that_no_line_could_hold_is_not_sent(tmp_path):
     requests = [JUDGE.request(text, seed=0, name="r") for text in ("\x1c" * (1 << 20), "x" * (1 << 20), "short")]
     asking, engine = Asking(requests, Replies(tmp_path / "r.jsonl")), FakeEngine()
-    assert asking.estimate().n_requests == 2
-    assert asking.ask(engine) == "1 requests are longer than 4 MiB and were not sent"
+    assert (asking.estimate().n_requests, asking.estimate().n_equal) == (2, 0)
+    assert asking.ask(engine) == "1 request is longer than 4 MiB and not sent"
     assert len(engine.asked) == len(Replies(tmp_path / "r.jsonl")) == 2

@@ -41,9 +41,11 @@ class Asking:
         self._n_too_long = 0
         for request in requests:
             self._keys.append(request.key)
+            if request.key in replies:
+                continue
             if is_too_long(request):
                 self._n_too_long += 1
-            elif request.key not in replies:
+            else:
                 self._unasked[request.key] = request
 
     def __len__(self) -> int:
@@ -65,7 +67,7 @@ class Asking:
         n_reply_tokens = sum(request.judge.max_tokens for request in todo)
         cost = (prices or Prices()).cost(n_prompt_tokens, n_reply_tokens)
         n_missing = self.n_missing
-        n_stored, n_equal = len(self) - n_missing, n_missing - len(todo)
+        n_stored, n_equal = len(self) - n_missing, n_missing - self._n_too_long - len(todo)
         return Estimate(len(self), n_stored, n_equal, len(todo), n_prompt_tokens, n_reply_tokens, cost)
 
     def ask(
@@ -127,7 +129,8 @@ class Asking:
         if n_missing:
             return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'none came'})"
         if self._n_too_long:
-            return f"{self._n_too_long:,} requests are longer than {MAX_REQUEST_BYTES >> 20} MiB and were not sent"
+            is_or_are = "request is" if self._n_too_long == 1 else "requests are"
+            return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and not sent"
         return None
 
     def _todo(self) -> list[JudgeRequest]:

@@ -206,7 +206,7 @@ def missing_sentences(scores: Scores) -> list[str]:
             if part.unjudged:
                 found.append(f"{where}: left out, for the judge gave no usable reply (yet): {few_names(part.unjudged)}")
             if part.stale:
-                found.append(f"{where}: left out, for {WHY_STALE}: {few_names(part.stale)}")
+                found.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
     return found
 
 
