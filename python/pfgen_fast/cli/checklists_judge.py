@@ -55,7 +55,7 @@ def judge(
         typer.Option(
             "--profile",
             help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, "
-            "temperature 0.8, seed 42.",
+            "temperature 0.8, seed 42, and the verdicts may stand anywhere in a reply.",
         ),
     ] = ProfileChoice.plain,
     method: Annotated[
