@@ -90,7 +90,7 @@ class Journal:
         try:
             if self._file is None:
                 self._file = self._opened()
-            begin = self._file.tell()
+            begin = self._file.seek(0, os.SEEK_END)
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if begin == self._n_read:
@@ -125,7 +125,7 @@ class Journal:
             file.seek(self._n_read)
             while line := file.readline(MAX_LINE_BYTES):
                 n_bytes, end = len(line), line
-                while len(end) and not end.endswith(b"\n"):
+                while end and not end.endswith(b"\n"):
                     end = file.readline(_SKIPPED_BYTES)
                     n_bytes += len(end)
                 if end:  # else the line may still be being written
@@ -140,7 +140,6 @@ class Journal:
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":
                 file.write(b"\n")  # ends a line that a killed process left incomplete
-        file.seek(0, os.SEEK_END)
         return file
 
 
