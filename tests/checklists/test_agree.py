@@ -12,6 +12,7 @@ from pfgen_fast.checklists.reliability.agreement_finding import agree
 from pfgen_fast.checklists.reliability.paired_judgements import pair
 from pfgen_fast.checklists.reliability.sides import open_sides, sentinel_sides
 from pfgen_fast.checklists.reliability.table_changes import two_tables
+from pfgen_fast.checklists.scoring.scores import WHY_STALE
 from pfgen_fast.errors import ChecklistError
 
 SUITE = made_suite()
@@ -167,7 +168,7 @@ def test_judgements_of_a_checklist_that_has_changed_are_stale(tmp_path):
     sides = open_sides([written(tmp_path / "a", some), written(tmp_path / "b", FIRST)], SUITE)
     assert len(sides[0].stale) == 4
     found = agree(sides, SUITE, draws=0)
-    assert "a: 4 answers are stale (answer or checklist have changed since): fable-000" in found.notes
+    assert f"a: 4 answers are stale ({WHY_STALE}): fable-000" in found.notes
     assert "Over 140 answers" in found.paragraph
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast.checklists import ChecklistSuite
+from pfgen_fast.checklists.judgements import METHODS
 from pfgen_fast.checklists.judging.replies import parse_overall, parse_reply
-from pfgen_fast.checklists.judging.requests import METHODS, Wording
+from pfgen_fast.checklists.judging.requests import Wording
 from pfgen_fast.judging import Judge
 
 PATH = Path(__file__).parents[2] / "examples" / "fake_judge.py"

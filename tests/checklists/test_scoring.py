@@ -11,7 +11,7 @@ from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.checklists.suite import Rescaling, sha256_of
+from pfgen_fast.checklists.suite import Rescaling, hashes_of, sha256_of
 from pfgen_fast.errors import ChecklistError
 
 SUITE = suite()
@@ -187,10 +187,13 @@ def test_versions_of_a_judge_are_not_mixed_by_accident(tmp_path):
     assert "judge:j (j-2025-01-01)" in one.models[0].signature
 
 
-@pytest.mark.parametrize("changes", [{"prompt_sha256": "p"}, {"profile": "upstream"}, {"temperature": 0.8}])
+PROMPT, OTHER_PROMPT = sorted(hashes_of(SUITE).prompts["checklist"])[:2]
+
+
+@pytest.mark.parametrize("changes", [{"prompt_sha256": OTHER_PROMPT}, {"profile": "upstream"}, {"temperature": 0.8}])
 def test_prompts_profiles_and_temperatures_are_not_mixed_by_accident(tmp_path, changes):
     with pytest.raises(ChecklistError, match="2 versions or prompts"):
-        score(tmp_path, judgements={"a": good(), "b": good(**changes)})
+        score(tmp_path, judgements={"a": good(prompt_sha256=PROMPT), "b": good(**{"prompt_sha256": PROMPT, **changes})})
 
 
 def test_an_empty_answer_that_got_zeros_has_no_version(tmp_path):
@@ -294,7 +297,7 @@ def test_the_order_of_runs_changes_nothing(tmp_path, draws):
 
 def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
     (model,) = score(
-        tmp_path, judgements=good(version="j-1", prompt_sha256="pp", profile="plain", temperature=0)
+        tmp_path, judgements=good(version="j-1", prompt_sha256=PROMPT, profile="plain", temperature=0)
     ).models
     parts = dict(part.split(":", 1) for part in model.signature.split("|"))
     assert parts == {
@@ -304,7 +307,7 @@ def test_the_signature_names_everything_that_a_score_depends_on(tmp_path):
         "weights": "suite",
         "method": "checklist",
         "judge": "j (j-1)",
-        "prompt": "pp",
+        "prompt": PROMPT,
         "profile": "plain",
         "temperature": "0",
         "missing": "skip",

@@ -148,7 +148,7 @@ ROWS: dict[str, Row] = {
     "a judgement of another answer, sides": Row(
         at(JUDGEMENTS, change_row, 2, response_sha256="0" * 64),
         ("agree", "drift", "noise"),
-        "1 answer is stale (answer or checklist have changed since): thanks-2",
+        "1 answer is stale (the answer, its instruction, the checklist or the prompt has changed since): thanks-2",
         0,
     ),
     "a task without instruction": Row(
@@ -167,13 +167,20 @@ ROWS: dict[str, Row] = {
     "a checklist changed after judging": Row(
         at(JUDGEMENTS, change_row, 2, checklist_sha256="0" * 64),
         ("table", "report"),
-        "1 answer left out: answer or checklist have changed",
+        "1 answer left out: the answer, its instruction, the checklist or the prompt has changed",
         0,
+    ),
+    "an instruction changed after judging": Row(
+        at(JUDGEMENTS, change_row, 2, instruction_sha256="0" * 64), ("table", "report"), "1 answer left out: ", 0
+    ),
+    "a prompt changed after judging": Row(
+        at(JUDGEMENTS, change_row, 2, prompt_sha256="0" * 64), ("table", "report"), "1 answer left out: ", 0
     ),
     "a checklist changed after judging, sides": Row(
         at("runs/heron/judgements.jsonl", change_rows, every(checklist_sha256="0" * 64)),
         ("agree", "noise"),
-        "8 answers are stale (answer or checklist have changed since): such as thanks-0, thanks-1, thanks-2",
+        "8 answers are stale (the answer, its instruction, the checklist or the prompt has changed since): such as "
+        "thanks-0, thanks-1, thanks-2",
         0,
     ),
     "no marks": Row(
@@ -327,7 +334,7 @@ def test_bad_input_is_one_sentence(folder: Path, call, row: Row, command: str) -
 
 
 def test_no_row_was_lost() -> None:
-    assert (len(ROWS), len(cases(ROWS)), len(MORE_ROWS), len(cases(MORE_ROWS))) == (34, 180, 16, 89)
+    assert (len(ROWS), len(cases(ROWS)), len(MORE_ROWS), len(cases(MORE_ROWS))) == (36, 184, 16, 89)
     quick = [case.values[1] for case in cases({**ROWS, **MORE_ROWS}) if not case.marks]
     assert {*quick} == {*COMMANDS}
 
@@ -398,7 +405,8 @@ def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> 
     code, _, err = asked(judged, call, "--offline")
 
     assert code == 3
-    assert "heron: 4 judgements of another answer or checklist (thanks-0, thanks-1, thanks-2 and 1 more)" in err
+    what = "answer, instruction, checklist or prompt"
+    assert f"heron: 4 judgements of another {what} (thanks-0, thanks-1, thanks-2 and 1 more)" in err
 
 
 OPTIONS: dict[str, tuple[list[str], str]] = {

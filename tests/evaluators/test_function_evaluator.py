@@ -264,6 +264,15 @@ def test_two_processes_cannot_add_to_one_cache(tmp_path):
         scored(FunctionEvaluator(nested, name="f", cache=cache), ["one"])
 
 
+@pytest.mark.parametrize("n_before", [1, 3])
+def test_what_another_process_scored_meanwhile_is_not_scored_again(tmp_path, n_before):
+    function, cache = Recording(), tmp_path / "scores.jsonl"
+    late = FunctionEvaluator(function, name="f", cache=cache)
+    scored(FunctionEvaluator(lengths, name="f", cache=cache), TEXTS[:n_before])
+    assert scored(late, TEXTS) == scored(FunctionEvaluator(lengths, name="f"), TEXTS)
+    assert function.calls == ([TEXTS[1:]] if n_before == 1 else [])
+
+
 def test_progress_counts_what_is_not_kept(tmp_path):
     told = []
     evaluator = FunctionEvaluator(

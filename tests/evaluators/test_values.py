@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.judges import FakeEngine
 from pfgen_fast import DiscernmentError, TrialsError
-from pfgen_fast.evaluators import Item, Metric
+from pfgen_fast.evaluators import (
+    CriteriaJudge,
+    FunctionEvaluator,
+    Item,
+    JudgeEvaluator,
+    Metric,
+    MetricsEvaluator,
+    NgramEvaluator,
+)
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.naming import unknown_name
 from pfgen_fast.evaluators.values import on_scale, score_of, turned, valid_scores
+from pfgen_fast.judging import Judge, Replies
 
 ITEMS = [Item("a", "Ice floats.", "answers"), Item("b", "Iron sinks.", "answers")]
 TEXTS = text_column(["Ice floats.", "Iron sinks."])
@@ -135,3 +145,31 @@ def test_an_unknown_name_comes_with_the_nearest_first():
     assert unknown_name("metric", "rouge", ["bleu", "chrf", "rouge_l"]).endswith("expected one of rouge_l, bleu, chrf")
     assert unknown_name("metric", "a\x1b[2J" + "b" * 1000, []).startswith(r"unknown metric 'a\u001b[2Jbbb")
     assert len(unknown_name("metric", "b" * 1_000_000, ["b"])) < 200
+
+
+LISTED = ["Ice swims.", None, ""]
+EVALUATORS = {
+    "metrics": lambda scorer, path: MetricsEvaluator(),
+    "ngram": lambda scorer, path: NgramEvaluator(scorer),
+    "function": lambda scorer, path: FunctionEvaluator(
+        lambda items, texts: {"n": [len(text) for text in texts]}, name="n"
+    ),
+    "judge": lambda scorer, path: JudgeEvaluator(Judge("j"), Replies(path), connect=lambda judge: FakeEngine()),
+    "criteria": lambda scorer, path: CriteriaJudge(
+        Judge("j"), Replies(path), ["answers"], n_ratings=1, connect=lambda judge: FakeEngine()
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_texts_may_be_a_list(name, scorer, tmp_path):
+    evaluator = EVALUATORS[name](scorer, tmp_path / "r.jsonl")
+    items = [Item(str(number), "Ice", "answers", question="Q07", references=("Ice floats.",)) for number in range(3)]
+    listed, of_column = (evaluator.score(items, one) for one in (LISTED, text_column(LISTED)))
+    assert {metric: list(map(repr, values)) for metric, values in listed.items()} == {
+        metric: list(map(repr, values)) for metric, values in of_column.items()
+    }
+    with pytest.raises(ValueError, match="3 items for 2 texts; expected one for each"):
+        evaluator.score(items, LISTED[:2])
+    with pytest.raises(TrialsError, match=r"texts\[1\]: expected a str, not int"):
+        evaluator.score(items, ["Ice", 3, None])

@@ -258,3 +258,21 @@ def test_a_key_that_a_server_quotes_in_its_name_is_not_kept(tmp_path, monkeypatc
     with serving(lambda request: answering_as("yes", "judge of secret-key")) as server:
         Asking([request], replies).ask(by_server(server))
     assert replies.details(request.key).model == "judge of [key]"
+
+
+def test_what_another_process_asked_meanwhile_is_not_asked_again(tmp_path):
+    first, second = (Asking(requests_of(1, 2, 3), Replies(tmp_path / "r.jsonl")) for _ in range(2))
+    with Replies(tmp_path / "r.jsonl").adding() as keep:
+        keep(requests_of(2)[0], "[[4]]")
+    engines = FakeEngine(), FakeEngine()
+    assert [asking.ask(engine) for asking, engine in zip((first, second), engines, strict=True)] == [None, None]
+    assert [len(engine.asked) for engine in engines] == [2, 0]
+    assert first.replies() == second.replies()
+
+
+def test_a_request_that_no_line_could_hold_is_not_sent(tmp_path):
+    requests = [JUDGE.request(text, seed=0, name="r") for text in ("\x1c" * (1 << 20), "x" * (1 << 20), "short")]
+    asking, engine = Asking(requests, Replies(tmp_path / "r.jsonl")), FakeEngine()
+    assert (asking.estimate().n_requests, asking.estimate().n_equal) == (2, 0)
+    assert asking.ask(engine) == "1 request is longer than 4 MiB and not sent"
+    assert len(engine.asked) == len(Replies(tmp_path / "r.jsonl")) == 2

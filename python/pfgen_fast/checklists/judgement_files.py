@@ -20,7 +20,7 @@ from ..files.writing import writing_whole
 from .judgement_parquet import read_parquet, write_parquet
 from .judgements import METHODS, AnswerKey, Judgement, Method
 from .line_files import OnFault, number_from_one, numbered_objects, whole_text
-from .suite import ChecklistSuite
+from .suite import ChecklistSuite, hashes_of
 
 _NAMES = tuple(field.name for field in fields(Judgement))
 _ALWAYS = ("id", "length", "response_sha256", "scores")
@@ -94,7 +94,7 @@ def _identity(judgement: Judgement) -> Hashable:
     return (
         *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),
         *(judgement.judge, judgement.version, judgement.method, judgement.rating),
-        *(judgement.prompt_sha256, judgement.profile, judgement.temperature),
+        *(judgement.prompt_sha256, judgement.instruction_sha256, judgement.profile, judgement.temperature),
     )
 
 
@@ -105,14 +105,14 @@ class _Check:
         self._suite = suite
         self._levels = frozenset(suite.levels)
         self._n_questions = suite.n_questions
-        self._hashes = {task.key: suite.checklist(task).sha256 for task in suite.tasks}
+        self._hashes = hashes_of(suite).tasks
 
     def __call__(self, judgement: Judgement, where: str) -> None:
         n_questions = self._n_questions.get((judgement.id, judgement.length))
         if n_questions is None:
             self._suite.task(judgement.id, judgement.length, where)  # which says what is wrong
             return
-        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length]):
+        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length][1]):
             return  # of a checklist that has changed since: stale, which whoever uses it finds out by the hash
         scores = judgement.scores
         n_expected = n_questions if judgement.method == "checklist" else 1
@@ -164,6 +164,7 @@ def _judgement(value: Any, reasons: tuple[str | None, ...] = ()) -> Judgement:
         reasons=reasons,
         prompt_sha256=member(value, "prompt_sha256", _text_or_none, None),
         checklist_sha256=member(value, "checklist_sha256", _text_or_none, None),
+        instruction_sha256=member(value, "instruction_sha256", _text_or_none, None),
         tries=member(value, "tries", count, 1),
         fault=member(value, "fault", _text_or_none, None),
         cut=member(value, "cut", _truth, False),

@@ -14,7 +14,8 @@ from ..files.reading import read_stored
 from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, Judgement
 
-_TEXTS = ("id", "response_sha256", "length", "judge", "version", "method", "prompt_sha256", "checklist_sha256", "fault")
+_HASHES = ("response_sha256", "prompt_sha256", "checklist_sha256", "instruction_sha256")
+_TEXTS = ("id", "length", "judge", "version", "method", "fault", "profile", *_HASHES)
 _COUNTS = ("trial", "rating", "tries", "words", "most_repeated_sentence")
 _FROM_ONE = ("trial", "rating")
 _DEFAULTS = {field.name: field.default for field in fields(Judgement)}
@@ -109,7 +110,7 @@ def _check(column: Any, name: str, path: Path, n_before: int) -> None:
 def _types(pa: Any) -> dict[str, Any]:
     """The type of each column."""
     return {
-        **dict.fromkeys((*_TEXTS, "profile"), pa.string()),
+        **dict.fromkeys(_TEXTS, pa.string()),
         **dict.fromkeys(_COUNTS, pa.int64()),
         "scores": pa.list_(pa.float64()),
         "reasons": pa.list_(pa.string()),
@@ -124,7 +125,7 @@ def _values(column: Any, name: str) -> list[Any]:
         return _lists(column)
     if name == "reasons":
         return [tuple(reasons or ()) for reasons in column.to_pylist()]
-    values = _texts(column) if name in _TEXTS or name == "profile" else column.to_pylist()
+    values = _texts(column) if name in _TEXTS else column.to_pylist()
     default = _DEFAULTS[name]
     if default is None or default is MISSING or not column.null_count:
         return values

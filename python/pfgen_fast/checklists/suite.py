@@ -9,13 +9,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import ChecklistError
 from ..files.foreign_text import in_one_line, utf8
 from ..judging.template import Template
+from .judgements import METHODS, READING, Method, Profile
 from .words import Counter
 
 Missing = Literal["skip", "zero"]
@@ -62,6 +63,11 @@ class Task:
         if self.instruction is None:
             return False
         return self.sha256 is None or self.sha256 == sha256_of(self.instruction)
+
+    @property
+    def instruction_sha256(self) -> str:
+        """The hash of the whole instruction: a judgement belongs to it."""
+        return self.sha256 or sha256_of(self.instruction or "")
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,19 @@ class Prompts:
     overall_system: Template | None = None
     overall_user: Template | None = None
     overall_with_checklist_user: Template | None = None
+
+    def of(self, method: Method) -> tuple[Template | None, Template | None]:
+        """The system and the user message of a method; None for one that there is not."""
+        if method == "checklist":
+            return self.system, self.user
+        if method == "llm-eval":
+            return self.overall_system, self.overall_user
+        return None, self.overall_with_checklist_user
+
+    def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
+        """The hash of everything but the texts of a task that a verdict depends on: a judgement belongs to it."""
+        texts = [None if template is None else template.text for template in self.of(method)]
+        return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,12 +232,38 @@ class ChecklistSuite:
     @cached_property
     def hash(self) -> str:
         """The hash of everything that scores depend on: tasks, checklists, weights, levels and rescaling."""
-        tasks = [
-            [task.id, task.length, task.area, task.category, task.sha256 or sha256_of(task.instruction or "")]
-            for task in self.tasks
-        ]
+        tasks = [[task.id, task.length, task.area, task.category, task.instruction_sha256] for task in self.tasks]
         scale = [self.levels, self.rescaling.centre, self.rescaling.factor, self.areas]
         return _hash_of([tasks, self.checklists_hash, scale])
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """The hashes that a judgement names if it is of a suite's tasks as they are.
+
+    Attributes:
+        tasks: By task, those of its instruction and of its checklist.
+        prompts: By method, those of the ways in which a judge can be asked.
+    """
+
+    tasks: Mapping[TaskKey, tuple[str, str]]
+    prompts: Mapping[Method, frozenset[str]]
+
+
+@lru_cache(maxsize=8)
+def hashes_of(suite: ChecklistSuite) -> Hashes:
+    """The hashes of a suite as it is."""
+    own = counter_of_requests(suite)
+    ways: list[tuple[Profile, Counter]] = [("plain", own), ("upstream", own), ("upstream", "nltk")]
+    return Hashes(
+        {task.key: (task.instruction_sha256, suite.checklist(task).sha256) for task in suite.tasks},
+        {method: frozenset(suite.prompts.sha256(method, *way) for way in ways) for method in METHODS},
+    )
+
+
+def counter_of_requests(suite: ChecklistSuite) -> Counter:
+    """By which words a long answer is cut for a judge, where that is not done by NLTK's."""
+    return "characters" if suite.words == "characters" else "regex"
 
 
 def sha256_of(text: str) -> str:

@@ -55,7 +55,7 @@ def judge(
         typer.Option(
             "--profile",
             help="plain shows an answer as it is; upstream as HelloBench does: words joined by single blanks, "
-            "temperature 0.8, seed 42.",
+            "temperature 0.8, seed 42, and the verdicts may stand anywhere in a reply.",
         ),
     ] = ProfileChoice.plain,
     method: Annotated[
@@ -202,7 +202,7 @@ def _stale(judging: Judging) -> list[str]:
     for one in judging.runs:
         names = judging.stale(one)
         if names:
-            what = f"{counted(len(names), 'judgement')} of another answer or checklist"
+            what = f"{counted(len(names), 'judgement')} of another answer, instruction, checklist or prompt"
             found.append(f"{one.run.key}: {what} ({_first(names)}), which no longer count")
     return found
 

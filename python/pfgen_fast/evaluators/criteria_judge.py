@@ -26,7 +26,7 @@ from ..judging.server import Server
 from ..native import _core
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
-from .evaluator import Floats, Item, Metric, check_lengths, language_of
+from .evaluator import Floats, Item, Metric, Texts, column_of, language_of
 from .naming import unknown_name
 from .ratings import Connect, Ratings, check_n_ratings, usual_temperature
 
@@ -151,7 +151,7 @@ class CriteriaJudge(AskingEvaluator):
         self._check_replay(ratings)
         return ratings.ask(self.judge, self.connect, spending=self.spending, on_progress=on_progress, events=events)
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing ratings, and returns the mean of the valid ratings of each text by each metric.
 
         Raises:
@@ -174,13 +174,13 @@ class CriteriaJudge(AskingEvaluator):
         """By text, whether all its ratings have replies, valid or not."""
         return np.asarray(self.ratings(items, texts).is_complete().all(axis=1))
 
-    def ratings(self, items: Sequence[Item], texts: _core.TextColumn) -> Ratings:
+    def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
         """The ratings of texts by metric, some of which may still be missing.
 
         Raises:
             JudgingError: An item lacks the question that its task needs.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         listed_texts = texts.tolist()
         metrics = [metric.name for metric in self.metrics]
         of_tasks = {item.task: self._metrics_of(item.task) for item in items}

@@ -19,6 +19,9 @@ from ..native.columns import worded
 
 Floats = NDArray[np.float64]
 
+Texts = _core.TextColumn | Sequence[str | None]
+"""What our evaluators score; evaluators of users always get a column."""
+
 # Hiragana, katakana and kanji: the classes H, T and K of the rules of discernment.
 _JAPANESE = re.compile(
     "[\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -127,7 +130,14 @@ def text_column(texts: Any) -> _core.TextColumn:
         return _core.TextColumn(texts, "texts", True)
 
 
-def check_lengths(items: Sequence[Item], texts: _core.TextColumn) -> None:
-    """Raises ValueError unless there is exactly one item for each text."""
-    if len(items) != len(texts):
-        raise ValueError(f"{len(items)} items for {len(texts)} texts; expected one for each")
+def column_of(items: Sequence[Item], texts: Texts) -> _core.TextColumn:
+    """The texts as a column, exactly one for each item.
+
+    Raises:
+        ValueError: There are more or fewer texts than items.
+        TrialsError: An entry is not a text.
+    """
+    column = texts if isinstance(texts, _core.TextColumn) else text_column(texts)
+    if len(items) != len(column):
+        raise ValueError(f"{len(items)} items for {len(column)} texts; expected one for each")
+    return column

@@ -16,8 +16,7 @@ from ..generation.prompts import sampling_seed
 from ..judging.replies import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.template import Template
-from ..native import _core
-from .evaluator import Floats, Item, Metric, check_lengths
+from .evaluator import Floats, Item, Metric, Texts, column_of
 from .ratings import Connect, Ratings, Scale, check_n_ratings
 
 TEMPLATES: Mapping[str, Path] = {
@@ -124,7 +123,7 @@ class JudgeEvaluator:
             f"|seed:{json.dumps(self.seed)}"
         )
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing ratings, and returns the mean of each text's valid ratings.
 
         Raises:
@@ -135,13 +134,13 @@ class JudgeEvaluator:
         ratings.ask(self.judge, self.connect)
         return {"rating": ratings.means()}
 
-    def ratings(self, items: Sequence[Item], texts: _core.TextColumn) -> Ratings:
+    def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
         """The ratings of texts, some of which may still be missing.
 
         Raises:
             JudgingError: An item has no question.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         listed = texts.tolist()
         requests = self._requests(items, listed)
         has_text = [text is not None for text in listed]

@@ -6,11 +6,9 @@ import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from ..errors import DiscernmentError
 from ..files.journal import Journal
-from ..files.lock import held
 from .values import score_of
 
 Scores = Mapping[str, float]
@@ -33,16 +31,16 @@ class KeptScores:
         self._journal = Journal(path)
         self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}
-        for entry in self._journal.entries():
-            self._read(entry)
+        self._refresh()
         if not self._scores and self._journal.has_lines:
             raise DiscernmentError(f"{path}: holds no scores of an evaluator")
 
-    def _read(self, entry: Mapping[str, Any]) -> None:
-        key, scores = entry.get("key"), entry.get("scores")
-        if isinstance(key, str) and isinstance(scores, dict):
-            with contextlib.suppress(ValueError):  # not a key of ours
-                self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
+    def _refresh(self) -> None:
+        for entry in self._journal.entries():
+            key, scores = entry.get("key"), entry.get("scores")
+            if isinstance(key, str) and isinstance(scores, dict):
+                with contextlib.suppress(ValueError):  # not a key of ours
+                    self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
 
     def _store(self, key: bytes, scores: Scores) -> None:
         # Names are shared, so that a million texts need no dictionary each.
@@ -65,16 +63,9 @@ class KeptScores:
             DiscernmentError: Another process is adding to the file, or its folder cannot be created.
             PfgenError: The file cannot be written.
         """
-        folder = self.path.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DiscernmentError(f"{folder}: cannot be made: {error.strerror or error}") from None
-        with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
-            if not alone:
-                raise DiscernmentError(f"{self.path}: another process is adding scores to it")
-            with contextlib.closing(self._journal):
-                yield self._keep
+        with self._journal.locked(what="scores", error=DiscernmentError):
+            self._refresh()  # what was scored before the lock was taken is not scored again
+            yield self._keep
 
     def _keep(self, key: bytes, item: str, scores: Scores) -> None:
         written = {name: None if math.isnan(score) else score for name, score in scores.items()}

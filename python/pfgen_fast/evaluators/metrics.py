@@ -17,8 +17,7 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..files.foreign_text import in_one_line
 from ..files.optional import optional
-from ..native import _core
-from .evaluator import Floats, Item, Metric, check_lengths, language_of
+from .evaluator import Floats, Item, Metric, Texts, column_of, language_of
 from .naming import unknown_name
 from .outside import Progress
 
@@ -100,13 +99,13 @@ class MetricsEvaluator:
                 break
         return (len(items) * preparing + n_texts * scoring) / max(n_done, 1)
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Compares each text with the references of its item.
 
         Raises:
             DiscernmentError: An item has no references, an unknown language, or its text is one of its references.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         rows = _rows_by_references(items, texts.tolist(), self._allow_self_reference)
         found = np.full((len(self.metrics), len(texts)), np.nan)
         n_done, n_texts = 0, sum(map(len, rows.values()))

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ..errors import TrialsError
-from ..native import _core
 from ..scoring.scorer import Scorer
 from ..suite.suite import Suite
-from .evaluator import Floats, Item, Metric, check_lengths
+from .evaluator import Floats, Item, Metric, Texts, column_of
 
 _METRICS = (
     Metric("fluency", low=0.0),
@@ -55,13 +54,13 @@ class NgramEvaluator:
         """The scorer's signature."""
         return self._scorer.signature
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Scores each text as an answer to its item's question.
 
         Raises:
             TrialsError: An item has no question, or a question that is not in the suite.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         table = self._scorer.score(_questions(items), texts, nulls="null")
         return {metric.name: table[metric.name] for metric in self.metrics}
 

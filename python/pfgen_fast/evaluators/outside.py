@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import DiscernmentError
 from ..files.foreign_text import in_one_line, utf8
 from ..native import _core
-from .evaluator import Floats, Item, Metric, check_lengths
+from .evaluator import Floats, Item, Metric, Texts, column_of
 from .kept_scores import KeptScores, Scores
 from .naming import unknown_name
 from .values import on_scale, turned
@@ -125,29 +125,31 @@ class OutsideEvaluator(ABC):
         anew._kept = None
         return anew
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> dict[str, Floats]:
         """Scores the texts whose scores are not kept, and returns all scores.
 
         Raises:
             DiscernmentError: What is asked fails, or returns too few, too many or other scores than it should.
         """
-        check_lengths(items, texts)
+        texts = column_of(items, texts)
         requests, places = self._requests(items, texts)
-        scores = [None if self._kept is None else self._kept.get(request.key) for request in requests]
-        todo = [number for number, found in enumerate(scores) if found is None]
-        if todo:
+        scores = self._known(requests)
+        if None in scores:
             with self._keeping() as keep:
-                self._fill(requests, todo, scores, keep)
+                scores = self._known(requests)
+                self._fill(requests, scores, keep)
         self._learn(requests, scores)
         return {metric.name: self._column(metric, scores, places) for metric in self.metrics}
 
+    def _known(self, requests: Sequence[Request]) -> list[Scores | None]:
+        return [None if self._kept is None else self._kept.get(request.key) for request in requests]
+
     def _fill(
-        self,
-        requests: Sequence[Request],
-        todo: Sequence[int],
-        scores: list[Scores | None],
-        keep: Callable[[Request, Scores], None],
+        self, requests: Sequence[Request], scores: list[Scores | None], keep: Callable[[Request, Scores], None]
     ) -> None:
+        todo = [number for number, found in enumerate(scores) if found is None]
+        if not todo:
+            return
         n_done = 0
         self._tell(n_done, len(todo))
 

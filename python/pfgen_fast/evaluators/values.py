@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import DiscernmentError, PfgenError
 from ..files.foreign_text import in_one_line
 from ..native import _core
-from .evaluator import Evaluator, Floats, Item, Metric, check_lengths
+from .evaluator import Evaluator, Floats, Item, Metric, column_of
 from .naming import unknown_name
 
 
@@ -47,7 +47,7 @@ def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextC
         >>> valid_scores(Length(), [item, item], text_column(["Ice", "Ice floats."]))
         {'length': array([ 3., nan])}
     """
-    check_lengths(items, texts)
+    texts = column_of(items, texts)
     where = f"evaluator {in_one_line(evaluator.name, 200)}"
     try:
         returned = evaluator.score(items, texts)

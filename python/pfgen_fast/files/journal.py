@@ -12,12 +12,18 @@ from typing import IO, Any
 
 from ..errors import PfgenError
 from .foreign_text import utf8
-from .reading import numbered_lines, opened
+from .lock import held
+from .reading import opened
 from .writing import write_whole
+
+MAX_LINE_BYTES = 1 << 26
+"""The longest line that is written or read."""
+
+_SKIPPED_BYTES = 1 << 20
 
 
 class Journal:
-    """A file of JSON objects to which one process at a time may append (see `files.lock`); it need not exist yet.
+    """A file of JSON objects to which one process at a time may append (see `locked`); it need not exist yet.
 
     Example:
         >>> import tempfile
@@ -25,16 +31,19 @@ class Journal:
         ...     with contextlib.closing(Journal(Path(folder, "kept.jsonl"))) as journal:
         ...         journal.add({"key": 1})
         ...     _ = journal.path.write_bytes(journal.path.read_bytes() + b'{"key": 2')  # torn by a kill
-        ...     list(journal.entries())
+        ...     list(Journal(journal.path).entries())
         [{'key': 1}]
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[bytes] | None = None
+        self._n_read = 0  # bytes of the lines that were read or added here
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """Yields the objects of all complete lines in order; skips lines that hold anything else.
+        """Yields the objects of all lines in order, once: a later call yields those that other processes added since.
+
+        A line that holds anything else, is torn or is too long is skipped.
 
         Raises:
             TrialsError: The file cannot be read.
@@ -47,27 +56,52 @@ class Journal:
 
     @property
     def has_lines(self) -> bool:
-        """Whether the file has a complete line, whatever it holds."""
-        return next(self._lines(), b"").endswith(b"\n")
+        """Whether the file had a complete line when it was read, whatever it held."""
+        return self._n_read > 0
+
+    @contextlib.contextmanager
+    def locked(self, *, what: str, error: type[PfgenError]) -> Iterator[None]:
+        """Makes this process the only one that adds to the file, in a folder that is made; closes the file at the end.
+
+        Whatever was read before may be incomplete by now: read the new entries first.
+
+        Raises:
+            PfgenError: Another process is adding to the file, or it cannot be locked.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise error(f"{self.path.parent}: cannot be made: {problem.strerror or problem}") from None
+        with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
+            if not alone:
+                raise error(f"{self.path}: another process is adding {what} to it")
+            with contextlib.closing(self):
+                yield
 
     def add(self, entry: Mapping[str, Any]) -> None:
         """Appends an object with a single write.
 
         Raises:
-            PfgenError: The file cannot be written.
+            PfgenError: The file cannot be written, or the line would be too long to be read again.
         """
         line = json_line(entry)
+        if len(line) > MAX_LINE_BYTES:
+            raise PfgenError(f"{self.path}: an entry of {len(line):,} bytes; expected at most {MAX_LINE_BYTES:,}")
         try:
             if self._file is None:
                 self._file = self._opened()
+            begin = self._file.seek(0, os.SEEK_END)
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if begin == self._n_read:
+                self._n_read += len(line)
         except OSError as error:
             raise PfgenError(f"{self.path}: cannot be written: {error.strerror or error}") from None
 
     def rewrite(self, entries: Iterable[Mapping[str, Any]]) -> None:
         """Replaces the file atomically."""
         self.close()
+        self._n_read = 0
         write_whole(self.path, b"".join(map(json_line, entries)))
 
     def remove(self) -> None:
@@ -82,11 +116,22 @@ class Journal:
             self._file = None
 
     def _lines(self) -> Iterator[bytes]:
+        """The lines that were not read yet, one at a time, because a journal may not fit into memory."""
         if not self.path.exists():
             return
-        with opened(self.path) as file:  # a journal may not fit into memory
-            for _, line in numbered_lines(file, str(self.path)):
-                yield line
+        with opened(self.path) as file:
+            if os.fstat(file.fileno()).st_size < self._n_read:  # another file by now
+                self._n_read = 0
+            file.seek(self._n_read)
+            while line := file.readline(MAX_LINE_BYTES):
+                n_bytes, end = len(line), line
+                while end and not end.endswith(b"\n"):
+                    end = file.readline(_SKIPPED_BYTES)
+                    n_bytes += len(end)
+                if end:  # else the line may still be being written
+                    self._n_read += n_bytes
+                if n_bytes == len(line):
+                    yield line
 
     def _opened(self) -> IO[bytes]:
         self.path.parent.mkdir(parents=True, exist_ok=True)

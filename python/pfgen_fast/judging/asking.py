@@ -17,7 +17,7 @@ from ..generation.prompts import Request
 from ..generation.protocol import Details
 from .budget import Estimate, Prices, Spending, prompt_tokens
 from .replies import UNKNOWN, KeptReplies
-from .requests import JudgeRequest
+from .requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 
 _REQUESTS_AT_A_TIME = 128
 
@@ -37,10 +37,15 @@ class Asking:
     def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
         self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
-        self._unasked: dict[str, JudgeRequest] = {}  # those without a reply, by key
+        self._unasked: dict[str, JudgeRequest] = {}  # those that may be sent and have no reply, by key
+        self._n_too_long = 0
         for request in requests:
             self._keys.append(request.key)
-            if request.key not in replies:
+            if request.key in replies:
+                continue
+            if is_too_long(request):
+                self._n_too_long += 1
+            else:
                 self._unasked[request.key] = request
 
     def __len__(self) -> int:
@@ -62,7 +67,7 @@ class Asking:
         n_reply_tokens = sum(request.judge.max_tokens for request in todo)
         cost = (prices or Prices()).cost(n_prompt_tokens, n_reply_tokens)
         n_missing = self.n_missing
-        n_stored, n_equal = len(self) - n_missing, n_missing - len(todo)
+        n_stored, n_equal = len(self) - n_missing, n_missing - self._n_too_long - len(todo)
         return Estimate(len(self), n_stored, n_equal, len(todo), n_prompt_tokens, n_reply_tokens, cost)
 
     def ask(
@@ -99,12 +104,12 @@ class Asking:
     async def _ask(
         self, engine: ModelEngine, spending: Spending, on_progress: Progress, events: Events, said: dict[str, Details]
     ) -> str | None:
-        todo = self._todo()
         n_asked = 0
-        on_progress(0, len(todo))
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())
+            todo = self._todo()  # after the lock was taken, because another process may have asked before
+            on_progress(0, len(todo))
             while n_asked < len(todo):
                 batch = spending.affordable(todo[n_asked : n_asked + _REQUESTS_AT_A_TIME])
                 if not batch:
@@ -123,6 +128,9 @@ class Asking:
         n_missing = len(self._todo())
         if n_missing:
             return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'none came'})"
+        if self._n_too_long:
+            is_or_are = "request is" if self._n_too_long == 1 else "requests are"
+            return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and not sent"
         return None
 
     def _todo(self) -> list[JudgeRequest]:

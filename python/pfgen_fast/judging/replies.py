@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from ..errors import JudgingError
 from ..files.journal import Journal
-from ..files.lock import held
 from ..generation.protocol import Details, reported_name
 from ..generation.run_writer import timestamp
 from .requests import JudgeRequest
@@ -64,13 +63,21 @@ class Replies:
         self._times: dict[str, str] = {}
         self._known: dict[Details, Details] = {}  # few differ
         self._models: dict[str, None] = {}
+        self.refresh()
+        if not self._replies and self._journal.has_lines:
+            raise JudgingError(f"{path}: holds no replies of a judge")
+
+    def refresh(self) -> None:
+        """Reads what other processes have added to the file since it was read.
+
+        Raises:
+            TrialsError: The file cannot be read.
+        """
         for entry in self._journal.entries():
             key, reply = entry.get("key"), entry.get("reply")
             if isinstance(key, str) and isinstance(reply, str):
                 self._learn(key, reply, _details(entry), reported_name(entry.get("time")))
                 self._models |= dict.fromkeys(_model(entry))
-        if not self._replies and self._journal.has_lines:
-            raise JudgingError(f"{path}: holds no replies of a judge")
 
     def __contains__(self, key: str) -> bool:
         return key in self._replies
@@ -87,7 +94,7 @@ class Replies:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose replies the file held when it was opened, by the names under which they were asked."""
+        """The models whose replies the file held when it was read, by the names under which they were asked."""
         return tuple(self._models)
 
     def details(self, key: str) -> Details:
@@ -107,16 +114,9 @@ class Replies:
             PfgenError: The file cannot be written.
         """
         timestamp()  # reports an invalid SOURCE_DATE_EPOCH before any request
-        folder = self.path.parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise JudgingError(f"{folder}: cannot be made: {error.strerror or error}") from None
-        with held(self.path.with_name(f".{self.path.name}.lock")) as alone:
-            if not alone:
-                raise JudgingError(f"{self.path}: another process is adding replies to it")
-            with contextlib.closing(self._journal):
-                yield self._keep
+        with self._journal.locked(what="replies", error=JudgingError):
+            self.refresh()  # a reply that came before the lock was taken is not paid for again
+            yield self._keep
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
         time = timestamp()

@@ -9,8 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from ..files.foreign_text import utf8
+from ..files.journal import json_line
 from ..generation.engines import Sampling
 from ..generation.prompts import Message, Prompt, Request
+
+MAX_REQUEST_BYTES = 4 << 20
+"""The longest request as it is kept with its reply: no judge reads more."""
+
+_MOST_BYTES = 6
+"""What a character may take in JSON, as an escape."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,12 @@ class JudgeRequest(Request):
         sampling = self.judge.sampling
         parameters = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens, "seed": self.seed}
         return {"model": self.judge.model, "messages": self.messages, "parameters": parameters}
+
+
+def is_too_long(request: JudgeRequest) -> bool:
+    """Whether a request would take more than `MAX_REQUEST_BYTES` in a file of replies; such a request is not sent."""
+    n_characters = sum(len(message["content"]) for message in request.messages)
+    return _MOST_BYTES * n_characters > MAX_REQUEST_BYTES and len(json_line(request.record())) > MAX_REQUEST_BYTES
 
 
 def _encodable(text: str) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...errors import ChecklistError, JudgingError
 from ...evaluators.asking_evaluator import AskingEvaluator
-from ...evaluators.evaluator import Floats, Item, Metric, check_lengths
+from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...evaluators.naming import unknown_name
 from ...evaluators.ratings import Connect
 from ...files.foreign_text import in_one_line
@@ -29,10 +29,11 @@ from ...judging.budget import Estimate, Prices, Spending
 from ...judging.replies import Replies
 from ...judging.server import Server
 from ...native import _core
+from ..judgements import Profile
 from ..runs import Answer
 from ..suite import Checklist, ChecklistSuite, Task
 from .judging import Judging
-from .requests import MAX_TOKENS, Profile, Wording
+from .requests import MAX_TOKENS, Wording
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
 SCORE, PLAIN = "checklist", "plain"
@@ -177,7 +178,7 @@ class ChecklistJudge(AskingEvaluator):
         """
         return self._ask(self._judged(items, texts), on_progress, events)
 
-    def score(self, items: Sequence[Item], texts: _core.TextColumn) -> Mapping[str, Floats]:
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
         """Asks for the missing replies, and returns the mean over the valid ratings of each text by each metric.
 
         Raises:
@@ -253,8 +254,8 @@ class ChecklistJudge(AskingEvaluator):
         length = None if known is None else known.length
         return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
-    def _judged(self, items: Sequence[Item], texts: _core.TextColumn) -> _JudgedTexts:
-        check_lengths(items, texts)
+    def _judged(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
+        texts = column_of(items, texts)
         tasks: dict[int, Task] = {}  # the variants of a text have one item
 
         def task_of(item: Item) -> Task:
@@ -295,7 +296,7 @@ class _JudgedTexts(RunToJudge):
         self.ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            if self._fits(answer, task):
+            if not Rating(answer, task, 1, self).is_too_long:
                 for number in range(1, options.n_ratings + 1):
                     self.rows.append(row)
                     self.ratings.append(Rating(answer, task, number, self))

@@ -10,9 +10,11 @@ import contextlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ...errors import ChecklistError
 from ...evaluators.ratings import Connect
+from ...files.lock import held
 from ...generation.events import Events
 from ...generation.protocol import Details
 from ...judging.asking import Asking, Progress
@@ -20,9 +22,10 @@ from ...judging.budget import Estimate, Prices, Spending, prompt_tokens
 from ...judging.replies import UNKNOWN, Keep, Replies
 from ...judging.requests import JudgeRequest
 from ..few_names import first_names
-from ..judgement_files import write_judgements
+from ..judgement_files import read_judgements, write_judgements
 from ..judgements import Judgement
 from ..runs import Run
+from ..scoring.judged import is_stale
 from ..suite import ChecklistSuite
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
@@ -30,6 +33,9 @@ JUDGEMENTS_FILE = "judgements.jsonl"
 
 _RATINGS_AT_A_TIME = 2048
 """Requests hold long texts, so not all are put together at once."""
+
+_PATIENCE_SECONDS = 60.0
+"""How long another process may take to write a file of judgements."""
 
 _USUAL_REPLY_TOKENS = 65
 """What a judge writes about one question; so much it was in the published judgements."""
@@ -133,11 +139,13 @@ class Judging:
             JudgingError: Another process is adding replies to a file.
         """
         spending, problem = spending or Spending(), None
-        ratings = sorted(self.open_ratings(), key=lambda rating: rating.next_key() or "")
-        count = _Count(on_progress, len(ratings))
         with contextlib.ExitStack() as stack:
-            files = {id(rating.replies): rating.replies for rating in ratings}
+            files = {id(rating.replies): rating.replies for rating in self.open_ratings()}
             keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
+            # After the locks were taken, because other processes may have asked before; none may ask now.
+            ratings = [rating for rating in self.open_ratings() if id(rating.replies) in keeps]
+            ratings.sort(key=lambda rating: rating.next_key() or "")
+            count = _Count(on_progress, len(ratings))
             for start in range(0, len(ratings), _RATINGS_AT_A_TIME):
                 said = self._ask(ratings[start : start + _RATINGS_AT_A_TIME], keeps, connect, spending, count, events)
                 problem = said or problem
@@ -178,33 +186,33 @@ class Judging:
 
         Judgements by other judges and by other methods stay; those by the same judge, with whatever prompts and
         temperature, are replaced. A file is only written if it changes.
+
+        Raises:
+            ChecklistError: Another process does not finish writing the file, or it holds imported judgements of the
+                judge.
+            PfgenError: A file cannot be written.
         """
-        found = []
-        for one in self.runs:
-            former = self._former.get(one.run.key, [])
-            judgements = one.judgements()
-            found += judgements
-            kept = [row for row in former if not _is_replaced(row, one)]
-            rows = sorted([*kept, *judgements], key=lambda row: (row.judge, row.method))
-            if rows != former:
-                write_judgements(one.run.judgements_path or one.run.folder / JUDGEMENTS_FILE, rows)
-                self._former[one.run.key] = rows
+        return [judgement for one in self.runs for judgement in self._write(one)]
+
+    def _write(self, one: RunToJudge) -> list[Judgement]:
+        path = one.run.judgements_path or one.run.folder / JUDGEMENTS_FILE
+        found, rows, former = _derived(one, path)
+        if rows != former:
+            with held(path.with_name(f".{path.name}.lock"), patience=_PATIENCE_SECONDS) as alone:
+                if not alone:
+                    raise ChecklistError(f"{path}: another process has been writing to it for too long")
+                one.replies.refresh()  # other processes may have added replies and judgements since
+                found, rows, former = _derived(one, path)
+                if rows != former:
+                    write_judgements(path, rows)
+        self._former[one.run.key] = rows
         return found
 
     def stale(self, one: RunToJudge) -> list[str]:
-        """The IDs of the tasks of a run whose former judgement is of another answer or checklist."""
-        now = {rating.answer.key: rating for rating in one.ratings}
-        names = []
-        for row in self._former.get(one.run.key, []):
-            rating = now.get(row.key)
-            if rating is not None and _is_of(row, one):
-                shows_questions = row.method != "llm-eval"
-                checklist = one.wording.suite.checklist(rating.task)
-                if row.response_sha256 != rating.answer.sha256 or (
-                    shows_questions and row.checklist_sha256 != checklist.sha256
-                ):
-                    names.append(row.id)
-        return list(dict.fromkeys(names))
+        """The IDs of the tasks of a run whose former judgement is stale; see `scoring.judged.is_stale`."""
+        suite, answers = one.wording.suite, {rating.answer.key: rating.answer for rating in one.ratings}
+        rows = (row for row in self._former.get(one.run.key, []) if row.key in answers and _is_of(row, one))
+        return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, answers)))
 
     def open_ratings(self) -> Iterator[Rating]:
         """The ratings of all runs that need another reply."""
@@ -213,6 +221,15 @@ class Judging:
 
 def _replies(run: Run, offline: bool) -> Replies:
     return Replies(run.replies_path, must_exist=offline)
+
+
+def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
+    """The judgements that follow from the replies, and the rows of the file with them and as they are."""
+    former = read_judgements(path, one.wording.suite) if path.exists() else []
+    _refuse_imported(one, former)
+    found = one.judgements()
+    kept = [row for row in former if not _is_replaced(row, one)]
+    return found, sorted([*kept, *found], key=lambda row: (row.judge, row.method)), former
 
 
 def _is_of(row: Judgement, one: RunToJudge) -> bool:

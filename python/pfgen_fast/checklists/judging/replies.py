@@ -1,12 +1,16 @@
 """What a judge's reply says: a verdict for each question, or the fault because of which the reply cannot be used.
 
 Nothing is guessed from half a reply. A reply is a stranger's text: it is read in linear time, and what is nested too
-deeply or has numbers of too many digits does not parse, with every version of Python alike. Rules: docs/checklists.md.
+deeply or has numbers of too many digits does not parse, with every version of Python alike. It may also quote the
+answer, and an answer may hold a verdict: so by our rules (profile `plain`) the first bracket begins the verdicts, they
+end the reply, and nothing in them stands twice. Profile `upstream` takes the first thing that parses. Rules:
+docs/checklists.md.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import math
 import re
@@ -15,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..judgements import Profile
 from ..suite import LEVELS
 
 Fault = Literal["form", "number", "ids", "value"]
@@ -26,6 +31,9 @@ _MAX_DEPTH = 500
 
 _MAX_LITERAL_DEPTH = 100
 _MAX_LITERAL_CHARACTERS = 1_000_000
+_MAX_LITERAL_TOKENS = 20_000
+"""Python's parser takes a kilobyte and 30 microseconds for each."""
+
 _MAX_DIGITS = 300
 """Longer whole numbers are read as floats, because Python converts long ones slowly, or not at all."""
 
@@ -33,6 +41,7 @@ _LEVEL_TOLERANCE = 1e-9
 _HIGHEST_RATING = 10.0
 
 _JSON_STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]', re.DOTALL)
+_BRACKET = re.compile(r"[\[{]")
 _LANGUAGE = re.compile(r"[\w.+#-]*")
 _DIGITS = re.compile(r"\d{1,9}")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}\.?\d{0,30}|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
@@ -66,14 +75,17 @@ class ParsedReply:
     fault: Fault | None = None
 
 
-def parse_reply(text: str, n_questions: int, levels: Sequence[float] = LEVELS) -> ParsedReply:
+def parse_reply(
+    text: str, n_questions: int, levels: Sequence[float] = LEVELS, *, profile: Profile = "plain"
+) -> ParsedReply:
     """Reads the verdicts of a reply to a request with a checklist.
 
     Args:
         text: The reply: a list of objects with `checklist_id`, `evaluation_score` and perhaps `reason`, as JSON or as a
-            Python literal, in a fence or among other words.
+            Python literal. Words without brackets may stand before it, and a fence around it.
         n_questions: The number of questions.
         levels: The verdicts that there are.
+        profile: `upstream` also takes a list with words or brackets on both sides of it, and the last of equal keys.
 
     Example:
         >>> parse_reply('[{"checklist_id": 0, "reason": "Clear.", "evaluation_score": 0.75}]', 1)
@@ -81,10 +93,11 @@ def parse_reply(text: str, n_questions: int, levels: Sequence[float] = LEVELS) -
         >>> parse_reply("I would rather not.", 1).fault
         'form'
     """
-    value = _first_that_parses(text, "[", "]")
+    value = _value_of(text, "[", "]", profile)
     if isinstance(value, dict):
         lists = [inner for inner in value.values() if isinstance(inner, list)]
-        value = lists[0] if len(lists) == 1 else value
+        is_wrapping = len(lists) == 1 and (profile == "upstream" or len(value) == 1)
+        value = lists[0] if is_wrapping else value
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         return ParsedReply(None, fault="form")
     if len(value) != n_questions:
@@ -100,17 +113,18 @@ def parse_reply(text: str, n_questions: int, levels: Sequence[float] = LEVELS) -
     return ParsedReply(tuple(verdict for verdict in verdicts if verdict is not None), tuple(map(_reason, in_order)))
 
 
-def parse_overall(text: str) -> ParsedReply:
+def parse_overall(text: str, *, profile: Profile = "plain") -> ParsedReply:
     """Reads the rating of a reply to a request for one overall rating of 0 to 10.
 
     Args:
         text: The reply: one object with `evaluation_score` and perhaps `reason`.
+        profile: As for `parse_reply`.
 
     Example:
         >>> parse_overall('{"reason": "Good.", "evaluation_score": "8"}').verdicts, parse_overall("8").fault
         ((8.0,), 'form')
     """
-    value = _first_that_parses(text, "{", "}")
+    value = _value_of(text, "{", "}", profile)
     if not isinstance(value, dict):
         return ParsedReply(None, fault="form")
     rating = _number(value.get("evaluation_score"))
@@ -123,16 +137,19 @@ class _Unparsed(Exception):
     pass
 
 
-def _first_that_parses(text: str, opening: str, closing: str) -> Any:
-    """The value of a reply by the first way that works; None if none does."""
-    text = _without_fence(text.strip())
-    begin, end = text.find(opening), text.rfind(closing)
-    part = text[begin : end + 1] if 0 <= begin < end else ""
-    for parse, source in ((_json, text), (_json, part), (_literal, part)):
-        try:
-            return parse(source)
-        except _Unparsed:
-            continue
+def _value_of(text: str, opening: str, closing: str, profile: Profile) -> Any:
+    """The value of a reply; None if nothing parses."""
+    if profile == "upstream":
+        text = _without_fence(text.strip())
+        begin, end = text.find(opening), text.rfind(closing)
+        part = text[begin : end + 1] if 0 <= begin < end else ""
+    else:
+        text = text.strip().removesuffix("```").rstrip()
+        first = _BRACKET.search(text)
+        text = part = text[first.start() :] if first else ""
+    for parse, source in ((_json, text), (_json, "" if part == text else part), (_literal, part)):
+        with contextlib.suppress(_Unparsed):
+            return parse(source, keys_are_unique=profile != "upstream")
     return None
 
 
@@ -144,13 +161,20 @@ def _without_fence(text: str) -> str:
     return inside[language.end() if language else 0 :].strip()
 
 
-def _json(text: str) -> Any:
+def _json(text: str, *, keys_are_unique: bool) -> Any:
     if _is_deeper_than(_MAX_DEPTH, _json_brackets(text)):
         raise _Unparsed
     try:
-        return json.loads(text, strict=False, parse_int=_int)
+        return json.loads(text, strict=False, parse_int=_int, object_pairs_hook=_object if keys_are_unique else dict)
     except (ValueError, RecursionError):
         raise _Unparsed from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Unparsed
+    return found
 
 
 def _json_brackets(text: str) -> Iterator[int]:
@@ -174,23 +198,37 @@ def _int(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
-def _literal(text: str) -> Any:
+def _literal(text: str, *, keys_are_unique: bool) -> Any:
     if len(text) >= _MAX_LITERAL_CHARACTERS or _is_deeper_than(_MAX_LITERAL_DEPTH, _literal_brackets(text)):
         raise _Unparsed
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know, which stay as they are
-            return ast.literal_eval(text)
+            tree = ast.parse(text, mode="eval")
+        if keys_are_unique:
+            _check_keys(tree)
+        return ast.literal_eval(tree)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise _Unparsed from None
 
 
+def _check_keys(tree: ast.AST) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            keys = [ast.literal_eval(key) for key in node.keys if key is not None]
+            if len(set(keys)) < len(node.keys):
+                raise _Unparsed
+
+
 def _literal_brackets(text: str) -> Iterator[int]:
     """The brackets outside of texts; raises where something stands that is no plain literal."""
-    position, may_be_signed = 0, True
+    position, n_tokens, may_be_signed = 0, 0, True
     while position < len(text):
         match = _LITERAL_TOKEN.match(text, position)
         if match is None or (match.lastgroup == "number" and match[0][0] in "+-" and not may_be_signed):
+            raise _Unparsed
+        n_tokens += 1
+        if n_tokens > _MAX_LITERAL_TOKENS:
             raise _Unparsed
         if match.lastgroup in ("open", "close"):
             yield 1 if match.lastgroup == "open" else -1

@@ -11,26 +11,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
 
 from ...errors import ChecklistError
 from ...generation.prompts import sampling_seed
 from ...judging.requests import Judge, JudgeRequest
 from ...judging.template import Template
-from ..judgements import Method
-from ..suite import Checklist, ChecklistSuite, TaskKey, sha256_of
+from ..judgements import Method, Profile
+from ..suite import Checklist, ChecklistSuite, TaskKey, counter_of_requests
 from ..words import Counter, counter_name, first_words, has_nltk, words
 from .replies import ParsedReply, parse_overall, parse_reply
 
-Profile = Literal["plain", "upstream"]
-PROFILES: tuple[Profile, ...] = get_args(Profile)
-METHODS: tuple[Method, ...] = get_args(Method)
-
 MAX_TOKENS = 4096
 """The most tokens of a judge's reply by default."""
-
-MAX_REQUEST_BYTES = 4 << 20
-"""A request of more is not sent: no judge reads it, and a file of replies could not hold it in a line."""
 
 _WORDS_SHOWN = 16_000
 """Upstream cuts answers of 15,001 words or more to this many, so only answers of more are really cut."""
@@ -93,8 +85,7 @@ class Wording:
     @cached_property
     def prompt_sha256(self) -> str:
         """The hash of the prompts, the method, the profile and the counter of words."""
-        prompts = [None if template is None else template.text for template in (self._system, self._user)]
-        return sha256_of(json.dumps([self.method, self.profile, self._counter, *prompts]))
+        return self.suite.prompts.sha256(self.method, self.profile, self._counter)
 
     def shown(self, response: str) -> tuple[str, bool]:
         """An answer as the judge sees it, and whether that is its beginning only."""
@@ -136,8 +127,8 @@ class Wording:
     def parse(self, reply: str, checklist: Checklist) -> ParsedReply:
         """The verdicts of a reply, or the fault because of which it has none."""
         if self.method == "checklist":
-            return parse_reply(reply, len(checklist.questions), self.suite.levels)
-        return parse_overall(reply)
+            return parse_reply(reply, len(checklist.questions), self.suite.levels, profile=self.profile)
+        return parse_overall(reply, profile=self.profile)
 
     def zeros(self, checklist: Checklist) -> tuple[float, ...]:
         """What an answer gets that is worth nothing."""
@@ -145,26 +136,18 @@ class Wording:
 
     @cached_property
     def _user(self) -> Template:
-        prompts = self.suite.prompts
-        by_method = {
-            "checklist": prompts.user,
-            "llm-eval": prompts.overall_user,
-            "llm-eval-c": prompts.overall_with_checklist_user,
-        }
-        found = by_method[self.method]
+        _, found = self.suite.prompts.of(self.method)
         if found is None:
             raise ChecklistError(f"the suite {self.suite.name} has no prompt for the method {self.method}")
         return found
 
-    @cached_property
+    @property
     def _system(self) -> Template | None:
-        prompts = self.suite.prompts
-        return {"checklist": prompts.system, "llm-eval": prompts.overall_system}.get(self.method)
+        return self.suite.prompts.of(self.method)[0]
 
     @cached_property
     def _counter(self) -> Counter:
-        own: Counter = "characters" if self.suite.words == "characters" else "regex"
-        return "nltk" if self.profile == "upstream" and has_nltk() else own
+        return "nltk" if self.profile == "upstream" and has_nltk() else counter_of_requests(self.suite)
 
     @cached_property
     def _first_upstream_seed(self) -> int:

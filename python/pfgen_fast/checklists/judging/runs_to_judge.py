@@ -12,16 +12,19 @@ from typing import Literal
 
 from ...errors import ChecklistError
 from ...judging.replies import Replies
-from ...judging.requests import Judge, JudgeRequest
+from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from ..few_names import first_names
-from ..judgements import AnswerKey, Judgement, Method
+from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task
 from .replies import ParsedReply
-from .requests import MAX_REQUEST_BYTES, MAX_TOKENS, Profile, Wording, usual_temperature
+from .requests import MAX_TOKENS, Wording, usual_temperature
 
 Empty = Literal["judge", "zero"]
 """What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
+
+_MOST_BYTES = 24
+"""What a character of an answer may take in a request, as words between blanks and as escapes in JSON."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +150,19 @@ class Rating:
             reasons=said.reasons,
             prompt_sha256=wording.prompt_sha256,
             checklist_sha256=checklist.sha256,
+            instruction_sha256=self.task.instruction_sha256,
             tries=len(self._parsed),
             fault=said.fault,
             cut=bool(self._parsed) and wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
             temperature=wording.judge.temperature,
         )
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the requests are too long to be sent; only one about a long text is put together to see."""
+        n_characters = len(self.answer.response) + len(self.task.instruction or "")
+        return _MOST_BYTES * n_characters > MAX_REQUEST_BYTES and is_too_long(self._request(0))
 
     @property
     def _is_given(self) -> bool:
@@ -248,10 +258,10 @@ class RunToJudge:
         chosen = self._chosen(suite, answers.values())
         refuse_without_instruction([task for _, task in chosen], str(self.run.folder))
         self.covered = frozenset(answer.key for answer, _ in chosen)
-        fits = [self._fits(*pair) for pair in chosen]
-        self.too_long = tuple(answer.id for (answer, _), fit in zip(chosen, fits, strict=True) if not fit)
+        too_long = {answer.key: answer.id for answer, task in chosen if Rating(answer, task, 1, self).is_too_long}
+        self.too_long = tuple(too_long.values())
         numbers = range(1, self.options.n_ratings + 1)
-        fitting = [pair for pair, fit in zip(chosen, fits, strict=True) if fit]
+        fitting = [pair for pair in chosen if pair[0].key not in too_long]
         self.ratings = [Rating(answer, task, number, self) for answer, task in fitting for number in numbers]
 
     def open_ratings(self) -> list[Rating]:
@@ -291,13 +301,6 @@ class RunToJudge:
             for answer, task in pairs
             if (not areas or task.area in areas) and (self.only is None or answer.key in self.only)
         ]
-
-    def _fits(self, answer: Answer, task: Task) -> bool:
-        """Whether a request about the answer is short enough; only one about a long text is put together."""
-        if len(answer.response) + len(task.instruction or "") < MAX_REQUEST_BYTES // 8:
-            return True
-        shown, _ = self.wording.shown(answer.response)
-        return len(shown.encode("utf-8", "replace")) + len((task.instruction or "").encode()) <= MAX_REQUEST_BYTES
 
 
 def refuse_without_instruction(tasks: Sequence[Task], where: str) -> None:

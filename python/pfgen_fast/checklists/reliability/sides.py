@@ -20,6 +20,7 @@ from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run, open_runs
 from ..scoring.judged import Variant, is_stale
+from ..scoring.scores import WHY_STALE
 from ..suite import ChecklistSuite
 from ..words import count_words, counter_there
 
@@ -40,7 +41,7 @@ class Side:
         version: What the server said it was; None if unknown, or if there are several.
         models: By the key of a model's run and by answer, the ratings that could be used.
         unjudged: The IDs of the tasks whose judgement has no verdicts, because no reply could be used.
-        stale: Those whose judgement is of another answer or checklist than there is now.
+        stale: Those whose judgement is stale.
         variants: What versions, prompts, profiles and temperatures the judgements are of, as texts.
     """
 
@@ -224,7 +225,7 @@ def _sides_of(
 
 def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
     """A phrase for each reason why judgements do not count, with the first of them."""
-    listed = (unjudged, "unjudged"), (stale, "stale (answer or checklist have changed since)")
+    listed = (unjudged, "unjudged"), (stale, f"stale ({WHY_STALE})")
     found = []
     for ids, what in listed:
         if ids:

@@ -18,7 +18,7 @@ from ...files.foreign_text import in_one_line
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run
-from ..suite import ChecklistSuite, Task
+from ..suite import ChecklistSuite, Task, hashes_of
 from ..words import count_words, counter_name, counter_there
 from .scores import State
 
@@ -246,7 +246,7 @@ _variant = attrgetter(*Variant._fields)
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text or another checklist than what is there now.
+    """Whether a judgement is of another text, instruction, checklist or prompt than what is there now.
 
     Args:
         row: The judgement.
@@ -257,9 +257,13 @@ def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, 
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:
             return True
-    if row.checklist_sha256 is None or row.method == "llm-eval":  # which shows no question
-        return False
-    return row.checklist_sha256 != suite.checklist(suite.by_key[row.id, row.length]).sha256
+    now = hashes_of(suite)
+    instruction, checklist = now.tasks[row.id, row.length]
+    if row.checklist_sha256 not in (None, checklist) and row.method != "llm-eval":  # which shows no question
+        return True
+    if row.instruction_sha256 not in (None, instruction):
+        return True
+    return row.prompt_sha256 is not None and row.prompt_sha256 not in now.prompts[row.method]
 
 
 def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:

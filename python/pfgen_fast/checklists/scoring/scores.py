@@ -18,7 +18,9 @@ Weighting = Literal["suite", "equal"]
 
 State = Literal["judged", "missing", "unjudged", "stale"]
 """Of an answer: `missing` has no judgement, `unjudged` had replies that could not be used, and the judgement of a
-`stale` one is of another text or another checklist."""
+`stale` one is of another answer, instruction, checklist or prompt."""
+
+WHY_STALE = "the answer, its instruction, the checklist or the prompt has changed since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Part:
         n: The number of judged answers.
         missing: The answers without a judgement: the ID of the task, and the number of the trial if there are several.
         unjudged: The answers whose judge gave no usable reply, or was not asked yet.
-        stale: The answers whose judgement is of another text or another checklist.
+        stale: The answers whose judgement is stale; see `State`.
         score: The mean score of the judged answers; with `missing` counted as zero, that of these and the missing.
         rescaled: The score, rescaled.
         rescaled_plain: The same with equal weights.
@@ -184,14 +186,14 @@ class Scores:
 
     @property
     def n_stale(self) -> int:
-        """How many judgements are left out because they are of another text or another checklist."""
+        """How many judgements are left out because they are stale."""
         return self._n("stale")
 
     @property
     def left_out(self) -> list[str]:
         """A sentence for each reason why judgements do not count."""
         reasons = (
-            (self.n_stale, "answer or checklist have changed since they were judged"),
+            (self.n_stale, WHY_STALE),
             (self.n_unjudged, "the judge gave no usable reply (yet)"),
         )
         return [f"{n:,} {'answer' if n == 1 else 'answers'} left out: {why}" for n, why in reasons if n]

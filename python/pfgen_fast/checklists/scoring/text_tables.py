@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ...files.cells import markdown_row
 from ...files.foreign_text import in_one_line, markdown_text
 from ..few_names import few_names
-from .scores import Average, ModelScores, Part, Scores
+from .scores import WHY_STALE, Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
 
 MARK = "*"
@@ -206,7 +206,7 @@ def missing_sentences(scores: Scores) -> list[str]:
             if part.unjudged:
                 found.append(f"{where}: left out, for the judge gave no usable reply (yet): {few_names(part.unjudged)}")
             if part.stale:
-                found.append(f"{where}: left out, for answer or checklist have changed since: {few_names(part.stale)}")
+                found.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
     return found
 
 

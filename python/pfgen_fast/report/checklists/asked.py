@@ -14,8 +14,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ...checklists.judgements import AnswerKey, Judgement, Method
-from ...checklists.judging.requests import PROFILES, Profile, Wording
+from ...checklists.judgements import PROFILES, AnswerKey, Judgement, Method, Profile
+from ...checklists.judging.requests import Wording
 from ...checklists.runs import Answer
 from ...checklists.suite import ChecklistSuite
 from ...errors import ChecklistError

@@ -73,7 +73,7 @@ function judgementHead({ judge, version, rating, tries, cut, stale, fault }) {
   if (version && version !== judge) parts.push(version);
   if (tries) parts.push(`${tries} tries`);
   if (cut) parts.push("the judge saw only the beginning of the answer");
-  if (stale) parts.push("stale: of another answer or other questions");
+  if (stale) parts.push("stale: of another answer, instruction, checklist or prompt");
   if (fault) parts.push(`no usable reply: ${fault}`);
   return parts.join(" · ");
 }

@@ -1,0 +1,64 @@
+"""Journals: every line that is written can be read again, and a line that cannot be read costs only itself."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
+from pfgen_fast import PfgenError
+from pfgen_fast.files import journal
+from pfgen_fast.files.journal import Journal
+
+LIMIT = 64
+TEXTS = st.text(st.sampled_from('a\x1c\u2028\ud800水\\\n"'), max_size=LIMIT)
+LONG = b"x" * (2 * LIMIT) + b"\n"
+FOREIGN = st.sampled_from([b"\n", b"[]\n", b"\xff\n", b'{"a"', LONG, b"y" * LIMIT, b"[" * 99 + b"\n"])
+
+
+@pytest.fixture(autouse=True)
+def _short_lines(monkeypatch):
+    monkeypatch.setattr(journal, "MAX_LINE_BYTES", LIMIT)
+    monkeypatch.setattr(journal, "_SKIPPED_BYTES", 7)
+
+
+@examples(100)
+@given(st.lists(st.tuples(st.integers(0, 1), TEXTS) | FOREIGN | st.just(None), max_size=12))
+def test_what_is_written_is_read_once_whatever_stands_beside_it(steps):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "j.jsonl")
+        writers, reader, written, read = (Journal(path), Journal(path)), Journal(path), [], []
+        for step in steps:
+            if step is None:
+                read += reader.entries()
+            elif isinstance(step, bytes):
+                with path.open("ab") as file:
+                    file.write(step)
+            else:
+                number, text = step
+                with contextlib.closing(writers[number]) as writer, contextlib.suppress(PfgenError):
+                    writer.add({"text": text})
+                    written.append({"text": text})
+        assert read + list(reader.entries()) == written == list(Journal(path).entries())
+        assert list(reader.entries()) == []
+
+
+def test_an_entry_that_could_not_be_read_again_is_refused_and_harms_no_other(tmp_path):
+    with contextlib.closing(Journal(tmp_path / "j.jsonl")) as kept:
+        kept.add({"a": 1})
+        with pytest.raises(PfgenError, match=r"j\.jsonl: an entry of 130 bytes; expected at most 64"):
+            kept.add({"a": "\x1c" * 20})
+        kept.add({"a": 2})
+    assert list(Journal(kept.path).entries()) == [{"a": 1}, {"a": 2}]
+
+
+def test_a_file_that_became_shorter_is_read_again(tmp_path):
+    kept = Journal(tmp_path / "j.jsonl")
+    kept.rewrite([{"a": 1}, {"a": 2}])
+    assert len(list(kept.entries())) == 2
+    kept.path.write_bytes(b'{"b": 3}\n')
+    assert list(kept.entries()) == [{"b": 3}]
