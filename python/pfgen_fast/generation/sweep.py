@@ -10,13 +10,12 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import json_text, markdown_text
+from ..files.foreign_text import json_text, markdown_text, nearest_names
 from ..files.foreign_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
@@ -140,7 +139,7 @@ def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
 def _refuse_unknown(engine: str, given: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
     for key in given:
         if key not in kinds:
-            near = get_close_matches(key, [*_OF_THE_SWEEP, *kinds], n=1)
+            near = nearest_names(key, [*_OF_THE_SWEEP, *kinds])
             if near:
                 raise EngineError(f"unknown parameter {shown_value(key)}; did you mean {near[0]!r}?")
             refuse_unknown_options(engine, [key])
