@@ -100,6 +100,8 @@ class Measured:
         trials_for: The estimated number of trials that the wanted half width takes; None if it cannot be estimated.
         problems: Why the point or some of its trials failed, one sentence each.
         signature: What made the scores; see `Scorer.signature`.
+        n_existing: How many answers already existed.
+        oldest_answer: When the oldest of them was stored; see `Generated`.
     """
 
     point: Point
@@ -111,6 +113,8 @@ class Measured:
     trials_for: int | None = None
     problems: tuple[str, ...] = ()
     signature: str | None = None
+    n_existing: int = 0
+    oldest_answer: str = ""
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -346,6 +350,8 @@ class _Sweep:
             trials_for=scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(problems),
             signature=self._scorer.signature,
+            n_existing=generated.n_existing,
+            oldest_answer=generated.oldest_answer,
         )
 
 
