@@ -248,6 +248,8 @@ def test_the_command_writes_a_run_and_says_what_it_did(tmp_path, command):
         code, out, _ = command(*usual)
         assert (code, out) == (0, "5 new answers, 5 in all: runs/org_m\n")
         _, again, _ = command(*usual, "--json")
+        _, _, err = command(*usual)
+    assert "note: 5 answers existed already; if the model has changed since then, remove the run's folder" in err
     assert json.loads(again)["n_new"] == 0
     assert len(server.requests) == 5
     assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]

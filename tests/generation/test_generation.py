@@ -335,6 +335,30 @@ def test_the_command_generates_and_scores(tmp_path, capsys):
     assert json.loads((Path(result["run"]) / "result.json").read_text())["score"] == result["score"]
 
 
+def test_answers_of_former_weights_are_told_by_their_age(tmp_path, capsys, monkeypatch):
+    """A server gives a model's name to new weights, or does not run any more: nothing is asked."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
+    with serving(echo) as server:
+        arguments = generate_arguments(server, tmp_path, "--trials", 1, "--mode", "chat")
+        assert call(*arguments) == 0
+        assert "existed already" not in capsys.readouterr().err
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    assert call(*arguments) == 0
+    told = (
+        "8 answers existed already, the oldest from 2026-09-21 14:13; if the model has changed since then, remove the"
+    )
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert call(*arguments, "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["n_new"], result["n_existing"]) == (0, 8)
+    assert result["oldest_answer"] == "2026-09-21T14:13:20+00:00"
+    (packed,) = tmp_path.rglob("trials.jsonl.xz")
+    for path in packed.parent.glob("trial_*.jsonl"):
+        path.unlink()
+    assert call(*arguments) == 0
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
 def test_the_command_says_which_trials_failed(tmp_path, capsys, mini):
     def behave(request):
         return answering("") if request.question == mini["Q01"].question else echo(request)

@@ -22,6 +22,7 @@ from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
 from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import STOP, make_tasks
+from pfgen_fast.runs.trials import Trials
 
 KEY = "sk-0123456789abcdefSECRET"
 
@@ -480,7 +481,7 @@ def test_ctrl_c_ends_a_reply_that_never_ends(tmp_path):
     )
 
 
-def test_the_key_goes_nowhere_but_into_the_header(mini, tmp_path, monkeypatch, capfd):
+def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, monkeypatch, capfd):
     """The server repeats the key wherever it can."""
     monkeypatch.setenv("MY_KEY", KEY)
 
@@ -498,10 +499,28 @@ def test_the_key_goes_nowhere_but_into_the_header(mini, tmp_path, monkeypatch, c
         generated = run(mini, server, tmp_path, trials=2, retries=0, key_env="MY_KEY")
     assert len(server.requests) > 30
     said = [*generated.failed.values(), *capfd.readouterr(), repr(generated)]
-    written = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
-    assert written
-    assert not any("SECRET" in text for text in (*said, *written))
-    assert any("the key is [key]" in text for text in written)
+    assert not any("SECRET" in text for text in said)
+    assert any("[key]" in text for text in said)
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file())
+    assert written.count(f"the key is {KEY}") == written.count("SECRET") > 10
+
+
+@pytest.mark.parametrize(
+    ("key", "quoted", "shown"),
+    [
+        ("1", "1 of 11 is busy", "1 of 11 is busy"),
+        ("EMPTY12", "EMPTY12 is busy", "EMPTY12 is busy"),
+        ("EMPTY123", "(EMPTY123)/EMPTY1234/EMPTY123: busy", "([key])/EMPTY1234/[key]: busy"),
+    ],
+)
+def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypatch, key, quoted, shown):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    with serving(lambda request: refusing(403, quoted)) as server, pytest.raises(EngineError) as caught:
+        run(mini, server, tmp_path)
+    assert str(caught.value).endswith(f"HTTP 403: {shown}")
+    with serving(lambda request: answering(f"{key} of {key}1.")) as server:
+        generated = run(mini, server, tmp_path)
+    assert set(Trials.read(generated.run.trials_path).answers) == {f"{key} of {key}1."}
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,8 @@ def test_the_table_of_a_finished_sweep_is_the_same_however_often_it_was_resumed(
 def test_what_a_call_added_is_in_its_json(tmp_path, call):
     options = ["-e", "ngram", "-s", "mini", "--trials", 2, "--output", tmp_path, "--json"]
     assert [json.loads(call("sweep", *options)[1])[0]["n_new"] for _ in range(2)] == [16, 0]
+    err = " ".join(call("sweep", *(option for option in options if option != "--json"))[2].split())
+    assert re.search(r"note: 16 answers existed already, the oldest from 20\d\d-\d\d-\d\d \d\d:\d\d; if the model", err)
 
 
 def test_yes_and_no_can_be_swept_and_stop_strings_are_one_value():

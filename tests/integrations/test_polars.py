@@ -130,6 +130,23 @@ def test_an_expression_goes_where_expressions_go(engine):
     same(lists.lazy().with_columns(of_element), lists)
 
 
+@pytest.mark.parametrize("engine", ["eager", "in-memory", "streaming"])
+def test_rows_of_other_branches_are_not_scored(engine):
+    lacking = pl.when(pl.col("id") % 3 > 0)
+    frame = FRAME.with_columns(answer=lacking.then("answer"), wanted=pl.col("id") % 3 == 1).with_row_index()
+    expected = FRAME.with_columns(AVERAGE)["average"].to_list()
+    expected = [one if wanted else None for one, wanted in zip(expected, frame["wanted"], strict=True)]
+    found = evaluated(frame, pl.when("wanted").then(AVERAGE).alias("average"), engine)
+    assert found["average"].to_list() == expected
+    columns = pl.when("wanted").then(score("question", "answer", SPEC, columns=["average", "fluency"])).alias("both")
+    assert evaluated(frame, columns.struct.field("average"), engine)["average"].to_list() == expected
+    literal = pl.when("wanted").then(score(pl.lit("Q07"), "answer", SPEC, nulls="null")).alias("average")
+    assert evaluated(frame, literal, engine)["average"].null_count() == expected.count(None)
+    frame = frame.with_columns(answer=pl.when(pl.col("index") != 7).then("answer"), wanted=pl.col("index") > 5)
+    with pytest.raises(FAULTS, match=r"row \d+ of \d+, column 'answer': a null; expected a text"):
+        evaluated(frame, pl.when("wanted").then(AVERAGE).alias("average"), engine)
+
+
 def test_many_expressions_at_once_give_the_same():
     found = FRAME.select(AVERAGE.alias(f"average {n}") for n in range(20))
     assert {bits(column) for column in found} == {expected_bits(FRAME["question"], FRAME["answer"])["average"]}

@@ -34,6 +34,36 @@ def test_a_reward_is_the_score_of_what_would_be_kept_of_the_answer(scorer):
     assert reward(prompts=[[]] * 4, completions=completions, id=["Q07"] * 4) == [good, bad, 0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        ("It floats.", "It floats."),
+        ([{"type": "text", "text": "It floats."}], "It floats."),
+        (
+            [{"type": "image"}, {"type": "text", "text": "It "}, {"type": "text", "text": "floats. Q: more"}],
+            "It floats.",
+        ),
+        ([{"type": "thinking", "thinking": "Hm."}], ""),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_the_content_of_a_message_may_have_parts(content, answer):
+    assert answer_in([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": content}], "chat") == answer
+    assert answer_in([{"role": "assistant", "tool_calls": []}], "chat") == ""
+
+
+@pytest.mark.parametrize("bad", [None, 3, b"It", {"content": "It"}, [None], message(3), message({"type": "text"})])
+def test_what_is_no_completion_is_one_clear_sentence(bad):
+    with pytest.raises(PfgenError, match="expected a completion, which is a text or messages, not "):
+        answer_in(bad, "chat")
+    for part in (None, "It", {"type": "text"}, {"type": "text", "text": 3}):
+        with pytest.raises(
+            PfgenError, match=r"expected a part of a message such as \{'type': 'text', 'text': \.\.\.\}, not"
+        ):
+            answer_in(message([part]), "chat")
+
+
 def test_a_dataset_that_names_no_question_is_one_clear_sentence():
     reward = make_reward("mini")
     with pytest.raises(PfgenError, match=r"the dataset has no column 'question'"):

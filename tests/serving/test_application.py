@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 
 import pytest
 from makers.reward_server import SECONDS
-from pfgen_fast import Scorer
+from pfgen_fast import Scorer, TrialsError
 from pfgen_fast.errors import ServingError
 from pfgen_fast.serving.access import Guard
 from pfgen_fast.serving.application import Application
@@ -120,6 +121,28 @@ def test_what_takes_too_long_to_score_is_not_asked_for_again_and_holds_its_place
         assert application.room.n_bytes == 0
 
     run(scorer_that_waits, Limits(seconds=0.5), steps)
+
+
+def test_work_that_fails_after_its_client_left_is_no_error_of_the_server(mini, caplog):
+    class Failing(WaitingScorer):
+        def reward(self, questions, answers):
+            super().reward(questions, answers)
+            raise TrialsError("nobody reads this")
+
+    scorer = Failing(mini)
+
+    async def steps(application):
+        request = Request(application, "first")
+        await asyncio.to_thread(scorer.begun.acquire)
+        request.leave()
+        await request.task
+        scorer.go_on.set()
+        while application.room.n_requests:
+            await asyncio.sleep(0)
+        gc.collect()  # which tells of errors that nobody has read
+
+    run(scorer, Limits(), steps)
+    assert caplog.records == []
 
 
 def test_a_reply_is_held_until_it_is_sent(mini):

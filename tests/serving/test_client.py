@@ -8,6 +8,7 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def server():
 
 @pytest.fixture
 def client(server):
-    with RewardClient(server.url, token=TOKEN, n_answers=7, retries=0) as made:
+    with RewardClient(server.url, token=TOKEN, n_answers=7, retry_seconds=0) as made:
         yield made
 
 
@@ -116,9 +117,10 @@ def replying(*replies):
 
 @pytest.fixture
 def waits(monkeypatch):
-    """The seconds that the client would have slept."""
+    """The seconds that the client would have slept, on a clock that only sleeping moves."""
     slept = []
-    monkeypatch.setattr("pfgen_fast.serving.client.time.sleep", slept.append)
+    clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: sum(slept))
+    monkeypatch.setattr("pfgen_fast.serving.client.time", clock)
     return slept
 
 
@@ -132,21 +134,32 @@ def test_a_busy_server_is_asked_again_when_it_says(waits):
             (429, {"Retry-After": "9999"}, busy),
             (200, {}, good),
         ) as (url, left),
-        RewardClient(url, retries=4) as client,
+        RewardClient(url) as client,
     ):
         assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
     assert left == []
     assert waits == [3.0, 0.2, 0.4, 30.0]
 
 
+def test_a_restart_of_a_minute_is_waited_for(waits):
+    good = {"rewards": [0.5], "signature": "s"}
+    with replying(*[None] * 16, (200, {}, good)) as (url, left), RewardClient(url) as client:
+        assert client.reward("Q07", ["Ice."]).tolist() == [0.5]
+    assert left == []
+    assert waits[:8] == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert 50 < sum(waits) < 60
+    with RewardClient(url) as client, pytest.raises(ServingError, match=r"cannot be reached.*\(repeated for 60 s\)"):
+        client.reward("Q07", ["Ice."])
+
+
 def test_a_password_in_the_address_is_the_token_and_is_shown_nowhere(server, scorer):
     host = server.url.removeprefix("http://")
-    with RewardClient(f"http://trainer:{TOKEN}@{host}", retries=0) as client:
+    with RewardClient(f"http://trainer:{TOKEN}@{host}", retry_seconds=0) as client:
         assert client.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
         assert TOKEN not in repr(client) + client.url
         with pickle.loads(pickle.dumps(client)) as again:
             assert again.reward("Q07", ["Ice."]).tolist() == scorer.reward("Q07", ["Ice."]).tolist()
-    with pytest.raises(ServingError) as error, RewardClient(f"http://x:{TOKEN}@127.0.0.1:1", retries=0) as client:
+    with pytest.raises(ServingError) as error, RewardClient(f"http://x:{TOKEN}@127.0.0.1:1", retry_seconds=0) as client:
         client.reward("Q07", ["Ice."])
     assert TOKEN not in str(error.value)
 
@@ -167,8 +180,9 @@ def test_a_reply_of_something_else_is_told(reply):
         ("http://[::1", {}, "expected one such as http://127.0.0.1:8000"),
         ("127.0.0.1:8000", {}, "expected one such as http://127.0.0.1:8000"),
         ("http://127.0.0.1:99999", {}, "expected one such as http://127.0.0.1:8000"),
+        ("http://127.0.0.1:8000", {"retry_seconds": float("nan")}, "expected at least 0 and 1"),
         ("http://127.0.0.1:8000", {"n_answers": 0}, "expected at least 0 and 1"),
-        ("http://127.0.0.1:8000", {"retries": -1}, "expected at least 0 and 1"),
+        ("http://127.0.0.1:8000", {"retry_seconds": -1}, "expected at least 0 and 1"),
     ],
 )
 def test_arguments_of_the_client_are_checked(url, options, message):
@@ -177,11 +191,14 @@ def test_arguments_of_the_client_are_checked(url, options, message):
 
 
 def test_it_gives_up_with_one_sentence(waits):
-    with replying(*[(429, {}, {"error": "too\nbusy"})] * 3) as (url, left), RewardClient(url, retries=2) as client:
+    with (
+        replying(*[(429, {}, {"error": "too\nbusy"})] * 3) as (url, left),
+        RewardClient(url, retry_seconds=0.2) as client,
+    ):
         with pytest.raises(ServingError, match=r"too\\nbusy"):
             client.reward("Q07", ["Ice."])
         assert left == []
-    with RewardClient(url, retries=2) as client, pytest.raises(ServingError, match="cannot be reached"):
+    with RewardClient(url, retry_seconds=0.2) as client, pytest.raises(ServingError, match="cannot be reached"):
         client.reward("Q07", ["Ice."])
     with (
         replying((500, {}, [])) as (url, _),
@@ -189,7 +206,7 @@ def test_it_gives_up_with_one_sentence(waits):
         pytest.raises(ServingError, match="status 500"),
     ):
         client.reward("Q07", ["Ice."])
-    assert waits == [0.1, 0.2, 0.1, 0.2]
+    assert waits == pytest.approx([0.1, 0.1, 0.1, 0.1])
 
 
 def test_the_documented_client_runs(monkeypatch, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import signal
+import socket
 
 import numpy as np
 import polars as pl
@@ -126,6 +127,16 @@ def test_one_connection_serves_many_requests(server, scorer):
         replies = received(connection)
     reward = scorer.reward("Q07", ["Ice."])[0]
     assert replies.count(f'"rewards":[{reward}]'.encode()) == 4
+
+
+def test_a_client_that_closed_its_sending_side_is_answered(server, scorer):
+    with server.connect() as connection:
+        connection.sendall(
+            post('{"questions": "Q07", "answers": ["Ice."]}', close=False, Host=f"127.0.0.1:{server.port}")
+        )
+        connection.shutdown(socket.SHUT_WR)
+        status, reply = parsed(received(connection))
+    assert (status, reply["rewards"]) == (200, scorer.reward("Q07", ["Ice."]).tolist())
 
 
 def test_it_describes_itself_and_loads_nothing(server):

@@ -59,6 +59,10 @@ def test_an_unknown_question_names_the_nearest(mini):
         mini["Q77"]
     with pytest.raises(TrialsError, match="not int"):
         mini[7]
+    for long in ("x" * 30_000_000, "Why does ice " * 2_000_000):  # took a minute and a gigabyte
+        with pytest.raises(TrialsError, match=r"unknown question '.{77}\.\.\.' in suite mini; ") as error:
+            mini[long]
+        assert len(str(error.value)) < 300
 
 
 def test_a_byte_order_mark_is_tolerated(make_suite):

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .app import counting, has_bars, note, stderr
+from .app import counted, counting, has_bars, note, stderr
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -119,6 +119,13 @@ def watch_over(what: str, *, quiet: bool = False) -> Watch:
     if quiet:
         return Watch(what)
     return _Bar(what) if has_bars() else _Log(what)
+
+
+def note_existing(n_answers: int, oldest: str = "") -> None:
+    """Tells of answers that were not requested again: the name of a model does not tell whether its weights changed."""
+    since = f", the oldest from {oldest[:16].replace('T', ' ')}" if oldest else ""
+    changed = "if the model has changed since then, remove the run's folder or choose another --output"
+    note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
 
 
 def _joined(state: str, events: Events) -> str:

@@ -12,7 +12,7 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, counted, fail, note, print_json, print_line, shown, warn
-from .asking import watch_over
+from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
 
 if TYPE_CHECKING:
@@ -197,6 +197,8 @@ def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
         )
     elif not quiet:
         print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(str(made.folder))}")
+        if made.n_answers > made.n_new:
+            note_existing(made.n_answers - made.n_new)
         if made.n_cut:
             note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens), and not by themselves")
     if made.missing:

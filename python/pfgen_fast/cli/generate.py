@@ -9,7 +9,7 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, counted, fail, print_json, shown, stdout, warn
-from .asking import watch_over
+from .asking import note_existing, watch_over
 from .layout import rest, shortened
 from .origin import print_origin, suite_or_here
 from .score import outcome_as_json, print_outcomes
@@ -227,6 +227,8 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     """Reports the outcome of a run, and scores it."""
     for problem in made.problems:
         warn(problem)
+    if made.n_existing and not (quiet or as_json):
+        note_existing(made.n_existing, made.oldest_answer)
     if not (quiet or as_json):
         new = f"{counted(made.n_new, 'new answer')}: "
         stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
@@ -237,6 +239,7 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
         print_outcomes([outcome], quiet=quiet or as_json)
     if as_json:
         row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
-        print_json({**row, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
+        existing = {"n_existing": made.n_existing, "oldest_answer": made.oldest_answer or None}
+        print_json({**row, **existing, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

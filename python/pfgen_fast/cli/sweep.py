@@ -10,7 +10,7 @@ import typer
 
 from . import options
 from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
-from .asking import watch_over
+from .asking import note_existing, watch_over
 from .layout import cut, rest, shortened
 from .origin import print_origin, suite_or_here
 
@@ -183,6 +183,10 @@ def sweep(
     if as_json:
         _print_json(measured)
     elif not quiet:
+        if n_existing := sum(point.n_existing for point in measured):
+            note_existing(
+                n_existing, min((point.oldest_answer for point in measured if point.oldest_answer), default="")
+            )
         print_line(("±: half of the 95 % interval over trials", "dim"))
         print_origin(loaded, next((point.signature for point in measured if point.signature), None))
     if any(point.problems for point in measured):

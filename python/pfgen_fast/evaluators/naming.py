@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
-from ..files.foreign_text import in_one_line
+from ..files.foreign_text import in_one_line, nearest_names
 
 _MOST = 40
 """How many names are listed at most; those of a stranger's file may be any number."""
@@ -25,8 +24,7 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     """
     shown = in_one_line(name)
     names = list(known)
-    nearest = get_close_matches(shown, names, n=_MOST)
-    ordered = list(dict.fromkeys((*nearest, *names)))
+    ordered = list(dict.fromkeys((*nearest_names(shown, names, n=_MOST), *names)))
     listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST])
     more = f" and {len(ordered) - _MOST} more" if len(ordered) > _MOST else ""
     return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}"

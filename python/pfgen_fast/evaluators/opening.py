@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
+from ..files.foreign_text import nearest_names
 from .evaluator import Evaluator
 from .naming import unknown_name
 
@@ -75,7 +74,7 @@ checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
     """
     kind, colon, rest = what.partition(":")
     if kind not in _OPENERS or bool(colon) != (kind in _WITH_REST) or (colon and not rest.strip()):
-        nearest = get_close_matches(in_one_line(kind), _OPENERS, n=1)
+        nearest = nearest_names(kind, _OPENERS)
         spellings = sorted(_SPELLINGS, key=lambda spelling: spelling.partition(":")[0] not in nearest)
         raise DiscernmentError(unknown_name("evaluator", what, spellings))
     known = options_of(kind)

@@ -18,13 +18,18 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 _FORBIDDEN = re.compile('[<>:"|?*]' if os.name == "nt" else "(?!)")
 """What names of files may not hold on this system, but for separators. Behind a colon, Windows hides a second file."""
+
+_COMPARED_CODE_POINTS, _MOST_COMPARED = 200, 2000
+"""The time to compare two names grows with the square of their lengths."""
 
 ESCAPED = "x"
 """The tint of an escaped code point."""
@@ -81,6 +86,19 @@ def in_one_line(text: object, n_code_points: int = 80) -> str:
     """
     value = text if isinstance(text, str) else str(text)
     return terminal_text(value if len(value) <= n_code_points else value[: n_code_points - 1] + "…")
+
+
+def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6) -> list[str]:
+    """The known names that are most similar to a name, for messages; of long ones, only the beginnings are compared.
+
+    Example:
+        >>> nearest_names("fluence", ["score", "fluency"])
+        ['fluency']
+    """
+    by_beginning: dict[str, str] = {}
+    for one in islice(known, _MOST_COMPARED):
+        by_beginning.setdefault(one[:_COMPARED_CODE_POINTS], one)
+    return [by_beginning[one] for one in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
 
 
 def markdown_text(text: str) -> str:

@@ -45,6 +45,8 @@ class Generated:
         n_new: How many answers were generated, as opposed to answers that already existed.
         failed: Why trials failed: one sentence for each trial number.
         events: What happened on the way.
+        n_existing: How many answers already existed.
+        oldest_answer: When the oldest existing answer was stored, in ISO 8601; empty if that is unknown.
     """
 
     run: RunFolder | None
@@ -52,6 +54,8 @@ class Generated:
     n_new: int
     failed: Mapping[int, str]
     events: Events = field(default_factory=Events, kw_only=True)
+    n_existing: int = field(default=0, kw_only=True)
+    oldest_answer: str = field(default="", kw_only=True)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -312,12 +316,21 @@ class _Rounds:
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
+        oldest = self._writer.oldest_answer() if self._n_there else ""
         self._on_progress(self._n_there, self._total)
         if until is None:
             await self._fill(missing)
         else:
             await self._fill_until(missing, until)
-        return Generated(self._writer.pack(), self._writer.folder, self._n_new, self._failed, events=self._events)
+        return Generated(
+            self._writer.pack(),
+            self._writer.folder,
+            self._n_new,
+            self._failed,
+            events=self._events,
+            n_existing=self._n_there,
+            oldest_answer=oldest,
+        )
 
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):

@@ -135,6 +135,19 @@ class RunWriter:
         known = self._answers.get(trial, {})
         return [question for question in self._questions if question not in known]
 
+    def oldest_answer(self) -> str:
+        """When the oldest of all answers was stored; empty if no answer has a time."""
+        paths = (
+            [self._packed]
+            if self._packed
+            else [self._trial_path(trial) for trial, there in self._finished.items() if there]
+        )
+        times = [moment for answers in self._answers.values() for _, moment in answers.values()]
+        for path in paths:
+            trials = Trials.read(path)
+            times += (str(trials.trial(row).get("timestamp", "")) for row in range(len(trials)))
+        return min(filter(None, times), default="")
+
     def finished(self, trial: int) -> Trials | None:
         """A complete trial; None if answers are missing, or if only the packed file is left."""
         path = self._trial_path(trial)

@@ -10,13 +10,12 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import json_text, markdown_text
+from ..files.foreign_text import json_text, markdown_text, nearest_names
 from ..files.foreign_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
@@ -101,6 +100,8 @@ class Measured:
         trials_for: The estimated number of trials that the wanted half width takes; None if it cannot be estimated.
         problems: Why the point or some of its trials failed, one sentence each.
         signature: What made the scores; see `Scorer.signature`.
+        n_existing: How many answers already existed.
+        oldest_answer: When the oldest of them was stored; see `Generated`.
     """
 
     point: Point
@@ -112,6 +113,8 @@ class Measured:
     trials_for: int | None = None
     problems: tuple[str, ...] = ()
     signature: str | None = None
+    n_existing: int = 0
+    oldest_answer: str = ""
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -140,7 +143,7 @@ def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
 def _refuse_unknown(engine: str, given: Mapping[str, Any], kinds: Mapping[str, str]) -> None:
     for key in given:
         if key not in kinds:
-            near = get_close_matches(key, [*_OF_THE_SWEEP, *kinds], n=1)
+            near = nearest_names(key, [*_OF_THE_SWEEP, *kinds])
             if near:
                 raise EngineError(f"unknown parameter {shown_value(key)}; did you mean {near[0]!r}?")
             refuse_unknown_options(engine, [key])
@@ -347,6 +350,8 @@ class _Sweep:
             trials_for=scores.trials_for(self._until_interval or USUAL_HALF_WIDTH),
             problems=tuple(problems),
             signature=self._scorer.signature,
+            n_existing=generated.n_existing,
+            oldest_answer=generated.oldest_answer,
         )
 
 

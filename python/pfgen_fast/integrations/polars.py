@@ -44,6 +44,9 @@ def score(
         PfgenError: There is no such score, or polars is not installed.
         ValueError: `nulls` is invalid.
 
+    A row with neither a question nor an answer gets null scores, because in `when().then()` polars hands over rows of
+    other branches as nulls. Where the question is a literal, pass `nulls="null"` there.
+
     When it runs, polars raises `TrialsError` for a row that cannot be scored. The message counts rows from 1 in what
     polars handed over at a time, which may be a part of the frame.
 
@@ -99,6 +102,12 @@ class _ScoreSeries:
         for column, name in ((questions, self._scored.columns.question), (answers, self._scored.columns.answer)):
             if column.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
                 raise TrialsError(f"column {name!r}: expected texts, not {column.dtype}")
-        found = self._scored.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(pairs)}")
+        rows = (questions.is_not_null() | answers.is_not_null()).arg_true()
+        if len(rows) < len(pairs):
+            questions, answers = questions.gather(rows), answers.gather(rows)
+        found = self._scored.score(questions, answers, lambda row: f"row {rows[row or 0] + 1} of {len(pairs)}")
         series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
+        if len(rows) < len(pairs):
+            empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(pairs))
+            series = [empty.clone().scatter(rows, one).alias(one.name) for one in series]
         return pl.DataFrame(series).to_struct(pairs.name) if self._as_struct else series[0].alias(pairs.name)

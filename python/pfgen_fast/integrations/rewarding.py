@@ -5,6 +5,7 @@ A reward is for what `pfgen-fast generate` would keep of a completion, so it is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
 from ..scoring.metrics import SCORES, column_of
 from ..scoring.score_table import ScoreTable
+from ..suite.keywords import shown_value
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]
-"""What a model said: a text, or the messages of a conversation, where the last message counts."""
+"""What a model said: a text, or the messages of a conversation, where the last message counts.
+
+The content of a message is a text, a list of parts whose texts are joined, or None."""
 
 
 def answer_in(completion: Completion, mode: Mode) -> str:
@@ -25,9 +29,28 @@ def answer_in(completion: Completion, mode: Mode) -> str:
     Example:
         >>> answer_in([{"role": "assistant", "content": "A: It floats. Q: And"}], "chat")
         'It floats.'
+
+    Raises:
+        PfgenError: The completion is something else.
     """
-    said = completion if isinstance(completion, str) else (completion[-1].get("content") or "" if completion else "")
+    said: Any = completion
+    if isinstance(said, Sequence) and not isinstance(said, str):
+        message = said[-1] if said else {}
+        said = (message.get("content") or "") if isinstance(message, Mapping) else message
+    if isinstance(said, Sequence) and not isinstance(said, str):
+        said = "".join(map(_text_of_part, said))
+    if not isinstance(said, str):
+        raise PfgenError(f"expected a completion, which is a text or messages, not {type(said).__name__}")
     return cleaned(first_part(said, STOP[mode]), mode)
+
+
+def _text_of_part(part: Any) -> str:
+    """The text of a part of a message; none for images, sounds and reasoning."""
+    if not isinstance(part, Mapping) or (part.get("type") == "text" and not isinstance(part.get("text"), str)):
+        raise PfgenError(
+            f"expected a part of a message such as {{'type': 'text', 'text': ...}}, not {shown_value(part)}"
+        )
+    return part["text"] if part.get("type") == "text" else ""
 
 
 def check_metric(metric: str) -> None:

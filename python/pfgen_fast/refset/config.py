@@ -7,13 +7,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import BuildError, SuiteError
-from ..files.foreign_text import in_one_line
+from ..files.foreign_text import in_one_line, nearest_names
 from ..files.foreign_toml import read_toml
 from ..files.reading import read_stored
 from ..native import _core
@@ -279,7 +278,7 @@ def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
 def _refuse_unknown(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in table:
         if key not in known:
-            near = get_close_matches(key, known, n=1)
+            near = nearest_names(key, known)
             hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
             raise BuildError(f"{where}{in_one_line(key)}: unknown key; {hint}")
 
@@ -360,7 +359,7 @@ def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
     names = [rule.name for rule in rules]
     for name in without:
         if name not in names:
-            near = get_close_matches(name, names, n=1)
+            near = nearest_names(name, names)
             those = f"expected one of {', '.join(names)}" if names else "normalise.lists names no list"
             hint = f"did you mean {near[0]!r}?" if near else those
             raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")

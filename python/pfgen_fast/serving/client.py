@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _BUSY = (429, 502, 503)
-_MAX_WAIT_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS, _LONGEST_ASKED_PAUSE_SECONDS = 0.1, 5.0, 30.0
 
 
 class RewardClient:
     """Asks a reward server; thread-safe, and small when pickled, so that it can be sent to workers.
 
-    Connections are kept and used again. A server that is busy or does not answer is asked again, after as long as it
-    says, or else after twice as long each time.
+    Connections are kept and used again. A request is repeated while the server is busy, restarts or cannot be reached:
+    after as long as the server asks, or else after pauses that grow from 0.1 to 5 seconds.
 
     Args:
         url: The address of the server, such as `"http://127.0.0.1:8000"`; a password in it is the token.
         token: Its token, if it has one.
         timeout: Seconds within which a reply must arrive.
-        retries: How often a request is repeated.
+        retry_seconds: How long a request is repeated after its first failure; 0 never repeats it.
         n_answers: How many answers a request has at most; a larger batch becomes several requests.
 
     Example:
@@ -49,15 +49,15 @@ class RewardClient:
         *,
         token: str | None = None,
         timeout: float = 60.0,
-        retries: int = 5,
+        retry_seconds: float = 60.0,
         n_answers: int = 4096,
     ) -> None:
-        if retries < 0 or n_answers < 1:
-            raise ServingError(f"retries {retries}, n_answers {n_answers}: expected at least 0 and 1")
+        if not retry_seconds >= 0 or n_answers < 1:
+            raise ServingError(f"retry_seconds {retry_seconds}, n_answers {n_answers}: expected at least 0 and 1")
         self.url, password = _address(url)
         token = token or password
-        self._settings = {"token": token, "timeout": timeout, "retries": retries, "n_answers": n_answers}
-        self._retries, self._n_answers = retries, n_answers
+        self._settings = {"token": token, "timeout": timeout, "retry_seconds": retry_seconds, "n_answers": n_answers}
+        self._retry_seconds, self._n_answers = retry_seconds, n_answers
         self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
         headers = {"Content-Type": "application/json"}
         if token is not None:
@@ -153,18 +153,25 @@ class RewardClient:
 
     def _response(self, url: str, body: bytes) -> Any:
         """The response to a request, which is repeated while the server is busy or cannot be reached."""
-        for wait in (*(0.1 * 2**attempt for attempt in range(self._retries)), None):
+        wait, end = _FIRST_PAUSE_SECONDS, None
+        while True:
+            asked, problem = None, ""
             try:
                 response = self._http.post(url, content=body)
             except self._httpx.TransportError as error:
-                if wait is None:
-                    raise ServingError(f"{self.url}: cannot be reached: {in_one_line(error, 200)}") from None
+                problem = f"{self.url}: cannot be reached: {in_one_line(error, 200)}"
             else:
-                if wait is None or response.status_code not in _BUSY:
+                if response.status_code not in _BUSY:
                     return response
-                wait = _seconds(response.headers.get("retry-after"), wait)
-            time.sleep(min(wait, _MAX_WAIT_SECONDS))
-        raise AssertionError("the last attempt returns or raises")
+                asked = response.headers.get("retry-after")
+            end = time.monotonic() + self._retry_seconds if end is None else end
+            left = end - time.monotonic()
+            if left <= 0:
+                if problem:
+                    raise ServingError(f"{problem} (repeated for {self._retry_seconds:g} s)")
+                return response
+            time.sleep(min(_seconds(asked, wait), left))
+            wait = min(2 * wait, _LONGEST_PAUSE_SECONDS)
 
 
 def _address(url: str) -> tuple[str, str | None]:
@@ -195,4 +202,6 @@ def _sentence(response: Any) -> str:
 
 
 def _seconds(retry_after: str | None, otherwise: float) -> float:
-    return float(retry_after) if retry_after is not None and retry_after.isdigit() else otherwise
+    """The pause that a server asks for in seconds, within bounds."""
+    is_number = retry_after is not None and retry_after.isdecimal() and len(retry_after) < 9
+    return min(float(retry_after or 0), _LONGEST_ASKED_PAUSE_SECONDS) if is_number else otherwise

@@ -1,27 +1,31 @@
-"""Connections that cannot be held by being slow: uvicorn's protocol, with time limits and a limit for heads.
+"""Connections that cannot be held by being slow, nor fill the memory by their framing: uvicorn's protocol with limits.
 
 uvicorn limits only how long an idle connection stays. Here the head of a request, and a request from its first byte to
-the last of its reply, have a time each; what takes longer is cut off.
+the last of its reply, have a time each; what takes longer is cut off. Whatever is not the content of a body (heads,
+trailers, extensions of chunks) is counted until a head, a body or a part of a body is complete.
 """
 
 from __future__ import annotations
 
 import asyncio
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NoReturn
 
 from ..files.optional import optional
-from .limits import MAX_HEAD_BYTES, Limits
+from .limits import MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED, Limits
 
 
 def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """The class of connections: that of httptools where it is installed, or else of h11, within these limits."""
-    usual: Any = optional("uvicorn.protocols.http.auto", extra="serve", needed_for="the server").AutoHTTPProtocol
+    """The class of connections: that of httptools within these limits."""
+    optional("httptools", extra="serve", needed_for="the server")
+    module: Any = optional("uvicorn.protocols.http.httptools_impl", extra="serve", needed_for="the server")
 
-    class BoundedProtocol(usual):  # type: ignore[misc]
+    class BoundedProtocol(module.HttpToolsProtocol):  # type: ignore[misc]
         _timer: asyncio.TimerHandle | None = None
-        _in_head = False
-        _n_head_bytes = 0
+        _in_head = _takes_headers = _is_half_closed = False
+        _n_framing_bytes = 0
+        _n_unanswered = 0
+        """How many requests have come to their end, less the replies; -1 while an answered request still comes."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
@@ -31,25 +35,59 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
                 self._begin_head()
 
         def data_received(self, data: bytes) -> None:
-            if self.transport.is_closing():
-                return
-            if not self._has_request() and not self._in_head:
-                self._begin_head()
-            super().data_received(data)
-            if self._has_request():
-                if self._in_head:
-                    self._in_head = False
-                    self._allow(limits.seconds)
-                return
-            self._n_head_bytes += len(data)
-            if self._n_head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
-                self._refuse(431, f"the head of the request is larger than {MAX_HEAD_BYTES:,} bytes")
+            while data and not self.transport.is_closing():
+                if not self._has_request() and not self._in_head:
+                    self._begin_head()
+                room = MAX_HEAD_BYTES + 1 - self._n_framing_bytes  # a head that comes at once may be no longer
+                self._n_framing_bytes += len(data[:room])
+                super().data_received(data[:room])
+                data = data[room:]
+                if self._n_framing_bytes > MAX_HEAD_BYTES:
+                    self._refuse(431, f"the head of the request is larger than {MAX_HEAD_BYTES:,} bytes")
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._takes_headers = True
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            if self._takes_headers:  # trailers are dropped, which would change the head that is checked
+                super().on_header(name, value)
+            if len(self.headers) > MAX_HEADERS:
+                self._stop(431, f"the request has more than {MAX_HEADERS} headers")
+
+        def on_headers_complete(self) -> None:
+            self._takes_headers, self._n_framing_bytes = False, 0
+            if len(self.pipeline) >= MAX_PIPELINED:
+                self._stop(429, f"{MAX_PIPELINED} requests wait on the connection, which is the limit")
+            if self.parser.should_upgrade():  # the parser would skip the body
+                self._stop(400, "the server speaks only HTTP/1.1; send no Upgrade and no CONNECT")
+            super().on_headers_complete()
+            if self._in_head:
+                self._in_head = False
+                self._allow(limits.seconds)
+
+        def on_body(self, body: bytes) -> None:
+            super().on_body(body)
+            self._n_framing_bytes = 0
+
+        def on_message_complete(self) -> None:
+            super().on_message_complete()
+            self._n_framing_bytes = 0
+            self._n_unanswered += 1
 
         def send_400_response(self, msg: str) -> None:
             self._refuse(400, "the request is not valid HTTP")
 
+        def eof_received(self) -> bool:
+            """Keeps a connection whose client has only closed its sending side until all its requests are answered."""
+            self._is_half_closed = True
+            return self._n_unanswered > 0
+
         def on_response_complete(self) -> None:
+            self._n_unanswered -= 1
             super().on_response_complete()
+            if self._is_half_closed and self._n_unanswered <= 0:
+                self.transport.close()
             self._allow(limits.seconds)  # for what is not sent yet, and for the next request if it waits already
 
         def connection_lost(self, exc: Exception | None) -> None:
@@ -61,7 +99,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             return self.cycle is not None and not self.cycle.response_complete
 
         def _begin_head(self) -> None:
-            self._in_head, self._n_head_bytes = True, 0
+            self._in_head = True
             self._allow(limits.head_seconds)
 
         def _allow(self, seconds: float) -> None:
@@ -75,6 +113,8 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
                 self.transport.abort()
 
         def _refuse(self, status: int, sentence: str) -> None:
+            if self.transport.is_closing():
+                return
             body = b'{"error":"%s"}' % sentence.encode()
             head = (
                 f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
@@ -82,5 +122,9 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             )
             self.transport.write(head.encode() + body)
             self.transport.close()
+
+        def _stop(self, status: int, sentence: str) -> NoReturn:
+            self._refuse(status, sentence)
+            raise ValueError(sentence)  # which stops the parser
 
     return BoundedProtocol

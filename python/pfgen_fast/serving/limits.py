@@ -12,7 +12,13 @@ MAX_VALUES = 1_000_000
 """The most values in a body of JSON, each of which takes many times the memory of its text."""
 
 MAX_HEAD_BYTES = 1 << 15
-"""The most bytes of a request before its body."""
+"""The most bytes of the head of a request, of its trailers, and of the extensions of a chunk."""
+
+MAX_HEADERS = 100
+"""The most headers of a request, each of which takes many times the memory of its text."""
+
+MAX_PIPELINED = 64
+"""The most requests of a connection that have come before an earlier one is answered."""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class Place:
     def keep_until(self, work: asyncio.Future[Any]) -> None:
         """Gives nothing back before some work has ended, even if nobody waits for it any more."""
         self._work = work
+        work.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # asyncio logs an unread error
 
     async def body(self, headers: Mapping[str, str], receive: Receive) -> bytes:
         """Reads the body of the request, and counts while it arrives.

@@ -76,6 +76,7 @@ def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
         elif frame is not watched:
             watched, since = frame, time.monotonic()
         elif time.monotonic() - since >= seconds:
+            watched = None  # so that the timer does not interrupt how it is told
             raise _Overdue(f"{seconds:g} s")
 
     former = signal.signal(signal.SIGALRM, look)

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import IndexFormatError, SuiteError, TrialsError
+from ..files.foreign_text import nearest_names
 from ..files.ownership import ForeignFileError
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
@@ -242,7 +242,7 @@ class Suite:
         """The error message for a `key` that is not a question of this suite, with the nearest matches."""
         if not isinstance(key, str):
             return f"a question is a str (an id or the exact text), not {type(key).__name__}"
-        nearest = get_close_matches(key, list(self._by_key), n=3, cutoff=0.5)
+        nearest = nearest_names(key, self._by_key, n=3, cutoff=0.5)
         hint = f"nearest: {', '.join(map(repr, nearest))}" if nearest else f"it has {self._span}"
         shown = key if len(key) <= 80 else key[:77] + "..."
         return f"unknown question {shown!r} in suite {self.name}; {hint}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
+from ..files.foreign_text import nearest_names
 from .text_form import TextForm
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Columns:
         for name in needed:
             if name not in names:
                 there = ", ".join(map(repr, names)) or "none"
-                near = get_close_matches(name, list(names), n=1)
+                near = nearest_names(name, names)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
                 raise TrialsError(f"{location}: no column {name!r}; there are {there}{hint}")
         for name in self.scores:

@@ -14,8 +14,9 @@ import http.cookiejar
 import json
 import os
 import random
+import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -40,6 +41,8 @@ _LONGEST_PAUSE_SECONDS = 600.0
 _LONGEST_BACKOFF_SECONDS = 30.0
 _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
 _WORTH_ANOTHER_TRY = {409, 425}
+_LEAST_SECRET_LENGTH = 8
+"""Shorter keys are placeholders for servers that ask for none, and occur in any text."""
 
 
 @cache
@@ -229,14 +232,10 @@ class ServerEngine:
         except (ValueError, RecursionError):
             return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
         if self.on_details is not None and request is not None:
-            self.on_details(request, self._details(decoded))
+            self.on_details(request, self._form.details_in(decoded))
         if not answer.strip():
             return self._unusable(Trouble.EMPTY, "the answer is empty")
-        return self._scrubbed(answer)
-
-    def _details(self, decoded: Any) -> Details:
-        said = self._form.details_in(decoded)
-        return Details(*(None if text is None else self._scrubbed(text) for text in astuple(said)))
+        return answer
 
     def _unusable(self, trouble: Trouble, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"
@@ -310,11 +309,9 @@ class ServerEngine:
     def _shown(self, text: str | bytes) -> str:
         if isinstance(text, bytes):
             text = text.decode("utf-8", "replace")
-        return in_one_line(" ".join(self._scrubbed(text).split()), 300) or "(nothing)"
-
-    def _scrubbed(self, text: str) -> str:
-        """Removes the key, which servers may quote in their errors."""
-        return text.replace(self._key, "[key]") if self._key else text
+        if len(self._key) >= _LEAST_SECRET_LENGTH:  # servers may quote the key in their errors
+            text = re.sub(rf"(?<!\w){re.escape(self._key)}(?!\w)", "[key]", text)
+        return in_one_line(" ".join(text.split()), 300) or "(nothing)"
 
 
 def _trouble_of(status: int) -> Trouble:

@@ -1,0 +1,250 @@
+"""How requests are framed: the same replies however they are cut into pieces, and no framing that fills the memory."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import json
+import logging
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
+from makers.reward_server import SECONDS, post
+from pfgen_fast import Scorer
+from pfgen_fast.serving.access import Guard
+from pfgen_fast.serving.application import Application
+from pfgen_fast.serving.connections import bounded_protocol
+from pfgen_fast.serving.limits import MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED, Limits
+
+uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("httptools")
+pytest.importorskip("prometheus_client")
+HOST = "localhost:80"
+ENDS = b"0\r\n\r\n"
+LIMITS = Limits(n_body_bytes=100_000)
+
+
+class Wire(asyncio.Transport):
+    """A connection in this process: keeps what the server writes."""
+
+    def __init__(self, protocol):
+        super().__init__()
+        self.protocol, self.sent, self.is_closed, self.is_paused = protocol, b"", False, False
+
+    def write(self, data):
+        self.sent += b"" if self.is_closed else data
+
+    def close(self):
+        if not self.is_closed:
+            self.is_closed = True
+            asyncio.get_running_loop().call_soon(self.protocol.connection_lost, None)
+
+    abort = close
+
+    def is_closing(self):
+        return self.is_closed
+
+    def pause_reading(self):
+        self.is_paused = True
+
+    def resume_reading(self):
+        self.is_paused = False
+
+    def get_write_buffer_size(self):
+        return 0
+
+
+@functools.cache
+def application():
+    return Application(Scorer("mini"), Guard(None, 80), LIMITS)
+
+
+class Faults(logging.Handler):
+    """Errors in the logs of the server and of asyncio."""
+
+    def __init__(self):
+        super().__init__(logging.ERROR)
+        self.found = []
+
+    def emit(self, record):
+        self.found.append(record.getMessage())
+
+    def __enter__(self):
+        logging.getLogger().addHandler(self)
+
+    def __exit__(self, *exception):
+        logging.getLogger().removeHandler(self)
+        assert self.found == []
+
+
+def exchange(pieces, *, ends=True):
+    """What the server sends to a client that sends these pieces, and then closes its sending side or vanishes."""
+
+    async def talk():
+        config = uvicorn.Config(application(), http=bounded_protocol(LIMITS), lifespan="off", log_config=None)
+        config.load()
+        state = uvicorn.server.ServerState()
+        protocol = config.http_protocol_class(config=config, server_state=state, app_state={})
+        wire = Wire(protocol)
+        protocol.connection_made(wire)
+        for piece in pieces:
+            while wire.is_paused and not wire.is_closed:
+                await asyncio.sleep(0)
+            if wire.is_closed:
+                break
+            protocol.data_received(piece)
+        else:
+            if not (ends and protocol.eof_received()):
+                wire.close()
+        while state.tasks:
+            await asyncio.wait(state.tasks)
+            await asyncio.sleep(0)
+        assert wire.is_closed, "the connection is kept for nothing"
+        while application().room.n_requests:  # until the workers of a client that vanished have ended
+            await asyncio.sleep(0)
+        return wire.sent
+
+    with Faults():
+        return asyncio.run(asyncio.wait_for(talk(), SECONDS))
+
+
+def replies_in(sent):
+    """Status and JSON of each reply, which must fill what was sent."""
+    found = []
+    while sent:
+        head, _, sent = sent.partition(b"\r\n\r\n")
+        status = int(re.match(rb"HTTP/1\.1 (\d{3}) ", head)[1])
+        if status != 100:
+            length = int(re.search(rb"(?i)\r\ncontent-length: (\d+)", head)[1])
+            found.append((status, json.loads(sent[:length])))
+            sent = sent[length:]
+    return found
+
+
+def chunked(content, sizes, extension=b"", trailers=b""):
+    """A request whose body has no length; the last size repeats."""
+    chunks = b""
+    for size in (*sizes, *[sizes[-1]] * len(content)):
+        chunk, content = content[:size], content[size:]
+        chunks += b"%x%s\r\n%s\r\n" % (len(chunk), extension, chunk) if chunk else b""
+    head = post(b"", Content_Length="", Transfer_Encoding="chunked", Host=HOST, close=False)
+    return head + chunks + ENDS.removesuffix(b"\r\n") + trailers + b"\r\n"
+
+
+def body_of(answer):
+    return json.dumps({"questions": "Q07", "answers": [answer]}).encode()
+
+
+TRAILERS = st.lists(
+    st.sampled_from(
+        [b"X: y\r\n", b"Host: example.org\r\n", b"Authorization: Bearer x\r\n", b"Content-Encoding: br\r\n"]
+    ),
+    max_size=3,
+).map(b"".join)
+ANSWERS = st.sampled_from(["Ice.", "Ice floats because it is less dense than water.", "", "\u6c37 " * 99])
+
+
+@st.composite
+def requests(draw):
+    """Some requests one behind the other, and the answers in them."""
+    answers = draw(st.lists(ANSWERS, min_size=1, max_size=4))
+    sent = b""
+    for answer in answers:
+        if draw(st.booleans()):
+            sent += post(body_of(answer), Host=HOST, close=False)
+        else:
+            sizes = draw(st.lists(st.integers(1, 400), min_size=1, max_size=4))
+            sent += chunked(body_of(answer), sizes, draw(st.sampled_from([b"", b";x", b';x="y"'])), draw(TRAILERS))
+    return sent, answers
+
+
+@st.composite
+def pieces_of(draw, sent):
+    cuts = sorted({0, len(sent), *draw(st.lists(st.integers(0, len(sent)), max_size=8))})
+    return [sent[begin:end] for begin, end in itertools.pairwise(cuts)]
+
+
+@examples(160)
+@given(st.data(), requests())
+def test_replies_do_not_depend_on_how_requests_are_framed(scorer, data, made):
+    sent, answers = made
+    found = replies_in(exchange(data.draw(pieces_of(sent))))
+    assert [status for status, _ in found] == [200] * len(answers)
+    assert [reply["rewards"] for _, reply in found] == [scorer.reward("Q07", [one]).tolist() for one in answers]
+
+
+DAMAGE = st.sampled_from([b"", b"\0", b"\r\n", b"\n", b":", b" ", b"0", b"-1", b"ffffffffffffffff", b"\xff", b"GET * "])
+HEADERS = st.sampled_from(
+    [b"Content-Length: 5", b"Transfer-Encoding: chunked", b"Expect: 100-continue", b"Connection: close"]
+)
+
+
+@examples(800)
+@given(st.data(), requests(), st.booleans())
+def test_damaged_framing_gets_well_formed_replies_and_ends(data, made, ends):
+    sent, answers = made
+    for _ in range(data.draw(st.integers(1, 3))):
+        begin = data.draw(st.integers(0, len(sent)))
+        end = begin + data.draw(st.integers(0, 3))
+        sent = sent[:begin] + data.draw(DAMAGE) + sent[end:]
+    if data.draw(st.booleans()):
+        sent = sent.replace(b"\r\n", b"\r\n" + data.draw(HEADERS) + b"\r\n", data.draw(st.integers(1, 3)))
+    found = replies_in(exchange(data.draw(pieces_of(sent)), ends=ends))
+    assert {status for status, _ in found} <= {200, 400, 403, 404, 405, 413, 415, 421, 431}
+    assert len(found) <= len(answers) + 3
+
+
+GOOD = post(body_of("Ice."), Host=HOST, close=False)
+LONG = b"POST /reward HTTP/1.1\r\nHost: localhost:80\r\nX: %s\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "sentence"),
+    [
+        (LONG % (b"x" * 70_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (LONG % (b"x" * MAX_HEAD_BYTES), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (LONG % (b"x" * (MAX_HEAD_BYTES - len(LONG) + 2)), 415, "Content-Type"),
+        (b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * (MAX_HEADERS + 1) + b"\r\n", 431, f"more than {MAX_HEADERS} headers"),
+        (b"GET /" + b"x" * 70_000, 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (chunked(b"{}", [1], trailers=b"X: y\r\n" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (chunked(b"{}", [1], trailers=b"X: " + b"y" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (chunked(b"{}", [1], b";" + b"x" * 300_000), 431, f"larger than {MAX_HEAD_BYTES:,} bytes"),
+        (GOOD * (MAX_PIPELINED + 2), 429, f"{MAX_PIPELINED} requests wait"),
+    ],
+    ids=["head", "head-by-a-bit", "just-no-head", "headers", "path", "trailers", "trailer", "extension", "pipelined"],
+)
+@pytest.mark.parametrize("size", [1 << 20, 1000], ids=["at-once", "in-pieces"])
+def test_what_is_no_content_is_bounded(sent, status, sentence, size):
+    pieces = [sent[begin : begin + size] for begin in range(0, len(sent), size)]
+    found = replies_in(exchange(pieces))
+    if status == 429 and size == 1000:  # reading rests until the first requests are answered
+        assert [status for status, _ in found] == [200] * (MAX_PIPELINED + 2)
+    else:
+        (reply,) = found
+        assert reply[0] == status
+        assert sentence in reply[1]["error"]
+
+
+def test_trailers_change_no_header():
+    trailers = b"Host: example.org\r\nOrigin: null\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n"
+    ((status, _),) = replies_in(exchange([chunked(body_of("Ice."), [7], trailers=trailers)]))
+    assert status in (200, 400)
+
+
+def test_a_client_that_closed_its_sending_side_is_answered():
+    for pieces in ([GOOD], [GOOD * 3], [GOOD * 2 + GOOD[:-3]]):
+        found = replies_in(exchange(pieces))
+        assert [status for status, _ in found] == [200] * b"".join(pieces).count(b"}")
+    assert exchange([GOOD[:-3]]) == b""
+    assert exchange([b""]) == b""
+
+
+def test_an_upgrade_is_refused_because_its_body_would_be_lost():
+    upgrade = GOOD.replace(b"\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n", 1)
+    for sent in (upgrade + GOOD, b"CONNECT localhost:80 HTTP/1.1\r\n\r\n"):
+        ((status, reply),) = replies_in(exchange([sent]))
+        assert (status, reply["error"][:32]) == (400, "the server speaks only HTTP/1.1;")
