@@ -257,8 +257,8 @@ def test_kept_replies_stay_as_they_are_whatever_the_key(tmp_path, monkeypatch):
     replies = Replies(tmp_path / "r.jsonl")
     with serving(lambda request: answering_as("the judge says yes", "judge of judges")) as server:
         Asking([request], replies).ask(by_server(server))
-<<<<<<< HEAD
-    assert replies.details(request.key).model == "judge of [key]"
+    assert replies[request.key] == "the judge says yes"
+    assert replies.details(request.key).model == "judge of judges"
 
 
 def test_what_another_process_asked_meanwhile_is_not_asked_again(tmp_path):
@@ -277,7 +277,3 @@ def test_a_request_that_no_line_could_hold_is_not_sent(tmp_path):
     assert (asking.estimate().n_requests, asking.estimate().n_equal) == (2, 0)
     assert asking.ask(engine) == "1 request is longer than 4 MiB and not sent"
     assert len(engine.asked) == len(Replies(tmp_path / "r.jsonl")) == 2
-=======
-    assert replies[request.key] == "the judge says yes"
-    assert replies.details(request.key).model == "judge of judges"
->>>>>>> h-serving
