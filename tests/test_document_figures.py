@@ -2,21 +2,82 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import re
-import sys
+import threading
 
 import pytest
-from makers import published
-from makers.documented import DOCS, ROOT
+from makers import figures_of_experiments, figures_of_judgements, figures_of_pages, published  # noqa: F401 (they register)
+from makers.documented import DOCS, ROOT, tool
+from makers.figures import REGISTRY, blocks, needs_a_program, numbers, pages
+
+ELSEWHERE = {
+    **dict.fromkeys(("discernment.md", "footguns.md", "training.md", "what_the_score_sees.md"), "sensitivity.csv"),
+    "architecture.md": "records of decisions, with the figures of their time",
+}
+"""Pages whose figures the registry leaves to others."""
 
 
-def tool(name):
-    """A program of tools/."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(ROOT / "tools"), str(ROOT), *sys.path])
-        return importlib.import_module(name)
+def the_block(name, begins):
+    found = [block for block in blocks(DOCS / name) if block.startswith(begins)]
+    assert len(found) == 1, f"docs/{name}: expected one block that begins with {begins!r}, got {len(found)}"
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "entry", [pytest.param(entry, marks=entry.marks, id=f"{entry.page}-{entry.begins[:40]}") for entry in REGISTRY]
+)
+def test_the_figures_of_a_block_are_those_that_are_computed(entry):
+    assert numbers(the_block(entry.page, entry.begins)) == entry.compute()
+
+
+def test_no_figure_stands_in_the_docs_that_nothing_computes():
+    computed = {(entry.page, the_block(entry.page, entry.begins)) for entry in REGISTRY}
+    left = [
+        f"docs/{name}: {block[:90]}"
+        for name, block in ((page.relative_to(DOCS).as_posix(), block) for page in pages() for block in blocks(page))
+        if name not in ELSEWHERE and needs_a_program(block) and (name, block) not in computed
+    ]
+    assert not left, "compute these figures (tests/makers/figures.py), or say where they were measured:\n" + "\n".join(
+        left
+    )
+
+
+def test_a_figure_that_nothing_computes_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Runs agree by 0.987.\n\n* 12 of 17 differ.\n* At `0.987`.\n\n<!-- measured elsewhere: 2025, x -->\nBy 0.654.\n"
+    )
+    assert [needs_a_program(block) for block in blocks(page)] == [True, True, False, False]
+    assert numbers("| -0.498 | 1,000 (0.1 to 5) | plamo-2-8b | GPT-4o | ±0.01, |") == [
+        "-0.498",
+        "1,000",
+        "0.1",
+        "5",
+        "0.01",
+    ]
+
+
+def test_the_drift_of_the_fake_judge_is_that_of_the_page(call, tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("fake_judge", ROOT / "examples" / "fake_judge.py")
+    fake = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fake)
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+    suite = ("--suite", "essays-en")
+    for version in (1, 2):
+        with fake.serving(0, version) as server:
+            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+            monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_address[1]}/v1")
+            runs = tmp_path / f"runs-{version}"
+            for model in ("long", "short", "dull"):
+                assert call("checklists", "generate", *suite, "-m", f"fake/{model}", "-o", runs)[0] == 0
+            assert call("checklists", "judge", runs, *suite, "-m", "fake/judge-1")[0] == 0
+            server.shutdown()
+    _, said, _ = call("checklists", "drift", tmp_path / "runs-1", tmp_path / "runs-2", *suite, "--mixed")
+    page = " ".join((DOCS / "checklists.md").read_text(encoding="utf-8").split())
+    assert said.startswith("The judge has drifted")
+    assert said.splitlines()[0] in page
 
 
 @pytest.fixture(scope="module")
