@@ -88,10 +88,9 @@ def commands(page: Path) -> Iterator[str]:
 
 
 def without_code(page: Path) -> str:
-    """The text of a page without its blocks of code; entries of lists may be indented as far."""
-    return re.sub(
-        r"(?:^ {4}(?!\s*\* |  ).*\n)+", "", _BLOCK.sub("", page.read_text(encoding="utf-8")), flags=re.MULTILINE
-    )
+    """The text of a page without its blocks of code: between fences, or indented behind an empty line."""
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return re.sub(r"(?<=\n\n) {4}(?!\* ).*\n(?: {4}.*\n)*", "", text)
 
 
 def tests_that_run(block: Block) -> list[Path]:

@@ -62,6 +62,12 @@ def of_the_trials() -> list[str]:
     return found
 
 
+@figures("footguns.md", "* **Values above 1 are normal.**", published.needs_published_runs)
+def of_the_human_answers() -> list[str]:
+    means = leaderboard().runs.chosen(leaderboard().runs.rows_of_systems()[:1]).means
+    return ["1", "1.0", f"{means['fluency'][0]:.5f}", f"{means['score'][0]:.4f}", "2", "7", "0", "1"]
+
+
 @figures("commands.md", "The first is the human row", published.needs_published_runs)
 def of_the_yardsticks() -> list[str]:
     human, criteria = (leaderboard().runs.chosen([row]).means for row in leaderboard().runs.rows_of_systems())
