@@ -6,11 +6,16 @@ A comment in the line before a block, `<!-- not run: REASON -->`, says why no te
 from __future__ import annotations
 
 import ast
+import importlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -20,6 +25,13 @@ _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>.+?) -->\n+)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _INDENTED = re.compile(r"(?:^ {4}.*\n)+", re.MULTILINE)
+
+
+def tool(name: str) -> Any:
+    """A program of tools/."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "tools"), str(ROOT), *sys.path])
+        return importlib.import_module(name)
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,12 @@ def commands(page: Path) -> Iterator[str]:
             yield found[0].strip()
     for found in re.finditer(r"`(pfgen-fast [^`]+)`", _BLOCK.sub("", text)):
         yield " ".join(found[1].split())
+
+
+def without_code(page: Path) -> str:
+    """The text of a page without its blocks of code: between fences, or indented behind an empty line."""
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return re.sub(r"(?<=\n\n) {4}(?!\* ).*\n(?: {4}.*\n)*", "", text)
 
 
 def tests_that_run(block: Block) -> list[Path]:

@@ -60,6 +60,13 @@ def runs() -> tuple[Run, ...]:
 
 
 @cache
+def results() -> tuple[dict[str, Any], ...]:
+    """The results of all published runs, by question and without answers."""
+    content = lzma.decompress((FOLDER / "published" / "results.jsonl.xz").read_bytes())
+    return tuple(json.loads(line) for line in content.splitlines())
+
+
+@cache
 def answers_by_question() -> dict[str, list[str]]:
     """All answers of all runs, by the text of their question."""
     answers: dict[str, list[str]] = defaultdict(list)

@@ -1,0 +1,203 @@
+"""The figures of docs/hellobench.md, which follow from the published judgements."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from pfgen_fast.checklists import open_runs, score_runs
+from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.metrics.error_counts import ModelErrors, model_errors
+from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
+from pfgen_fast.checklists.reliability.noise import measured
+from pfgen_fast.checklists.reliability.noise_finding import noise_finding
+from pfgen_fast.checklists.reliability.sides import open_together
+from pfgen_fast.checklists.run_files import Run
+from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
+from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
+from pfgen_fast.experiments import Finding
+
+from .checklist_data import folder, needs_hellobench
+from .figures import figures, numbers
+
+PAGE = "hellobench.md"
+SLOW = (needs_hellobench, pytest.mark.slow)
+
+
+@cache
+def suite() -> Any:
+    return import_suite(folder())
+
+
+@cache
+def scores() -> Scores:
+    return score_runs(suite(), open_runs(sorted((folder() / "judgements").iterdir())))
+
+
+@cache
+def weights() -> Sensitivity:
+    return sensitivity(scores())
+
+
+@cache
+def noise() -> Finding:
+    side = open_together(sorted((folder() / "judgements").iterdir()), suite())[0]
+    return noise_finding(measured(side, suite()))
+
+
+@cache
+def cells() -> list[dict[str, str]]:
+    """The published tables, beside what the judgements give."""
+    with (folder() / "main_table.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def model(name: str) -> ModelScores:
+    return next(each for each in scores().models if each.model == name)
+
+
+def n_missing(name: str) -> int:
+    return sum(len(part.missing) for part in model(name).areas.values())
+
+
+def varied(name: str) -> Variation:
+    return next(each for each in weights().variations if each.name == name)
+
+
+def found_in(pattern: str) -> tuple[str, ...]:
+    found = re.search(pattern, f"{noise().answer} {noise().paragraph}")
+    assert found, (pattern, noise().paragraph)
+    return found.groups()
+
+
+@figures(PAGE, "HelloBench (arXiv", *SLOW)
+def of_the_data() -> list[str]:
+    n_tasks = sum(task.length is None for task in suite().tasks)
+    n_models, n_here = len({cell["key"] for cell in cells()}), len(scores().models)
+    return ["2409.16191", "27", "2024", f"{n_tasks}", f"{len(suite().checklists)}", "2024", f"{n_models}", f"{n_here}"]
+
+
+@figures(PAGE, "| table of the paper |", *SLOW)
+def of_the_tables() -> list[str]:
+    found = []
+    for table in ("main (2)", "length (3)", "long context (23)"):
+        rows = [cell for cell in cells() if cell["table"] == table]
+        here = [cell for cell in rows if cell["score_recomputed"]]
+        found += [len({cell["key"] for cell in part}) for part in (here, rows)]
+        for what in ("score", "words"):
+            found += [sum(cell[f"{what}_equal"] == "yes" for cell in here), len(here)]
+    return list(map(str, found))
+
+
+@figures(PAGE, "* **One model of the table of methods.**", needs_hellobench)
+def of_the_methods() -> list[str]:
+    with (folder() / "paper" / "methods_on_summarization.csv").open(encoding="utf-8", newline="") as file:
+        models = {row["model"] for row in csv.DictReader(file)}
+    scored = {cell["key"]: cell["model"] for cell in cells()}
+    by_key = {name.casefold() for name in scored.values()}
+    assert {name for name in models if name.casefold() not in by_key} == {"GPT-4o-Mini"}
+    assert len(models) == 7
+    return numbers(scored["gpt4o_0806"])
+
+
+@figures(PAGE, "* **Intervals.**", *SLOW)
+def of_the_intervals() -> list[str]:
+    found = ["95", "10,000"]
+    for name in ("gpt4o_0806", "mistral_large_api", "o1_mini"):
+        average = model(name).average
+        found += [f"{average.rescaled:.2f}", f"{average.low:.1f}", f"{average.high:.1f}"]
+    together = [(first, last) for first, last in scores().groups if last > first]
+    members = {place for first, last in together for place in range(first, last + 1)}
+    n = len(scores().models)
+    assert scores().groups[0] == (0, 2)
+    assert members == set(range(n - 2))
+    return [*found, f"{len(members)}", f"{n}", f"{len(together)}"]
+
+
+def places(*, missing_as_zero: bool) -> Mapping[str, tuple[int, float]]:
+    """The place and the average of all models, from the judgements where they are here, and from printed scores."""
+    areas: dict[str, list[float]] = defaultdict(list)
+    for cell in cells():
+        if cell["table"] != "length (3)" and cell["cell"] != "average":
+            score = float(cell["score_recomputed"] or cell["score_paper"]) / 4 + 75
+            n, missing = int(cell["answers"]), int(cell["missing"])
+            areas[cell["key"]].append((score * n / (n + missing if missing_as_zero else n) - 75) * 4)
+    averages = {name: sum(of_model) / len(of_model) for name, of_model in areas.items()}
+    ranked = sorted(averages, key=lambda name: -averages[name])
+    return {name: (place, averages[name]) for place, name in enumerate(ranked, start=1)}
+
+
+@figures(PAGE, "* **Missing answers help.**", *SLOW)
+def of_missing_answers() -> list[str]:
+    found = [f"{len(scores().models)}"]
+    for name, more in (("neo_7b_v01", ["647"]), ("yi_large", [])):
+        average = model(name).average
+        shown = [f"{average.rescaled:.2f}", f"{average.rescaled_missing_as_zero:.2f}"]
+        found += [f"{n_missing(name)}", *more, *shown]
+    assert not varied("missing answers as zero").moved.any()
+    usual, with_zeros = places(missing_as_zero=False), places(missing_as_zero=True)
+    found += ["20", f"{len(usual)}"]
+    for name in ("gemma2_27b", "qwen_max"):
+        missing = sum(
+            int(cell["missing"] or 0) for cell in cells() if cell["key"] == name and cell["table"] == "main (2)"
+        )
+        found += [f"{missing}"]
+        for place, average in (usual[name], with_zeros[name]):
+            found += [f"{place}", f"{average:.2f}"]
+    return found
+
+
+@figures(PAGE, "* **The weights shift levels", *SLOW)
+def of_the_weights() -> list[str]:
+    equal, drawn = varied("equal weights"), weights().drawn
+    assert drawn is not None
+    ends = [f"{end:.1f}" for end in (equal.shifts.min(), equal.shifts.max())]
+    return [*ends, f"{equal.kendall:.3f}", f"{drawn.n_draws:,}", f"{drawn.kendall:.3f}"]
+
+
+@figures(PAGE, "* **The last question says nearly all.**", *SLOW)
+def of_the_last_question() -> list[str]:
+    explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b ([\d.]+) to")
+    n, r = found_in(r"(\d+) questions repeat another one of their checklist \(r at least ([\d.]+)\)")
+    width, times, n_questions = found_in(r"±(\d+) would need ([\d.]+) times as many tasks; \d+ of (\d+) questions")
+    return [explained, f"{len(scores().models)}", tau, n, n_questions, r, width, times]
+
+
+@figures(PAGE, "* **Areas count alike", *SLOW)
+def of_the_areas() -> list[str]:
+    found = varied("the mean of all answers")
+    assert np.abs(found.moved).max() == 3
+    assert Counter(np.abs(found.moved).tolist())[3.0] == 1
+    return [f"{found.shifts.min():.1f}", f"{found.shifts.max():.1f}", f"{found.kendall:.3f}"]
+
+
+@figures(PAGE, "For gpt4o_0806 the published errors", *SLOW)
+def of_the_lengths() -> list[str]:
+    short, long = model("gpt4o_0806").lengths["2k"], model("gpt4o_0806").lengths["16k"]
+    errors = [f"{part.mean_absolute_length_error:,.1f}" for part in (short, long)]
+    return [*errors, f"{short.mean_shortfall:.1f}", f"{100 * short.share_long_enough:.1f}"]
+
+
+def errors(name: str) -> ModelErrors:
+    rules = ErrorRules(suite(), "published")
+    of_model = [folder() / part / f"{name}.jsonl.xz" for part in ("generations", "judgements")]
+    return model_errors(name, errors_of(Run(name, folder(), *of_model), rules), rules)
+
+
+@figures(PAGE, "| published | by the stated rule |", *SLOW)
+def of_the_errors() -> list[str]:
+    with (folder() / "paper" / "error_modes.csv").open(encoding="utf-8", newline="") as file:
+        by_length = {row["length"]: row for row in csv.DictReader(file) if row["mode"] == "rejection"}
+    found = []
+    for length in ("2k", "16k"):
+        rejected = f"{errors('yi_large').lengths[length].shares['rejection'].percent:.1f}"
+        longer = re.search(r"longer phrase[^;]*? gives ([\d.]+)", by_length[length]["rule that gives it"])
+        found += [by_length[length]["paper"], rejected, f"{float(longer[1]):.1f}"]
+    repeated = errors("suri_7b").areas["heuristic_text_generation"].shares["repetition"]
+    return [*found, "43.1", f"{repeated.percent:.1f}", f"{repeated.count}", f"{repeated.n}"]
