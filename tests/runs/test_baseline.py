@@ -82,6 +82,15 @@ def test_the_method_says_what_was_drawn(runs, scorer):
     assert swapped.startswith("paired approximate randomization, all 256 ways to swap 8 questions; ")
 
 
+def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
+    few = compare_with_baseline(runs[0], runs[1:4], scorer, n_draws=58)
+    assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
+    assert {run.differs for run in few.runs} == {None}
+    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer, test="randomization")
+    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping; use --paired"
+    assert compare_with_baseline(runs[0], runs[1:2] * 51, scorer).n_draws == 10_200
+
+
 def test_another_metric_can_be_compared(runs, scorer):
     found = compare_with_baseline(runs[0], runs[1:], scorer, metric="length")
     assert found.runs[0].value > found.runs[-1].value > 10

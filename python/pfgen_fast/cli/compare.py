@@ -64,7 +64,12 @@ def compare(
     ] = False,
     paired_n: Annotated[
         int | None,
-        typer.Option("--paired-n", min=1, max=1_000_000, help="Number of draws of a paired test. Default: 10000."),
+        typer.Option(
+            "--paired-n",
+            min=1,
+            max=1_000_000,
+            help="Number of draws of a paired test. Default: 10000, more for above 50 runs.",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -105,7 +110,7 @@ def compare(
     if is_paired:
         from .compare_paired import Draws, print_paired
 
-        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n or 10_000, seed or 0)
+        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n, seed or 0)
         baseline, others = _one(runs[0]), _all(runs[1:])
         others = [run for run in others if _place(run) != _place(baseline)] or others
         scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)

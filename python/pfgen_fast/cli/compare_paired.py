@@ -26,7 +26,7 @@ class Draws(NamedTuple):
     """How questions are drawn."""
 
     test: PairedTest
-    number: int
+    number: int | None
     seed: int
 
 
