@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..files.foreign_text import in_one_line
+from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
-from .checked import CheckedAnswer, CheckedRun, ranks
+from .checked import CheckedAnswer, CheckedRun
 from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
@@ -22,7 +23,7 @@ UNHELPFUL = 0.3
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
-    of_ranks = ranks(runs)
+    of_ranks = ranks(run.model for run in runs)
     scores = [_scores_by_question(run, suite) for run in runs]
     tied = tied_ranks(of_ranks, scores)
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import math
 import os
 import re
@@ -21,7 +22,7 @@ from ..files.writing import write_whole
 from ..scoring.sums import add_up
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum
-from .checkout import yardsticks_beside
+from .checkout import run_name, yardsticks_beside
 from .result import RunSummary, read_scores
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
@@ -44,6 +45,7 @@ class Entry:
 
     Attributes:
         folder: The folder of its result.
+        name: Its name, as `run_name` makes it.
         result: Its result.json without the questions.
         rank: Its rank by score; None for system runs, which are not models.
         question_scores: The mean score of each question.
@@ -51,6 +53,7 @@ class Entry:
     """
 
     folder: Path
+    name: str
     result: RunSummary
     rank: int | None
     question_scores: tuple[float, ...]
@@ -63,15 +66,13 @@ class Entry:
 
     @property
     def model(self) -> str:
-        """The name of the model; the folder if the config names none."""
-        return str(self.config.get("model") or self.folder)
+        """The name of the model; the name of the run if the config names none."""
+        return model_of(self.result.config, self.name)
 
     @property
     def mark(self) -> str:
         """A symbol for system runs, otherwise for the mode in which the model was asked."""
-        if is_system(self.model):
-            return "👑" if self.model == "system/ground-truth" else "🎯"
-        return "🟢" if self.config.get("mode") == "completion" else "💬"
+        return medal(self.model) or ("🟢" if self.config.get("mode") == "completion" else "💬")
 
     def part(self, metric: str) -> float:
         """One metric over all sets."""
@@ -82,9 +83,42 @@ class Entry:
         return mean_interval(self.question_scores)
 
 
+def model_of(config: Mapping[str, Any] | None, name: str) -> str:
+    """The model of a run; the name of the run if its config names none."""
+    return str((config or {}).get("model") or name)
+
+
 def is_system(model: str) -> bool:
-    """Whether a name denotes a baseline (the human answers, the reference answers) rather than a model."""
+    """Whether a name denotes a yardstick (the human answers, the reference answers) rather than a model."""
     return model.startswith("system/")
+
+
+def medal(model: str) -> str:
+    """The symbol of a yardstick; "" for a model."""
+    if not is_system(model):
+        return ""
+    return "👑" if model.split("/")[1] == "ground-truth" else "🎯"
+
+
+def order_key(score: float | None, name: str) -> tuple[float, str]:
+    """The key that sorts runs by score, best first: those without one last, equal ones by the text of their paths.
+
+    Args:
+        score: The score in result.json, which has four digits.
+        name: The name of the run, as `run_name` makes it. As in the published table, "a-b" comes before "a".
+    """
+    return math.inf if score is None or math.isnan(score) else -score, f"{name}/{_NAME}"
+
+
+def ranks(models: Iterable[str]) -> list[int | None]:
+    """The ranks of runs in their order, given their models: yardsticks have none, and all others count.
+
+    Example:
+        >>> ranks(["system/ground-truth", "org/a", "org/b"])
+        [None, 1, 2]
+    """
+    numbers = itertools.count(1)
+    return [None if is_system(model) else next(numbers) for model in models]
 
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
@@ -136,15 +170,9 @@ def rank(
             if on_problem is None:
                 raise
             on_problem(problem)
-    # As in the published table, where "a-b/result.json" comes before "a/result.json".
-    entries.sort(key=lambda entry: (-entry.result.score, (entry.folder / _NAME).as_posix()))
-    ranked = []
-    model_rank = 0
-    for entry in entries:
-        model_rank += not is_system(entry.model)
-        of_model = None if is_system(entry.model) else model_rank
-        ranked.append(replace(entry, rank=of_model))
-    return ranked
+    entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
+    of_entries = ranks(entry.model for entry in entries)
+    return [replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True)]
 
 
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
@@ -167,7 +195,7 @@ def _entry(path: Path, float_sum: FloatSum) -> Entry:
     if missing is not None:
         raise TrialsError(f"{path}: {missing}: a leaderboard needs a finite number here")
     averages = tuple(scores.average for scores in by_question.values())
-    return Entry(path.parent, result, None, averages, float_sum)
+    return Entry(path.parent, run_name(path.parent), result, None, averages, float_sum)
 
 
 def _shown_numbers(result: RunSummary) -> Iterator[tuple[str, float]]:
