@@ -22,8 +22,8 @@ from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.foreign_text import harmless, harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, html, write_report
 from pfgen_fast.report.checked import by_score, check_run
-from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.report.tinting import tints
+from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.questions import Question
 

@@ -431,7 +431,7 @@ def _of_questions(figures: Sequence[Sequence[Scores]], column: str) -> Floats:
 
 
 def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Recorded | None:
-    """The length, the score, and the scores of questions in the run's result.json; None if none matches these trials and this suite."""
+    """What the run's result.json holds; None if none matches these trials and this suite."""
     try:
         result, by_question = read_scores(result_path(run))
     except TrialsError:

@@ -60,9 +60,13 @@ class ReportRun:
 
 @dataclass(frozen=True)
 class CheckedFigures:
-    """The figures of a run, a question or an answer; None if there is no finite number."""
+    """The figures of a run, a question or an answer; None if there is no finite number.
+
+    `score` has the digits that are shown, and `average` those that differences and intervals are made from.
+    """
 
     score: float | None
+    average: float | None
     score_std: float | None
     length: float | None
     length_std: float | None
@@ -137,7 +141,7 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
         model=model_of(result.config, run.name),
         parameters=_parameters(result.config or {}),
         n_trials=float(result.num_trials),
-        figures=_figures(result, run.float_sum),
+        figures=_figures(result, run.float_sum, n_digits=None),
         by_set={in_one_line(key): (_shown(fluency.get(key)), _shown(truthfulness.get(key))) for key in sets},
         questions=tuple(_question(run, key, question, suite) for key, question in result.questions.items()),
         source=run,
@@ -167,14 +171,21 @@ def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(map(in_one_line, shown)), int(excess[1]) if excess else 0
 
 
-def _figures(figures: Figures, float_sum: FloatSum) -> CheckedFigures:
+def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) -> CheckedFigures:
+    """The figures; those of a run are not rounded, because leaderboards round the sums over the sets only once."""
+
+    def total(metric: str) -> float | None:
+        value = figures.scores.total(metric, float_sum)
+        return _shown(value if n_digits is None else round(value, n_digits))
+
     return CheckedFigures(
         score=_shown(figures.score),
+        average=_shown(figures.scores.average),
         score_std=_shown(figures.score_std),
         length=_shown(figures.length),
         length_std=_shown(figures.length_std),
-        fluency=_shown(round(figures.scores.total("fluency", float_sum), 5)),
-        truthfulness=_shown(round(figures.scores.total("truthfulness", float_sum), 5)),
+        fluency=total("fluency"),
+        truthfulness=total("truthfulness"),
         helpfulness=_shown(figures.scores.helpfulness),
     )
 

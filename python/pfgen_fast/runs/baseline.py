@@ -18,7 +18,7 @@ from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
 from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
 from .aggregation import UnknownQuestions
-from .comparison import METRICS, counted_questions, question_means
+from .comparison import METRICS, counted_questions, means_of
 from .trials import RunFolder
 
 TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
@@ -31,7 +31,7 @@ class ComparedRun:
 
     Attributes:
         run: The run's folder.
-        value: The mean over questions.
+        value: The mean over questions; where none of the run's questions is left out, as in its result.json.
         half_width: Half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread.
         difference: The mean of run - baseline.
         low: Lower end of the 95 % interval of the difference; None where the test or the questions give none.
@@ -147,22 +147,21 @@ def compare_with_baseline(
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    means = [question_means(run, scorer, unknown) for run in (baseline, *runs)]
-    texts = [question.question for question in scorer.suite if all(question.question in of_run for of_run in means)]
+    means = [means_of(run, scorer, unknown) for run in (baseline, *runs)]
+    texts = [question.question for question in scorer.suite if all(question.question in of.by_question for of in means)]
     if not texts:
         raise TrialsError(f"{baseline.folder} and the runs compared with it have no question in common")
     n_draws = default_draws(len(runs)) if n_draws is None else n_draws
-    values = np.array([[of_run[text][metric] for text in texts] for of_run in means])
+    values = np.array([[of.by_question[text][metric] for text in texts] for of in means])
     found = against_baseline(values[0], values[1:], test=test, n_draws=n_draws, seed=seed)
     intervals = [mean_interval(row.tolist()) for row in values]
-    rows = [ComparedRun(str(baseline.folder), intervals[0].mean, intervals[0].half_width)]
-    for run, interval, of_run in zip(runs, intervals[1:], found, strict=True):
+    shown = [of.mean(metric, row.tolist()) for of, row in zip(means, values, strict=True)]
+    rows = [ComparedRun(str(baseline.folder), shown[0], intervals[0].half_width)]
+    for run, value, interval, of_run in zip(runs, shown[1:], intervals[1:], found, strict=True):
         p_values = of_run.p_value, of_run.corrected
         difference = of_run.mean, of_run.low, of_run.high
         rows.append(
-            ComparedRun(
-                str(run.folder), interval.mean, interval.half_width, *difference, *p_values, differs=of_run.differs()
-            )
+            ComparedRun(str(run.folder), value, interval.half_width, *difference, *p_values, differs=of_run.differs())
         )
     n_out = len(scorer.suite) - len(texts)
     left_out = ""
