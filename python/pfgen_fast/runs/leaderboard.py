@@ -33,6 +33,12 @@ _MODEL = _HEADS.index("Model")
 _MAX_NAME = 40
 _NAME = "result.json"
 _LINK = re.compile(r"\]\(([^()\s]*)\)")
+_CODE = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^`\n]*(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
+    r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
+    re.MULTILINE,
+)
+"""Fenced blocks, to the end of the text if they are open, and code within a line."""
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif}"
     "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
@@ -302,7 +308,9 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 
 def update(path: Path, table: str) -> list[str]:
-    """Replaces the text between the two leaderboard comments of a Markdown file.
+    """Replaces the text between the two leaderboard comments of a Markdown file, in the line ends of the first.
+
+    Comments within code are not meant: they show how to write them.
 
     Returns:
         The links of the former table that the new one lacks: rows that are gone.
@@ -314,10 +322,13 @@ def update(path: Path, table: str) -> list[str]:
         text = read_stored(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise TrialsError(f"{path}: not UTF-8 (byte {error.start})") from None
-    before, begin, rest = text.partition(BEGIN)
-    former, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in after or END in after:
+    without_code = _CODE.sub(lambda code: " " * len(code[0]), text)
+    begin, end = without_code.find(BEGIN), without_code.find(END)
+    if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
         raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which say where the table belongs")
-    write_whole(path, utf8(f"{before}{BEGIN}\n{table}\n{END}{after}"))
+    former = text[begin + len(BEGIN) : end]
+    line_end = "\r\n" if former.startswith("\r\n") else "\n"
+    lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)
+    write_whole(path, utf8(f"{text[:begin]}{lines}{text[end:]}"))
     there = set(_LINK.findall(table))
     return [link for link in _LINK.findall(former) if link not in there]
