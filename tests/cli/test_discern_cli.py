@@ -167,6 +167,19 @@ def test_all_pictures_and_tables_are_written_without_any_stub(call, texts, monke
     assert "out/discernment.html and " in out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("largest", [1e100, 1e308])
+def test_scores_as_large_as_floats_are_drawn_or_missing(call, texts, monkeypatch, largest):
+    from pfgen_fast.report.discernment import pictures
+
+    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", pictures.pictures)
+    body = LENGTHS.replace('len(each["text"])', f'{largest} * (len(each["text"]) % 3 - 1)')
+    command = shlex.join(script(Path("huge.py"), body))
+    code, out, err = run(call, texts, "-e", f"command:{command}", kinds="char_delete/300")
+    assert (code, bool(list(Path("out").glob("*.png")))) == (0, True), err
+    assert "signature: " in out
+
+
 def test_from_a_run(call, mini, tmp_path):
     make_run(tmp_path / "run", trial_lines(mini, 3), {"model": "me/good"})
     code, _, err = run(call, "--from-run", "run", "--suite", "mini", "-e", "ngram")
@@ -738,7 +751,7 @@ def test_too_many_missing_scores_make_a_cell_undefined(call, texts):
 
 
 BAD_EVALUATORS = {
-    "nan": ("python:mine:nan", "evaluator mine:nan: no original has a score; expected finite numbers"),
+    "nan": ("python:mine:nan", "evaluator mine:nan: no original has a score; expected numbers of at most 1e+100"),
     "no-numbers": ("python:mine:no_numbers", "evaluator mine:no_numbers: no original has a score"),
     "too-few": (
         "python:mine:too_few",

@@ -25,6 +25,8 @@ from pfgen_fast.discernment.weights import open_weights
 from pfgen_fast.evaluators import Metric, NgramEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.function import FunctionEvaluator
+from pfgen_fast.report.discernment.rows import results
+from pfgen_fast.report.discernment.words import remarks
 
 SIMILARITY = ByText({"similarity": similarity})
 
@@ -313,6 +315,47 @@ def test_with_one_metric_weighted_and_unweighted_scores_agree(tmp_path):
     assert {row["score"] for row in rows(found.summary)} == {"d", "printed_d", "weighted_d"}
     assert "|weights:none" in discerned().signature
     assert "|weights:none" not in found.signature
+
+
+def test_plain_figures_beside_weighted_ones_are_of_the_same_perturbations(tmp_path):
+    file = tmp_path / "weights.csv"
+    file.write_text("task,perturbation,metric,weight\nheadlines,char_delete,similarity,3\n")
+    found = discerned(weights=open_weights(file), plan=a_plan("char_delete", "word_drop/50", "newline"), draws=20)
+    plain, weighted = (one(found.summary, score=score, scope="weighted") for score in ("d", "weighted_d"))
+    for name in ("n_perturbations", "n_defined", "average", "minimum", "minimum_at", "average_low", "minimum_high"):
+        assert plain[name] == (pytest.approx(weighted[name]) if isinstance(weighted[name], float) else weighted[name])
+    assert plain["n_defined"] == 5 < one(found.summary, score="d", scope="all")["n_defined"] == 6
+    everywhere = discerned(weights=open_weights(file))
+    assert "weighted" not in everywhere.summary["scope"]
+
+
+@pytest.mark.parametrize("n_items", [12, 40])
+def test_an_interval_holds_its_figure(n_items):
+    """Where all scores fall, an item that is drawn twice is a tie, and every draw has a higher d."""
+    evaluator = ByText({"similarity": similarity, "letters": letters, "length": lambda item, text: -float(len(text))})
+    found = discerned(evaluator, some_items(n_items), a_plan("char_delete", "word_swap", "newline"), draws=100)
+    n_ends = 0
+    for table, names in ((found.cells, ["d"]), (found.perturbations, ["d"]), (found.summary, ["average", "minimum"])):
+        for row in rows(table):
+            for name in names:
+                if row.get("score", "d") == "d" and row[f"{name}_low"] is not None:
+                    assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"], row
+                    n_ends += 1
+    assert n_ends > 20
+
+
+def test_scores_as_large_as_floats_are_computed_or_refused():
+    def huge(of_original, of_damaged):
+        return ByText({"huge": lambda item, text: of_original if text == item.text else of_damaged})
+
+    found = discerned(huge(1e100, -1e100), plan=a_plan("char_delete", "newline"), draws=20)
+    assert one(found.cells, degree="300")["mean_drop"] == pytest.approx(2e100)
+    for columns in (found.cells, found.perturbations, found.summary, found.controls):
+        assert all(math.isfinite(value) for column in columns.values() for value in column if isinstance(value, float))
+    assert [remarks(result) for result in results([found])]
+    for scores, which in (((1e308, 1.0), "original"), ((1.0, -1e308), "damaged text")):
+        with pytest.raises(DiscernmentError, match=f"no {which} has a score; expected numbers of at most 1e"):
+            discerned(huge(*scores))
 
 
 def test_levels_have_the_same_weight_in_the_average_and_controls_have_none():

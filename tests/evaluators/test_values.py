@@ -93,9 +93,11 @@ def test_a_score_is_finite_or_missing(value):
 
 
 def test_what_is_out_of_scale_is_missing():
-    found = valid_scores(Returning({"a": [0.999, 5], "b": [1e300, -math.inf]}), ITEMS, TEXTS)
+    found = valid_scores(Returning({"a": [0.999, 5], "b": [1e100, -math.inf]}), ITEMS, TEXTS)
     assert np.array_equal(found["a"], [np.nan, 5], equal_nan=True)
-    assert np.array_equal(found["b"], [1e300, np.nan], equal_nan=True)
+    assert np.array_equal(found["b"], [1e100, np.nan], equal_nan=True)
+    wide = on_scale(Metric("x", low=-1e308, high=1e308), np.array([1e308, -1e101, 1e100, -1e100]))
+    assert np.array_equal(wide, [np.nan, np.nan, 1e100, -1e100], equal_nan=True)
     assert on_scale(Metric("x", low=0), np.array([-0.0, -1e-300, np.nan, 2])).tolist()[::3] == [0, 2]
 
 

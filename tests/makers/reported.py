@@ -71,6 +71,7 @@ def _unlike(suite: Suite, number: int, name: str, score: float, config: dict[str
     made["scores"] |= {"fluency": {"A": score}, "truthfulness": {"A": score**0.5}, "helpfulness": score**2}
     for place, question in enumerate(made["questions"].values()):
         question["score"] = round(score + 0.01 * ((place * 3 + number * 5) % 7 - 3), 4)
+        question["scores"] = {**question["scores"], "average": question["score"]}
         for sample in question["samples"]:
             sample["scores"] |= {"helpfulness": 0.2 if number == 3 else 0.9, "fluency": {"A": 0.9}}
             if number == 3:

@@ -21,8 +21,9 @@ from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.foreign_text import harmless, harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, html, write_report
-from pfgen_fast.report.checked import by_score, check_run, ranks
+from pfgen_fast.report.checked import by_score, check_run
 from pfgen_fast.report.tinting import tints
+from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.questions import Question
 
@@ -235,7 +236,7 @@ def test_the_excess_of_an_answer_is_no_keyword(mini):
 def test_system_runs_have_medals_and_no_rank(page, mini):
     names = {"a": 0.9, "system/ground-truth": 0.8, "b": 0.7, "system/other": 0.6, "systematic/c": 0.7}
     runs = by_score(check_run(run(mini, name=name, score=score), mini) for name, score in names.items())
-    assert [(r.name, r.medal, rank) for r, rank in zip(runs, ranks(runs), strict=True)] == [
+    assert [(r.name, r.medal, rank) for r, rank in zip(runs, ranks(r.model for r in runs), strict=True)] == [
         ("a", "", 1),
         ("system/ground-truth", "👑", None),
         ("b", "", 2),

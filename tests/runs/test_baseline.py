@@ -25,7 +25,7 @@ def values_of(run, scorer):
     found = {question.question: [] for question in scorer.suite}
     for trial in trials:
         found[trial["question"]].append(scorer.score([trial["question"]], [trial["answer"]]).average[0])
-    return [float(np.mean(scores)) for scores in found.values()]
+    return [round(float(np.mean(scores)), 5) for scores in found.values()]
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -39,7 +39,7 @@ def test_the_figures_are_those_of_the_scores_of_questions(runs, scorer, test):
         assert (row.p_value, row.p_corrected, row.differs) == (of_run.p_value, of_run.corrected, of_run.differs())
     for row, of_run in zip(found.runs, values, strict=True):
         assert (row.value, row.half_width) == pytest.approx(
-            (mean_interval(of_run).mean, mean_interval(of_run).half_width)
+            (round(mean_interval(of_run).mean, 4), mean_interval(of_run).half_width), abs=2e-5
         )
     assert (found.runs[0].difference, found.runs[0].differs, found.n_questions, found.left_out) == (None, None, 8, "")
 
@@ -80,6 +80,15 @@ def test_the_method_says_what_was_drawn(runs, scorer):
     )
     swapped = compare_with_baseline(runs[0], runs[1:2], scorer, test="randomization").method
     assert swapped.startswith("paired approximate randomization, all 256 ways to swap 8 questions; ")
+
+
+def test_a_verdict_that_the_draws_cannot_give_is_not_given(runs, scorer):
+    few = compare_with_baseline(runs[0], runs[1:4], scorer, n_draws=58)
+    assert few.verdict == "no verdict: 58 draws are too few for 3 runs, 59 are needed"
+    assert {run.differs for run in few.runs} == {None}
+    swapped = compare_with_baseline(runs[0], runs[1:3] * 4, scorer, test="randomization")
+    assert swapped.verdict == "no verdict: 8 questions are too few to compare 8 runs by swapping; use --paired"
+    assert compare_with_baseline(runs[0], runs[1:2] * 51, scorer).n_draws == 10_200
 
 
 def test_another_metric_can_be_compared(runs, scorer):

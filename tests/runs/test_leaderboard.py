@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers import published
 from makers.runs import make_varied_runs
+from pfgen_fast import TrialsError
 from pfgen_fast.cli.score import print_outcomes
 from pfgen_fast.oracle import compensated_sum, naive_sum
-from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown
+from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update
 from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.run_scorer import Outcome
 from pfgen_fast.runs.trials import RunFolder
@@ -262,3 +263,23 @@ def test_the_page_of_a_table_allows_nothing_but_its_style(call, tmp_path):
     style = re.search("<style>(.*)</style>", page, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert f"content=\"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'\"" in page
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_an_update_keeps_line_ends_and_passes_over_code(tmp_path, line_end):
+    code = "```md\n<!-- leaderboard -->\n<!-- /leaderboard -->\n```\n~~~~\n<!-- leaderboard -->\n~~~\n~~~~\n"
+    lines = f"Write `<!-- leaderboard -->`.\n{code}<!-- leaderboard -->\n%s<!-- /leaderboard -->\nEnd\n{code[:40]}"
+    path = tmp_path / "README.md"
+    path.write_bytes((lines % "").replace("\n", line_end).encode())
+    for table in ("| a |\n| [b](c) |\n", "| d |\n"):
+        gone = update(path, table)
+        assert path.read_bytes() == (lines % f"{table}\n").replace("\n", line_end).encode()
+    assert gone == ["c"]
+
+
+@pytest.mark.parametrize("text", ["```\n{0}\n{1}\n```\n", "{1}\n{0}\n", "{0}\n{0}\n{1}\n", "{0}\n```\n{1}\n"])
+def test_an_update_needs_one_pair_of_comments_outside_code(tmp_path, text):
+    path = tmp_path / "README.md"
+    path.write_text(text.format("<!-- leaderboard -->", "<!-- /leaderboard -->"))
+    with pytest.raises(TrialsError, match="expected one '<!-- leaderboard -->' followed by one"):
+        update(path, "| a |\n")

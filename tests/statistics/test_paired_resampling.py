@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.errors import ExperimentError
 from pfgen_fast.statistics.p_values import corrected
-from pfgen_fast.statistics.paired_resampling import against_baseline
+from pfgen_fast.statistics.paired_resampling import against_baseline, default_draws, draws_needed
 
 SCORES = np.random.default_rng(5).normal(0.6, 0.2, (4, 12))
 BASELINE, RUNS = SCORES[0], SCORES[1:] + np.array([[0.15], [0.0], [-0.3]])
@@ -133,6 +133,38 @@ def test_few_questions_give_no_verdict(n):
     (found,) = against_baseline(np.zeros(n), [np.arange(1.0, n + 1)])
     assert (found.differs() is None) == (found.corrected is None) == (n < 6)
     assert (found.p_value is None) == (n == 1)
+
+
+@pytest.mark.parametrize("n_runs", [51, pytest.param(515, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_a_clear_difference_is_found_in_a_family_of_any_size(test, n_runs):
+    noise = np.random.default_rng(2).normal(0, 0.1, (n_runs, 20))
+    noise[::2] += 0.5
+    found = against_baseline(np.full(20, 0.4), noise + 0.4, test=test)
+    assert found[0].p_value <= 1 / 10_000
+    differ = [one.differs() for one in found]
+    assert all(differ[::2])
+    assert sum(differ[1::2]) <= 1
+    alone = against_baseline(np.full(20, 0.4), noise[-1:] + 0.4, test=test, n_draws=default_draws(n_runs))
+    assert (found[-1].low, found[-1].p_value) == (alone[0].low, alone[0].p_value)  # however many runs at once
+
+
+@pytest.mark.parametrize("n_runs", [1, 7, 60])
+def test_too_few_draws_for_the_family_give_no_verdict(n_runs):
+    runs = np.random.default_rng(3).normal(9, 0.1, (n_runs, 20))
+    needed = draws_needed(n_runs)
+    for n_draws in (needed - 1, needed):
+        found = against_baseline(np.zeros(20), runs, test="randomization", n_draws=n_draws)
+        assert {one.differs() for one in found} == {True if n_draws == needed else None}
+
+
+@pytest.mark.parametrize(
+    ("n_questions", "n_runs", "has_verdict"), [(6, 1, True), (6, 2, False), (7, 3, True), (7, 4, False)]
+)
+def test_too_few_ways_to_swap_for_the_family_give_no_verdict(n_questions, n_runs, has_verdict):
+    found = against_baseline(np.zeros(n_questions), np.ones((n_runs, n_questions)), test="randomization")
+    assert {one.differs() for one in found} == {True if has_verdict else None}
+    assert found[0].p_value == 2 / 2**n_questions
 
 
 def test_a_verdict_of_one_run_is_whether_its_interval_holds_zero():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import TrialsError
+from ..files.cells import signed
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
 from .layout import columns, cut, rest, shortened
@@ -64,7 +65,12 @@ def compare(
     ] = False,
     paired_n: Annotated[
         int | None,
-        typer.Option("--paired-n", min=1, max=1_000_000, help="Number of draws of a paired test. Default: 10000."),
+        typer.Option(
+            "--paired-n",
+            min=1,
+            max=1_000_000,
+            help="Number of draws of a paired test. Default: 10000, more for above 50 runs.",
+        ),
     ] = None,
     seed: Annotated[
         int | None,
@@ -105,7 +111,7 @@ def compare(
     if is_paired:
         from .compare_paired import Draws, print_paired
 
-        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n or 10_000, seed or 0)
+        draws = Draws("bootstrap" if paired_bs else "randomization", paired_n, seed or 0)
         baseline, others = _one(runs[0]), _all(runs[1:])
         others = [run for run in others if _place(run) != _place(baseline)] or others
         scorer = _scorer_of([baseline, *others], suite, options.names_of(questions), limit, threads)
@@ -152,7 +158,7 @@ def _compare_two(
                 "score" if row.metric == "average" else row.metric,
                 f"{row.a:.4f}",
                 f"{row.b:.4f}",
-                f"{row.difference:+.4f}",
+                signed(row.difference, 4),
                 interval_text(row.low, row.high),
                 p_text(row.p_value),
                 str(row.n_questions),
@@ -172,12 +178,12 @@ def _compare_two(
     for row in found.metrics:
         name = "score" if row.metric == "average" else row.metric
         interval = interval_text(row.low, row.high)
-        figures = f"{row.a:9.4f}{row.b:9.4f}{row.difference:+10.4f}"
+        figures = f"{row.a:9.4f}{row.b:9.4f}{signed(row.difference, 4):>10}"
         stdout().print(f"{name:14}{figures}   {interval:22}{p_text(row.p_value):>8}{row.n_questions:5}")
     if deciding:
         stdout().print(f"\n{'decided by':14}{'A':>9}{'B':>9}{'A - B':>10}   question", style="bold")
     for question in found.questions[:deciding]:
-        figures = f"{question.a:9.4f}{question.b:9.4f}{question.difference:+10.4f}"
+        figures = f"{question.a:9.4f}{question.b:9.4f}{signed(question.difference, 4):>10}"
         stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
     stdout().print()
     print_origin(scorer.suite, scorer.signature)
@@ -185,7 +191,7 @@ def _compare_two(
 
 def interval_text(low: float | None, high: float | None) -> str:
     """An interval of differences."""
-    return "–" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"
+    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
 
 
 def p_text(p_value: float | None) -> str:

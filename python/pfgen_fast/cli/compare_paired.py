@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..files.cells import markdown_row
+from ..files.cells import markdown_row, signed
 from ..files.foreign_text import markdown_text
 from .app import print_json, shown, stdout
 from .compare import interval_text, p_text
@@ -26,7 +26,7 @@ class Draws(NamedTuple):
     """How questions are drawn."""
 
     test: PairedTest
-    number: int
+    number: int | None
     seed: int
 
 
@@ -91,7 +91,7 @@ def _cells(run: ComparedRun) -> tuple[str, ...]:
     return (
         f"{run.value:.4f}",
         "–" if run.half_width is None else f"±{run.half_width:.4f}",
-        "" if run.difference is None else f"{run.difference:+.4f}",
+        "" if run.difference is None else signed(run.difference, 4),
         "" if run.difference is None else interval_text(run.low, run.high),
         "" if run.difference is None else p_text(run.p_value),
         "" if run.difference is None else p_text(run.p_corrected),

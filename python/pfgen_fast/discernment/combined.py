@@ -104,7 +104,9 @@ def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskC
     for scores, combined in tasks:
         cells = combined.cells
         undefined = np.full(len(cells.perturbations), np.nan)
-        interval = None if combined.draws is None else interval_of(combined.draws["d"], ~np.isnan(combined.log_p))
+        interval = None
+        if combined.draws is not None:
+            interval = interval_of(combined.draws["d"], combined.scores["d"], ~np.isnan(combined.log_p))
         for i, perturbation in enumerate(cells.perturbations):
             perturbed = scores.perturbed[i]
             d = number(combined.scores["d"][i])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +27,27 @@ class Interval:
     high: Floats
 
 
-def interval_of(draws: Floats, is_defined: NDArray[np.bool_] | bool = True) -> Interval:
-    """The interval of each figure: the 2.5th and the 97.5th percentile of the draws that define it.
+def interval_of(draws: Floats, figures: Any, is_defined: NDArray[np.bool_] | bool = True) -> Interval:
+    """The interval of each figure: the 2.5th and the 97.5th percentile of the draws that define it, and the figure.
+
+    Items that are drawn twice are ties, which raise d: where nearly all scores fall, all draws lie above the figure.
 
     Args:
         draws: Draws × figures, of any further shape.
+        figures: The figures of all items.
         is_defined: By figure, whether it has an interval at all.
 
     Example:
-        >>> found = interval_of(np.arange(101.0).reshape(-1, 1))
+        >>> found = interval_of(np.arange(202.0).reshape(2, -1).T, [50.0, 100.0])
         >>> found.low.tolist(), found.high.tolist()
-        ([2.5], [97.5])
+        ([2.5, 100.0], [97.5, 198.5])
     """
     low, high = interval(draws)
-    return Interval(np.where(is_defined, low, np.nan), np.where(is_defined, high, np.nan))
+    ends = (
+        np.fmin(low, np.where(np.isnan(low), np.nan, figures)),
+        np.fmax(high, np.where(np.isnan(high), np.nan, figures)),
+    )
+    return Interval(*(np.where(is_defined, end, np.nan) for end in ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +69,9 @@ class Drawn:
         """The number of draws."""
         return len(self.counts)
 
-    def interval(self, is_defined: NDArray[np.bool_]) -> Interval:
-        """The interval of d of each cell."""
-        return interval_of(self.d, is_defined)
+    def interval(self, d: Floats, is_defined: NDArray[np.bool_]) -> Interval:
+        """The interval of d of each cell, given d of all items."""
+        return interval_of(self.d, d, is_defined)
 
     def mean_interval(self, values: Floats, rows: NDArray[np.bool_]) -> Interval:
         """The intervals of means over some items.
@@ -72,7 +80,7 @@ class Drawn:
             values: Any × those items.
             rows: By item, whether it is one of them.
         """
-        return interval_of(resampled_means(values, self.counts[:, rows]))
+        return interval_of(resampled_means(values, self.counts[:, rows]), values.mean(axis=-1))
 
 
 def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -> Drawn:

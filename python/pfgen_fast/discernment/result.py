@@ -199,7 +199,8 @@ SUMMARY_COLUMNS = (
     *("evaluator", "task", "score", "scope", "n_perturbations", "n_defined"),
     *("average", "average_low", "average_high", "minimum", "minimum_low", "minimum_high", "minimum_at"),
 )
-"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word` or `degree:30`."""
+"""`score` is `d`, `printed_d` or `weighted_d`; `scope` is `all`, `level:word`, `degree:30` or, where some
+perturbations have no weights, `weighted`: those that have."""
 PROFILE_COLUMNS = (
     *("evaluator", "task", "level", "kind", "metric", "detectable_at_100", "detectable_at_20", "n80", "monotonicity"),
     *("drop_per_100_permille", "verdict"),

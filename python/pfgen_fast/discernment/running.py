@@ -189,7 +189,10 @@ def discernment_of(
     tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
     name = scored.evaluator
     cells = [task.cells for task in tasks]
-    intervals = [None if task.drawn is None else task.drawn.interval(task.cells.is_defined) for task in tasks]
+    intervals = [
+        None if task.drawn is None else task.drawn.interval(task.cells.figures["d"], task.cells.is_defined)
+        for task in tasks
+    ]
     pairs = [(task.scores, task.cells) for task in tasks]
     n_draws = min((task.drawn.n_draws for task in tasks if task.drawn is not None), default=0)
     return Discernment(

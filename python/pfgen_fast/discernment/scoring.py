@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
-from ..evaluators.values import valid_scores
+from ..evaluators.values import LARGEST, valid_scores
 from ..files.foreign_text import in_one_line
 from ..judging.budget import Spending
 from ..native import _core
@@ -119,17 +119,12 @@ def with_spending(work: Work, asking: Iterable[object]) -> Work:
 
 def check_some_score(scored: Scored) -> None:
     """Raises DiscernmentError if no original, or no damaged text, has a score."""
+    where, expected = f"evaluator {in_one_line(scored.evaluator)}", f"numbers of at most {LARGEST:g} within the bounds"
     if all(np.isnan(scores).all() for scores in scored.originals.values()):
-        raise DiscernmentError(
-            f"evaluator {in_one_line(scored.evaluator)}: no original has a score; expected finite numbers within "
-            "the bounds"
-        )
+        raise DiscernmentError(f"{where}: no original has a score; expected {expected}")
     possible = [each for each in scored.perturbed if each.is_possible.any()]
     if possible and all(np.isnan(scores).all() for each in possible for scores in each.scores.values()):
-        raise DiscernmentError(
-            f"evaluator {in_one_line(scored.evaluator)}: no damaged text has a score; "
-            "expected finite numbers within the bounds"
-        )
+        raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
 def _with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:

@@ -37,6 +37,11 @@ def _scopes(task: TaskCombined) -> Iterator[tuple[str, NDArray[np.intp]]]:
     """The groups of perturbations that are averaged, with their names."""
     damages = [(i, each) for i, each in enumerate(task.cells.perturbations) if not each.is_control]
     yield "all", np.array([i for i, _ in damages], dtype=np.intp)
+    if (weighted := task.scores.get("weighted_d")) is not None:
+        # Some kinds and degrees have no weights: the plain figures beside the weighted ones are those of the others.
+        rows = [i for i, _ in damages if not np.isnan(weighted[i])]
+        if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i, _ in damages):
+            yield "weighted", np.array(rows, dtype=np.intp)
     for level in LEVELS[:-1]:
         rows = [i for i, each in damages if each.level == level]
         if rows:
@@ -59,8 +64,8 @@ def _figures(task: TaskCombined, score: str, rows: NDArray[np.intp]) -> dict[str
     ends: dict[str, Cell] = dict.fromkeys(("average_low", "average_high", "minimum_low", "minimum_high"))
     if task.draws is not None and int(of_all.n_defined):
         drawn = averages(task.draws[score][:, rows], levels)
-        for name, draws in (("average", drawn.average), ("minimum", drawn.minimum)):
-            interval = interval_of(draws)
+        for name in ("average", "minimum"):
+            interval = interval_of(getattr(drawn, name), getattr(of_all, name))
             ends |= {f"{name}_low": number(float(interval.low)), f"{name}_high": number(float(interval.high))}
     return {
         "n_perturbations": of_all.n,

@@ -1,7 +1,7 @@
 """What counts as a score: every evaluator's results are checked here, so that an invalid value is always missing.
 
-A value that is no number, is not finite, or lies outside of its metric's scale is missing: NaN. Too few or too many
-values are an error, because nobody can tell which text each belongs to.
+A value that is no number, is not finite or beyond `LARGEST`, or lies outside of its metric's scale is missing: NaN.
+Too few or too many values are an error, because nobody can tell which text each belongs to.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from ..files.foreign_text import in_one_line
 from ..native import _core
 from .evaluator import Evaluator, Floats, Item, Metric, column_of
 from .naming import unknown_name
+
+LARGEST = 1e100
+"""The largest amount of a score: sums, differences and squares of such scores are still numbers, which can be drawn."""
 
 
 def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
@@ -125,11 +128,11 @@ def score_of(value: Any) -> float:
 
 
 def on_scale(metric: Metric, scores: Floats) -> Floats:
-    """The scores without those that are not finite or lie outside of the metric's scale, which become NaN."""
-    low = -math.inf if metric.low is None else metric.low
-    high = math.inf if metric.high is None else metric.high
+    """The scores without those that are beyond `LARGEST` or lie outside of the metric's scale, which become NaN."""
+    low = -LARGEST if metric.low is None else max(metric.low, -LARGEST)
+    high = LARGEST if metric.high is None else min(metric.high, LARGEST)
     with np.errstate(invalid="ignore"):
-        is_valid = np.isfinite(scores) & (scores >= low) & (scores <= high)
+        is_valid = (scores >= low) & (scores <= high)
     return np.where(is_valid, scores, np.nan)
 
 

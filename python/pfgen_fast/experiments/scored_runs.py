@@ -22,6 +22,7 @@ from ..files.reading import file_sha1
 from ..native import _core
 from ..runs.aggregation import aggregate
 from ..runs.checkout import run_name, suite_of_all
+from ..runs.leaderboard import model_of
 from ..runs.result import Scores, is_current, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
@@ -135,6 +136,7 @@ class RunFigures:
         names: The names of the runs, which are their folders within the checkout.
         models: The models of the runs, from their config.json.
         lengths: The mean length of each run's answers.
+        scores: The score of each run in its result.json, by which leaderboards rank it.
         question_scores: By metric, the mean of each run (row) and question (column).
         set_scores: By metric, then set, the same for fluency and truthfulness in each reference set alone. This is the
             value in result.json times the number of sets; NaN if a question lacks the set.
@@ -145,6 +147,7 @@ class RunFigures:
     names: tuple[str, ...]
     models: tuple[str, ...]
     lengths: Floats
+    scores: Floats
     question_scores: dict[str, Floats]
     set_scores: dict[str, dict[str, Floats]]
     problems: tuple[str, ...] = ()
@@ -154,6 +157,11 @@ class RunFigures:
         """The mean of each run over the questions, without a suite."""
         means = {metric: values.mean(axis=1) for metric, values in self.question_scores.items()}
         return RunMeans(self.names, self.models, {**means, "length": self.lengths}, self.problems)
+
+    @property
+    def yardsticks(self) -> tuple[str, ...]:
+        """The names of the runs that have no rank."""
+        return tuple(self.names[row] for row in self.run_means.rows_of_systems())
 
     @property
     def means(self) -> dict[str, Floats]:
@@ -275,12 +283,16 @@ def _gather(
     return gathered
 
 
+_Recorded = tuple[float, float, list[Scores]]
+
+
 @dataclass(frozen=True)
 class _Figures:
     """What experiments take from the result of one run."""
 
     model: str
     length: float
+    score: float
     questions: list[Scores]
 
 
@@ -343,16 +355,15 @@ class _Gathered:
             first += len(run.trials)
         return answers
 
-    def _aggregated(self, trials: Trials, table: ScoreTable | None) -> tuple[float, list[Scores]]:
-        """The length and the scores of the questions that a result.json would hold."""
+    def _aggregated(self, trials: Trials, table: ScoreTable | None) -> _Recorded:
+        """The length, the score, and the scores of the questions that a result.json would hold."""
         if table is None:
             table = self._scorer.score(trials.lines.questions, trials.lines.answers)
         result = aggregate(trials, table, None)
-        return result.length, [result.questions[question.question_id].scores for question in self.suite]
+        return result.length, result.score, [result.questions[question.question_id].scores for question in self.suite]
 
-    def _add(self, run: RunFolder, config: Mapping[str, Any] | None, length: float, questions: list[Scores]) -> None:
-        model = str((config or {}).get("model") or run_name(run.folder))
-        self._runs[run] = _Figures(model, length, questions)
+    def _add(self, run: RunFolder, config: Mapping[str, Any] | None, *figures: Any) -> None:
+        self._runs[run] = _Figures(model_of(config, run_name(run.folder)), *figures)
 
     def _keep(self, answers: AnswersOfRuns, table: ScoreTable, lengths: Sequence[int]) -> None:
         scores = {metric: table[column_of(metric)].copy() for metric in SCORES}
@@ -388,6 +399,7 @@ class _Gathered:
             "names": tuple(run_name(run.folder) for run in runs),
             "models": tuple(of_run.model for of_run in of_runs),
             "lengths": np.array([of_run.length for of_run in of_runs]),
+            "scores": np.array([of_run.score for of_run in of_runs]),
             "question_scores": {metric: _of_questions(figures, column_of(metric)) for metric in SCORES},
             "set_scores": {metric: self._of_sets(figures, metric) for metric in ("fluency", "truthfulness")},
             "problems": tuple(self.problems),
@@ -418,20 +430,20 @@ def _of_questions(figures: Sequence[Sequence[Scores]], column: str) -> Floats:
     return np.array([[scores.total(column) for scores in of_run] for of_run in figures], dtype=np.float64)
 
 
-def _recorded(
-    suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None
-) -> tuple[float, list[Scores]] | None:
-    """The length and scores in the run's result.json; None if none matches these trials and this suite."""
+def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Recorded | None:
+    """What the run's result.json holds; None if none matches these trials and this suite."""
     try:
         result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
-    if not is_current(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length):
+    if not is_current(result, input_hash, suite.metadata_hash, config) or not math.isfinite(
+        result.length + result.score
+    ):
         return None
     if not all(question.question_id in by_question for question in suite):
         return None
     scores = [by_question[question.question_id] for question in suite]
-    return (result.length, scores) if all(map(_is_whole, scores, suite)) else None
+    return (result.length, result.score, scores) if all(map(_is_whole, scores, suite)) else None
 
 
 def _is_whole(scores: Scores, question: Question) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
+from ..runs.leaderboard import is_system, order_key
 from ..statistics.correlation import check_columns
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.p_values import CORRECTIONS, Correction
@@ -23,8 +24,8 @@ class Compared:
     """A leaderboard, best run first, and the certainty of its order.
 
     Attributes:
-        order: The indices of the runs.
-        means: The scores of the runs in this order, with their 95 % intervals over questions.
+        order: The indices of the runs that have a rank, which yardsticks have not.
+        means: The means of the runs in this order, with their 95 % intervals over questions.
         pairs: All pairs of ranks, one family of comparisons, and the groups that follow. Ranks count from 0.
     """
 
@@ -56,6 +57,11 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
     if len(scored.suite) < MIN_QUESTIONS:
         raise ExperimentError(f"{len(scored.suite)} questions: a verdict needs at least {MIN_QUESTIONS}")
     compared = compare_all(scored, alpha, correction)
+    if len(compared.order) < 2:
+        raise ExperimentError(
+            "significance needs at least two runs of models; system/... are yardsticks without a rank"
+        )
+    yardsticks = [f"{name} has no rank: a yardstick, not a model" for name in scored.yardsticks]
     return Finding(
         "significance",
         _answer(compared, alpha),
@@ -68,7 +74,7 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
                 _chart(scored, compared),
             ),
         ),
-        scored.problems,
+        (*scored.problems, *yardsticks),
         question="Which neighbours on the leaderboard really differ?",
         runs=scored.names,
     )
@@ -77,7 +83,8 @@ def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correct
 def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Compared:
     """The leaderboard with all pairs compared, and the groups of runs that cannot be distinguished."""
     scores = scored.question_scores["score"]
-    order = np.argsort(-scores.mean(axis=1), kind="stable")
+    sorted_runs = sorted(range(len(scores)), key=lambda run: order_key(float(scored.scores[run]), scored.names[run]))
+    order = np.array([run for run in sorted_runs if not is_system(scored.models[run])], dtype=np.int_)
     ranked = scores[order]
     return Compared(
         order=order,
@@ -118,7 +125,7 @@ def _table(scored: RunFigures, compared: Compared) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for rank, (run, groups) in enumerate(zip(compared.order, _groups_by_rank(compared), strict=True)):
         mean = compared.means[rank]
-        head = (rank + 1, scored.names[run], mean.mean, mean.low, mean.high, mean.n, " ".join(groups))
+        head = (rank + 1, scored.names[run], float(scored.scores[run]), mean.low, mean.high, mean.n, " ".join(groups))
         if rank + 1 == len(compared.order):
             rows.append((*head, None, None, None, None))
             continue

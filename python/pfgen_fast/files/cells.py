@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -21,6 +22,17 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(map(csv_value, row) for row in (columns, *rows))
     return text.getvalue()
+
+
+def signed(value: float, n_digits: int) -> str:
+    """A number with its sign and so many digits; what rounds to zero has no minus.
+
+    Example:
+        >>> signed(0.12345, 4), signed(-0.00001, 4)
+        ('+0.1235', '+0.0000')
+    """
+    text = f"{value:+.{n_digits}f}"
+    return text if re.search("[1-9]", text) else f"+{text[1:]}"
 
 
 def markdown_row(cells: Iterable[str]) -> str:

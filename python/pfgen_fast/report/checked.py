@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..files.foreign_text import in_one_line
-from ..runs.leaderboard import is_system
+from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.result import Figures, QuestionResult, RunResult, ScoredAnswer
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
@@ -41,7 +40,7 @@ class ReportRun:
     """A run to report.
 
     Attributes:
-        name: The name in the report, such as `"openai/gpt-4o/5e1e9f4"`; runs below `system/` get a medal, not a rank.
+        name: The name in the report, such as `"openai/gpt-4o/5e1e9f4"`; it stands for a model that the config lacks.
         link: Address of its folder relative to the report, or None.
         result: The contents of result.json, as `read_result` returns them.
         intervals: The intervals of its scores, by metric, if they are to be shown; result.json has none.
@@ -61,9 +60,13 @@ class ReportRun:
 
 @dataclass(frozen=True)
 class CheckedFigures:
-    """The figures of a run, a question or an answer; None if there is no finite number."""
+    """The figures of a run, a question or an answer; None if there is no finite number.
+
+    `score` has the digits that are shown, and `average` those that differences and intervals are made from.
+    """
 
     score: float | None
+    average: float | None
     score_std: float | None
     length: float | None
     length_std: float | None
@@ -98,13 +101,18 @@ class CheckedRun:
 
     name: str
     link: str | None
-    medal: str
+    model: str
     parameters: Mapping[str, str]
     n_trials: float
     figures: CheckedFigures
     by_set: Mapping[str, tuple[float | None, float | None]]
     questions: tuple[CheckedQuestion, ...]
     source: ReportRun
+
+    @property
+    def medal(self) -> str:
+        """The symbol of a yardstick; "" for a model."""
+        return medal(self.model)
 
     @property
     def mode(self) -> str:
@@ -130,10 +138,10 @@ def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     return CheckedRun(
         name=name,
         link=_safe_link(run.link),
-        medal=_medal(run.name),
+        model=model_of(result.config, run.name),
         parameters=_parameters(result.config or {}),
         n_trials=float(result.num_trials),
-        figures=_figures(result, run.float_sum),
+        figures=_figures(result, run.float_sum, n_digits=None),
         by_set={in_one_line(key): (_shown(fluency.get(key)), _shown(truthfulness.get(key))) for key in sets},
         questions=tuple(_question(run, key, question, suite) for key, question in result.questions.items()),
         source=run,
@@ -163,14 +171,21 @@ def _missing(names: Sequence[str]) -> tuple[tuple[str, ...], int]:
     return tuple(map(in_one_line, shown)), int(excess[1]) if excess else 0
 
 
-def _figures(figures: Figures, float_sum: FloatSum) -> CheckedFigures:
+def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) -> CheckedFigures:
+    """The figures; those of a run are not rounded, because leaderboards round the sums over the sets only once."""
+
+    def total(metric: str) -> float | None:
+        value = figures.scores.total(metric, float_sum)
+        return _shown(value if n_digits is None else round(value, n_digits))
+
     return CheckedFigures(
         score=_shown(figures.score),
+        average=_shown(figures.scores.average),
         score_std=_shown(figures.score_std),
         length=_shown(figures.length),
         length_std=_shown(figures.length_std),
-        fluency=_shown(round(figures.scores.total("fluency", float_sum), 5)),
-        truthfulness=_shown(round(figures.scores.total("truthfulness", float_sum), 5)),
+        fluency=total("fluency"),
+        truthfulness=total("truthfulness"),
         helpfulness=_shown(figures.scores.helpfulness),
     )
 
@@ -188,12 +203,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _medal(name: str) -> str:
-    if not is_system(name):
-        return ""
-    return "👑" if name.split("/")[1] == "ground-truth" else "🎯"
-
-
 def _safe_link(link: str | None) -> str | None:
     """The link if it leads to a file or a web page; links that could run a script are dropped."""
     shown = in_one_line(link, 2000) if link else ""
@@ -201,15 +210,5 @@ def _safe_link(link: str | None) -> str | None:
 
 
 def by_score(runs: Iterable[CheckedRun]) -> list[CheckedRun]:
-    """The runs, best first; runs with equal scores in the order of a leaderboard."""
-
-    def key(run: CheckedRun) -> tuple[float, str]:
-        return math.inf if run.figures.score is None else -run.figures.score, f"{run.name}/result.json"
-
-    return sorted(runs, key=key)
-
-
-def ranks(runs: Iterable[CheckedRun]) -> list[int | None]:
-    """The ranks of runs that are sorted by score; runs with a medal are not models and get no rank."""
-    numbers = itertools.count(1)
-    return [None if run.medal else next(numbers) for run in runs]
+    """The runs in the order of a leaderboard."""
+    return sorted(runs, key=lambda run: order_key(run.figures.score, run.name))

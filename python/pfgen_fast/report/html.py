@@ -167,7 +167,7 @@ def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQ
 
 def _figures(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, Any]:
     """The figures of each run in each question that the overview lacks, by question."""
-    names = ("score_std", "length", "fluency", "truthfulness", "helpfulness")
+    names = ("average", "score_std", "length", "fluency", "truthfulness", "helpfulness")
     return {
         name: [[getattr(found.figures, name) if found else None for found in of_runs] for of_runs in by_question]
         for name in names

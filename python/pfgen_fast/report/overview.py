@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..files.foreign_text import in_one_line
+from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
-from .checked import CheckedAnswer, CheckedRun, ranks
+from .checked import CheckedAnswer, CheckedRun
 from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
@@ -22,14 +23,15 @@ UNHELPFUL = 0.3
 
 def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
     """The overview of runs that are sorted by score."""
-    of_ranks = ranks(runs)
-    scores = [_scores_by_question(run, suite) for run in runs]
-    tied = tied_ranks(of_ranks, scores)
+    of_ranks = ranks(run.model for run in runs)
+    scores = [_by_question(run, suite, "score") for run in runs]
+    averages = [_by_question(run, suite, "average") for run in runs]
+    tied = tied_ranks(of_ranks, averages)
     return {
         "questions": [{"id": question.question_id, "text": question.question} for question in suite],
         "runs": [
-            {**_figures(run), "rank": rank, "tied": ties, **_interval(of_run), "questions": of_run}
-            for run, rank, ties, of_run in zip(runs, of_ranks, tied, scores, strict=True)
+            {**_figures(run), "rank": rank, "tied": ties, **_interval(exact), "questions": of_run}
+            for run, rank, ties, of_run, exact in zip(runs, of_ranks, tied, scores, averages, strict=True)
         ],
         "sweep": _sweep(runs),
         "quantiles": [quantile(n - 1) for n in range(2, len(suite) + 1)],
@@ -60,8 +62,8 @@ def tied_ranks(
     return tied
 
 
-def _scores_by_question(run: CheckedRun, suite: Suite) -> list[float | None]:
-    scores = {question.question_id: question.figures.score for question in run.questions}
+def _by_question(run: CheckedRun, suite: Suite, figure: str) -> list[float | None]:
+    scores = {question.question_id: getattr(question.figures, figure) for question in run.questions}
     return [scores.get(question.question_id) for question in suite]
 
 

@@ -12,7 +12,7 @@ from ..files.json_writing import WrittenObject
 from ..native import _core
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .result import RECORD_DEPTH, QuestionResult, RunResult, ScoredAnswer, Scores
+from .result import RECORD_DEPTH, Figures, QuestionResult, RunResult, ScoredAnswer, Scores
 from .trials import RunFolder, Trials
 
 if TYPE_CHECKING:
@@ -88,8 +88,33 @@ def check_questions(trials: Trials, suite: Suite) -> None:
 
 def aggregate(trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None) -> RunResult:
     """Aggregates scored trials into a result; `table` holds the scores of `trials` in the same order."""
-    suite = table.scorer.suite
-    questions = sorted(suite, key=lambda question: question.question_id)
+    of_run, by_question, found = _figures(trials, table)
+    return RunResult(
+        input_hash=trials.input_hash,
+        metadata_hash=table.scorer.suite.metadata_hash,
+        config=config,
+        num_trials=found.n_trials,
+        **vars(of_run),
+        questions={
+            question.question_id: QuestionResult(
+                question=question.question,
+                **vars(figures),
+                samples=tuple(_scored_answer(trials, table, row) for row in _picked(of.order)),
+            )
+            for (question, figures), of in zip(by_question, found.questions, strict=True)
+        },
+    )
+
+
+def figures_by_question(trials: Trials, table: ScoreTable) -> tuple[Figures, dict[str, Figures]]:
+    """The figures that a result holds, of the run and by the question's text, over the questions that have trials."""
+    of_run, by_question, _ = _figures(trials, table)
+    return of_run, {question.question: figures for question, figures in by_question}
+
+
+def _figures(trials: Trials, table: ScoreTable) -> tuple[Figures, list[tuple[Question, Figures]], _core.RunFigures]:
+    asked = (question for question in table.scorer.suite if question.question in trials.rows_by_question)
+    questions = sorted(asked, key=lambda question: question.question_id)
     columns = table.columns[1:]  # without question_id
     scores, first = table.part
     figures = _core.aggregate(
@@ -99,24 +124,18 @@ def aggregate(trials: Trials, table: ScoreTable, config: Mapping[str, Any] | Non
         trials.lines.lengths,
         getattr(_core.FloatSum, table.scorer.float_sum),
     )
-    by_question = {
-        question.question_id: QuestionResult(
-            question=question.question,
-            **_rounded(of.score, of.length),
-            scores=_mean_scores(question, dict(zip(columns, of.means, strict=True))),
-            samples=tuple(_scored_answer(trials, table, row) for row in _picked(of.order)),
+    by_question = [
+        (
+            question,
+            Figures(
+                **_rounded(of.score, of.length),
+                scores=_mean_scores(question, dict(zip(columns, of.means, strict=True))),
+            ),
         )
         for question, of in zip(questions, figures.questions, strict=True)
-    }
-    return RunResult(
-        input_hash=trials.input_hash,
-        metadata_hash=suite.metadata_hash,
-        config=config,
-        num_trials=figures.n_trials,
-        **_rounded(figures.score, figures.length),
-        scores=_overall_scores([question.scores for question in by_question.values()]),
-        questions=by_question,
-    )
+    ]
+    overall = _overall_scores([of_question.scores for _, of_question in by_question])
+    return Figures(**_rounded(figures.score, figures.length), scores=overall), by_question, figures
 
 
 def _rounded(score: _core.Figures, length: _core.Figures) -> dict[str, float]:

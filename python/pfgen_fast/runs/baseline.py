@@ -16,9 +16,9 @@ from ..errors import TrialsError
 from ..scoring.scorer import Scorer
 from ..statistics.mean_interval import mean_interval
 from ..statistics.paired import MIN_QUESTIONS
-from ..statistics.paired_resampling import PairedTest, against_baseline, takes_all_ways
+from ..statistics.paired_resampling import PairedTest, against_baseline, default_draws, draws_needed, takes_all_ways
 from .aggregation import UnknownQuestions
-from .comparison import METRICS, counted_questions, question_means
+from .comparison import METRICS, counted_questions, means_of
 from .trials import RunFolder
 
 TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization": "paired approximate randomization"}
@@ -31,13 +31,13 @@ class ComparedRun:
 
     Attributes:
         run: The run's folder.
-        value: The mean over questions.
+        value: The mean over questions; where none of the run's questions is left out, as in its result.json.
         half_width: Half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread.
         difference: The mean of run - baseline.
         low: Lower end of the 95 % interval of the difference; None where the test or the questions give none.
         high: Upper end of the interval; None as `low`.
         p_value: Two-sided p-value of "there is no difference".
-        p_corrected: The same by Holm over all runs; None, no verdict, with too few questions.
+        p_corrected: The same by Holm over all runs; None, no verdict, with too few questions or draws.
         differs: Whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`.
     """
 
@@ -59,7 +59,7 @@ class BaselineComparison:
     Attributes:
         metric: What is compared; `average` is the score.
         test: The test.
-        n_draws: How many draws were asked for.
+        n_draws: The number of draws.
         seed: Their seed.
         n_questions: The number of questions that all runs have.
         runs: The baseline, and the runs in the order in which they were given.
@@ -77,9 +77,16 @@ class BaselineComparison:
     @property
     def verdict(self) -> str:
         """The conclusion in one sentence."""
-        others = self.runs[1:]
+        others, of_questions = self.runs[1:], counted_questions(self.n_questions)
         if self.n_questions < MIN_QUESTIONS:
-            return f"no verdict from {counted_questions(self.n_questions)}, at least {MIN_QUESTIONS} are needed"
+            return f"no verdict from {of_questions}, at least {MIN_QUESTIONS} are needed"
+        if others[0].p_corrected is None:
+            if self._takes_all_ways:
+                return (
+                    f"no verdict: {of_questions} are too few to compare {len(others):,} runs by swapping; use --paired"
+                )
+            needed = draws_needed(len(others))
+            return f"no verdict: {self.n_draws:,} draws are too few for {len(others):,} runs, {needed:,} are needed"
         n_above = sum(bool(run.differs) and (run.difference or 0) > 0 for run in others)
         n_below = sum(bool(run.differs) for run in others) - n_above
         return (
@@ -91,13 +98,17 @@ class BaselineComparison:
     def method(self) -> str:
         """How p-values and intervals were made, in one sentence."""
         n = self.n_questions
-        if self.test == "randomization" and takes_all_ways(n, self.n_draws):
+        if self._takes_all_ways:
             draws = f"all {2**n:,} ways to swap {counted_questions(n)}"
         else:
             draws = f"{self.n_draws:,} draws of {counted_questions(n)}, seed {self.seed}"
         n_others = len(self.runs) - 1
         corrected = f"corrected by Holm for {n_others} comparison{'' if n_others == 1 else 's'} with the baseline"
         return f"{TESTS[self.test]}, {draws}; {corrected}"
+
+    @property
+    def _takes_all_ways(self) -> bool:
+        return self.test == "randomization" and takes_all_ways(self.n_questions, self.n_draws)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict and all figures, for JSON."""
@@ -111,7 +122,7 @@ def compare_with_baseline(
     *,
     metric: str = "average",
     test: PairedTest = "bootstrap",
-    n_draws: int = 10_000,
+    n_draws: int | None = None,
     seed: int = 0,
     unknown: UnknownQuestions = "error",
 ) -> BaselineComparison:
@@ -123,7 +134,7 @@ def compare_with_baseline(
         scorer: Scores all runs.
         metric: What is compared; one of `comparison.METRICS`.
         test: The test; see `statistics.paired_resampling.against_baseline`.
-        n_draws: The number of draws.
+        n_draws: The number of draws; by default it follows from the number of runs, see `default_draws`.
         seed: The seed of the draws.
         unknown: What happens to trials of questions that the suite lacks.
 
@@ -136,21 +147,21 @@ def compare_with_baseline(
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:
         raise TrialsError(f"metric {metric!r}: expected one of {', '.join(METRICS)}")
-    means = [question_means(run, scorer, unknown) for run in (baseline, *runs)]
-    texts = [question.question for question in scorer.suite if all(question.question in of_run for of_run in means)]
+    means = [means_of(run, scorer, unknown) for run in (baseline, *runs)]
+    texts = [question.question for question in scorer.suite if all(question.question in of.by_question for of in means)]
     if not texts:
         raise TrialsError(f"{baseline.folder} and the runs compared with it have no question in common")
-    values = np.array([[of_run[text][metric] for text in texts] for of_run in means])
+    n_draws = default_draws(len(runs)) if n_draws is None else n_draws
+    values = np.array([[of.by_question[text][metric] for text in texts] for of in means])
     found = against_baseline(values[0], values[1:], test=test, n_draws=n_draws, seed=seed)
     intervals = [mean_interval(row.tolist()) for row in values]
-    rows = [ComparedRun(str(baseline.folder), intervals[0].mean, intervals[0].half_width)]
-    for run, interval, of_run in zip(runs, intervals[1:], found, strict=True):
+    shown = [of.mean(metric, row.tolist()) for of, row in zip(means, values, strict=True)]
+    rows = [ComparedRun(str(baseline.folder), shown[0], intervals[0].half_width)]
+    for run, value, interval, of_run in zip(runs, shown[1:], intervals[1:], found, strict=True):
         p_values = of_run.p_value, of_run.corrected
         difference = of_run.mean, of_run.low, of_run.high
         rows.append(
-            ComparedRun(
-                str(run.folder), interval.mean, interval.half_width, *difference, *p_values, differs=of_run.differs()
-            )
+            ComparedRun(str(run.folder), value, interval.half_width, *difference, *p_values, differs=of_run.differs())
         )
     n_out = len(scorer.suite) - len(texts)
     left_out = ""

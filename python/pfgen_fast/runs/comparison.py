@@ -1,30 +1,48 @@
 """Comparison of two runs: whether one is better, by how much, and on which questions.
 
-Both runs are scored again. The difference is the mean over questions of the difference of the runs' mean scores. Its
+Both runs are scored again, and their means rounded as in a result.json, so that they are those of the report. The
+difference is the mean over questions of the difference of the runs' mean scores. Its
 interval and p-value are those of the paired t-test over questions. Trials are not drawn again, as the mean of a
 question's trials already varies with them. Definition, reason and simulation: docs/statistics.md.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Container, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from ..errors import TrialsError
+from ..files.cells import signed
 from ..scoring.metrics import PARTS
 from ..scoring.scorer import Scorer
 from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
+from ..suite.rules import FloatSum
 from ..suite.suite import Suite
-from .aggregation import UnknownQuestions, trials_of
+from .aggregation import UnknownQuestions, figures_by_question, trials_of
+from .result import Figures
 from .trials import RunFolder, Trials
 
 METRICS = ("average", *PARTS, "length")
 
-_Means = dict[str, dict[str, float]]
-"""By question's text, then metric, the mean of the trials."""
+
+class MeansOfRun(NamedTuple):
+    """What a result.json holds of a run: the figures that all commands and the report show.
+
+    Attributes:
+        whole: By metric, the figure of the run.
+        by_question: By the question's text, then metric, the mean of the trials, which differences are made from.
+        scores: By the question's text, the score that is shown, which has four digits.
+    """
+
+    whole: dict[str, float]
+    by_question: dict[str, dict[str, float]]
+    scores: dict[str, float]
+
+    def mean(self, metric: str, values: Sequence[float]) -> float:
+        """The mean over some questions, given their values; that of all questions is the figure of the run."""
+        return self.whole[metric] if len(values) == len(self.by_question) else math.fsum(values) / len(values)
 
 
 @dataclass(frozen=True)
@@ -33,9 +51,9 @@ class Difference:
 
     Attributes:
         metric: The metric; `average` is the score.
-        a: The mean of run A over questions.
-        b: The mean of run B over questions.
-        difference: `a - b`.
+        a: The mean of run A over questions; where none of its questions is left out, as in its result.json.
+        b: The same of run B.
+        difference: The mean over questions of A - B.
         low: Lower end of the 95 % interval of the difference; None where the questions have no spread to judge by,
             because there is one or all have the same difference.
         high: Upper end of the interval; None as `low`.
@@ -57,7 +75,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class QuestionDifference:
-    """The difference between the scores of runs A and B on one question."""
+    """The scores of runs A and B on one question, as in result.json, and their difference, which has more digits."""
 
     question_id: str
     question: str
@@ -86,13 +104,15 @@ class Comparison:
         score = self.metrics[0]
         over = counted_questions(score.n_questions)
         if score.differs is None:
-            return f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {score.difference:+.4f}"
+            return (
+                f"no verdict from {over}, at least {MIN_QUESTIONS} are needed: A - B is {signed(score.difference, 4)}"
+            )
         if score.low is None or score.high is None:
             interval = f"the same on all {over}"
         else:
-            interval = f"95 % interval of A - B {score.low:+.4f} to {score.high:+.4f} over {over}"
+            interval = f"95 % interval of A - B {signed(score.low, 4)} to {signed(score.high, 4)} over {over}"
         if not score.differs:
-            return f"no significant difference: A - B is {score.difference:+.4f}, {interval}"
+            return f"no significant difference: A - B is {signed(score.difference, 4)}, {interval}"
         return f"{'A' if score.difference > 0 else 'B'} is better by {abs(score.difference):.4f}, {interval}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,52 +132,59 @@ def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuest
     Raises:
         TrialsError: A run cannot be read, or the two have no question in common.
     """
-    means_a, means_b = question_means(a, scorer, unknown), question_means(b, scorer, unknown)
-    questions = [question for question in scorer.suite if question.question in means_a and question.question in means_b]
+    means_a, means_b = means_of(a, scorer, unknown), means_of(b, scorer, unknown)
+    of_a, of_b = means_a.by_question, means_b.by_question
+    questions = [question for question in scorer.suite if question.question in of_a and question.question in of_b]
     if not questions:
         raise TrialsError(f"{a.folder} and {b.folder} have no question in common")
     texts = [question.question for question in questions]
     metrics = tuple(
-        _difference(
-            metric,
-            np.array([means_a[text][metric] for text in texts]),
-            np.array([means_b[text][metric] for text in texts]),
-        )
+        _difference(metric, means_a, means_b, [(of_a[text][metric], of_b[text][metric]) for text in texts])
         for metric in METRICS
     )
     by_question = [
-        _of_question(question.question_id, text, means_a[text]["average"], means_b[text]["average"])
+        QuestionDifference(
+            question.question_id,
+            text,
+            means_a.scores[text],
+            means_b.scores[text],
+            of_a[text]["average"] - of_b[text]["average"],
+        )
         for question, text in zip(questions, texts, strict=True)
     ]
     by_question.sort(key=lambda question: -abs(question.difference))
-    return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, means_a, means_b))
+    return Comparison(metrics, tuple(by_question), _left_out(scorer.suite, of_a, of_b))
 
 
-def question_means(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> _Means:
-    """The means of a run's trials by the question's text, then by metric; see `compare`."""
+def means_of(run: RunFolder, scorer: Scorer, unknown: UnknownQuestions) -> MeansOfRun:
+    """The means of a run's trials; see `compare`."""
     trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     table = scorer.score(trials.lines.questions, trials.lines.answers)
-    columns = {metric: table[metric] for metric in METRICS if metric != "length"}
-    columns["length"] = np.array(trials.lines.lengths, dtype=np.float64)
-    return {
-        question: {metric: float(column[rows].mean()) for metric, column in columns.items()}
-        for question, rows in trials.rows_by_question.items()
-    }
+    whole, by_question = figures_by_question(trials, table)
+    return MeansOfRun(
+        {**_means(whole, table.scorer.float_sum), "average": whole.score},
+        {
+            text: {metric: round(value, 5) for metric, value in _means(figures, table.scorer.float_sum).items()}
+            for text, figures in by_question.items()
+        },
+        {text: figures.score for text, figures in by_question.items()},
+    )
 
 
-def _of_question(question_id: str, text: str, a: float, b: float) -> QuestionDifference:
-    return QuestionDifference(question_id, text, a, b, a - b)
+def _means(figures: Figures, float_sum: FloatSum) -> dict[str, float]:
+    return {**{metric: figures.scores.total(metric, float_sum) for metric in METRICS[:-1]}, "length": figures.length}
 
 
-def _difference(metric: str, a: NDArray[np.float64], b: NDArray[np.float64]) -> Difference:
-    found: PairedDifference = paired_difference(a, b)
-    means = float(a.mean()), float(b.mean())
+def _difference(metric: str, a: MeansOfRun, b: MeansOfRun, values: Sequence[tuple[float, float]]) -> Difference:
+    of_a, of_b = zip(*values, strict=True)
+    found: PairedDifference = paired_difference(of_a, of_b)
+    means = a.mean(metric, of_a), b.mean(metric, of_b)
     return Difference(
         metric, *means, found.mean, found.low, found.high, found.p_value, n_questions=found.n, differs=found.differs()
     )
 
 
-def _left_out(suite: Suite, a: _Means, b: _Means) -> str:
+def _left_out(suite: Suite, a: Container[str], b: Container[str]) -> str:
     n_left_out = sum(question.question not in a or question.question not in b for question in suite)
     if not n_left_out:
         return ""

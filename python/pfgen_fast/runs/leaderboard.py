@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import math
 import os
 import re
@@ -21,7 +22,7 @@ from ..files.writing import write_whole
 from ..scoring.sums import add_up
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..suite.rules import FloatSum
-from .checkout import yardsticks_beside
+from .checkout import run_name, yardsticks_beside
 from .result import RunSummary, read_scores
 
 BEGIN, END = "<!-- leaderboard -->", "<!-- /leaderboard -->"
@@ -32,6 +33,12 @@ _MODEL = _HEADS.index("Model")
 _MAX_NAME = 40
 _NAME = "result.json"
 _LINK = re.compile(r"\]\(([^()\s]*)\)")
+_CODE = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^`\n]*(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
+    r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
+    re.MULTILINE,
+)
+"""Fenced blocks, to the end of the text if they are open, and code within a line."""
 _STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif}"
     "table{border-collapse:collapse}td,th{padding:.3em .8em;border-bottom:1px solid #8885}"
@@ -44,6 +51,7 @@ class Entry:
 
     Attributes:
         folder: The folder of its result.
+        name: Its name, as `run_name` makes it.
         result: Its result.json without the questions.
         rank: Its rank by score; None for system runs, which are not models.
         question_scores: The mean score of each question.
@@ -51,6 +59,7 @@ class Entry:
     """
 
     folder: Path
+    name: str
     result: RunSummary
     rank: int | None
     question_scores: tuple[float, ...]
@@ -63,15 +72,13 @@ class Entry:
 
     @property
     def model(self) -> str:
-        """The name of the model; the folder if the config names none."""
-        return str(self.config.get("model") or self.folder)
+        """The name of the model; the name of the run if the config names none."""
+        return model_of(self.result.config, self.name)
 
     @property
     def mark(self) -> str:
         """A symbol for system runs, otherwise for the mode in which the model was asked."""
-        if is_system(self.model):
-            return "👑" if self.model == "system/ground-truth" else "🎯"
-        return "🟢" if self.config.get("mode") == "completion" else "💬"
+        return medal(self.model) or ("🟢" if self.config.get("mode") == "completion" else "💬")
 
     def part(self, metric: str) -> float:
         """One metric over all sets."""
@@ -82,9 +89,42 @@ class Entry:
         return mean_interval(self.question_scores)
 
 
+def model_of(config: Mapping[str, Any] | None, name: str) -> str:
+    """The model of a run; the name of the run if its config names none."""
+    return str((config or {}).get("model") or name)
+
+
 def is_system(model: str) -> bool:
-    """Whether a name denotes a baseline (the human answers, the reference answers) rather than a model."""
+    """Whether a name denotes a yardstick (the human answers, the reference answers) rather than a model."""
     return model.startswith("system/")
+
+
+def medal(model: str) -> str:
+    """The symbol of a yardstick; "" for a model."""
+    if not is_system(model):
+        return ""
+    return "👑" if model.split("/")[1] == "ground-truth" else "🎯"
+
+
+def order_key(score: float | None, name: str) -> tuple[float, str]:
+    """The key that sorts runs by score, best first: those without one last, equal ones by the text of their paths.
+
+    Args:
+        score: The score in result.json, which has four digits.
+        name: The name of the run, as `run_name` makes it. As in the published table, "a-b" comes before "a".
+    """
+    return math.inf if score is None or math.isnan(score) else -score, f"{name}/{_NAME}"
+
+
+def ranks(models: Iterable[str]) -> list[int | None]:
+    """The ranks of runs in their order, given their models: yardsticks have none, and all others count.
+
+    Example:
+        >>> ranks(["system/ground-truth", "org/a", "org/b"])
+        [None, 1, 2]
+    """
+    numbers = itertools.count(1)
+    return [None if is_system(model) else next(numbers) for model in models]
 
 
 def find_results(paths: Iterable[str | Path]) -> list[Path]:
@@ -136,15 +176,9 @@ def rank(
             if on_problem is None:
                 raise
             on_problem(problem)
-    # As in the published table, where "a-b/result.json" comes before "a/result.json".
-    entries.sort(key=lambda entry: (-entry.result.score, (entry.folder / _NAME).as_posix()))
-    ranked = []
-    model_rank = 0
-    for entry in entries:
-        model_rank += not is_system(entry.model)
-        of_model = None if is_system(entry.model) else model_rank
-        ranked.append(replace(entry, rank=of_model))
-    return ranked
+    entries.sort(key=lambda entry: order_key(entry.result.score, entry.name))
+    of_entries = ranks(entry.model for entry in entries)
+    return [replace(entry, rank=of_entry) for entry, of_entry in zip(entries, of_entries, strict=True)]
 
 
 def mixed_suites(results: Iterable[RunSummary]) -> str | None:
@@ -167,7 +201,7 @@ def _entry(path: Path, float_sum: FloatSum) -> Entry:
     if missing is not None:
         raise TrialsError(f"{path}: {missing}: a leaderboard needs a finite number here")
     averages = tuple(scores.average for scores in by_question.values())
-    return Entry(path.parent, result, None, averages, float_sum)
+    return Entry(path.parent, run_name(path.parent), result, None, averages, float_sum)
 
 
 def _shown_numbers(result: RunSummary) -> Iterator[tuple[str, float]]:
@@ -274,7 +308,9 @@ def to_csv(entries: Sequence[Entry]) -> str:
 
 
 def update(path: Path, table: str) -> list[str]:
-    """Replaces the text between the two leaderboard comments of a Markdown file.
+    """Replaces the text between the two leaderboard comments of a Markdown file, in the line ends of the first.
+
+    Comments within code are not meant: they show how to write them.
 
     Returns:
         The links of the former table that the new one lacks: rows that are gone.
@@ -286,10 +322,13 @@ def update(path: Path, table: str) -> list[str]:
         text = read_stored(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise TrialsError(f"{path}: not UTF-8 (byte {error.start})") from None
-    before, begin, rest = text.partition(BEGIN)
-    former, end, after = rest.partition(END)
-    if not begin or not end or BEGIN in after or END in after:
+    without_code = _CODE.sub(lambda code: " " * len(code[0]), text)
+    begin, end = without_code.find(BEGIN), without_code.find(END)
+    if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
         raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which say where the table belongs")
-    write_whole(path, utf8(f"{before}{BEGIN}\n{table}\n{END}{after}"))
+    former = text[begin + len(BEGIN) : end]
+    line_end = "\r\n" if former.startswith("\r\n") else "\n"
+    lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)
+    write_whole(path, utf8(f"{text[:begin]}{lines}{text[end:]}"))
     there = set(_LINK.findall(table))
     return [link for link in _LINK.findall(former) if link not in there]

@@ -76,7 +76,7 @@ def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple
     if n < 2 or max(values) - min(values) <= ROUNDING * largest:
         return None, None
     mean = math.fsum(values) / n
-    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    deviation = math.sqrt(math.fsum((value - mean) * (value - mean) for value in values) / (n - 1))
     half = quantile(n - 1) * deviation / math.sqrt(n)
     return mean - half, mean + half
 

@@ -7,6 +7,7 @@ score is NaN and left out. Needs only NumPy. Definitions and how well they hold:
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,7 +99,7 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
     differences = both[0] - both[1]
     low, high = ends(differences.tolist(), float(np.abs(both).max()))
     _, _, p = _against(both[0], both[1:])
-    return PairedDifference(float(differences.mean()), low, high, None if n == 1 else float(p[0]), n)
+    return PairedDifference(math.fsum(differences) / n, low, high, None if n == 1 else float(p[0]), n)
 
 
 def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:

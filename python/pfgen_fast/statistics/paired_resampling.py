@@ -7,6 +7,7 @@ every machine. Needs only NumPy. Definitions and how well they hold: docs/statis
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ MAX_DRAWS = 1_000_000
 MAX_SEED = 2**32 - 1
 _DRAWN_AT_ONCE = 1 << 22
 """Questions of draws that are in memory together."""
+_RUNS_AT_ONCE = 16
+"""Runs whose draws are in memory together: those of 516 runs would take gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,8 @@ class BaselineDifference:
             the questions have no spread to judge by.
         high: Upper end of the interval; None as `low`.
         p_value: Two-sided p-value of "there is no difference"; None with one question.
-        corrected: The same by Holm, for all runs that are compared with the baseline; None with fewer than
-            `MIN_QUESTIONS` questions.
+        corrected: The same by Holm, for all runs that are compared with the baseline; None, no verdict, with fewer
+            than `MIN_QUESTIONS` questions, and where no p-value could be small enough (see `draws_needed`).
         n: The number of questions.
     """
 
@@ -53,12 +56,12 @@ class BaselineDifference:
     n: int
 
     def differs(self, alpha: float = 0.05) -> bool | None:
-        """Whether run and baseline differ, corrected; None, no verdict, with fewer than `MIN_QUESTIONS` questions."""
+        """Whether run and baseline differ, corrected; None, no verdict, as `corrected`."""
         return None if self.corrected is None else self.corrected <= alpha
 
 
 def against_baseline(
-    baseline: Any, runs: Any, *, test: PairedTest = "bootstrap", n_draws: int = 10_000, seed: int = 0
+    baseline: Any, runs: Any, *, test: PairedTest = "bootstrap", n_draws: int | None = None, seed: int = 0
 ) -> list[BaselineDifference]:
     """Compares runs with a baseline by drawing questions again.
 
@@ -67,27 +70,35 @@ def against_baseline(
         runs: The same of the runs that are compared with it, a row for each.
         test: `"bootstrap"` draws as many questions as there are, with replacement; `"randomization"` swaps a run and
             the baseline on each question or not, in all ways if these are no more than `n_draws`.
-        n_draws: The number of draws.
+        n_draws: The number of draws; by default `default_draws` of the number of runs.
         seed: The seed of the draws.
 
     Raises:
         ExperimentError: There is no question or no run, a value is missing, shapes differ, or a number is out of range.
 
     Example:
-        >>> baseline = [0.4, 0.7, 0.4, 0.8, 0.3, 0.6]
-        >>> better, same = against_baseline(baseline, [[0.5, 0.7, 0.6, 0.9, 0.4, 0.8], baseline], test="randomization")
+        >>> baseline = [0.4, 0.7, 0.4, 0.8, 0.3, 0.6, 0.5]
+        >>> runs = [[0.5, 0.7, 0.6, 0.9, 0.4, 0.8, 0.7], baseline]
+        >>> better, same = against_baseline(baseline, runs, test="randomization")
         >>> round(better.mean, 3), better.p_value, better.corrected, same.p_value
-        (0.117, 0.0625, 0.125, 1.0)
+        (0.129, 0.03125, 0.0625, 1.0)
     """
     if test not in get_args(PairedTest):
         raise ExperimentError(f"test {test!r}: expected one of {', '.join(get_args(PairedTest))}")
+    if n_draws is None:
+        n_draws = default_draws(len(runs))
     for name, number, least, most in (("n_draws", n_draws, 1, MAX_DRAWS), ("seed", seed, 0, MAX_SEED)):
         if not least <= number <= most:
             raise ExperimentError(f"{name} {number}: expected a whole number from {least} to {most:,}")
     cells = [_Differences.of(difference, largest) for difference, largest in _checked(baseline, runs)]
     found = (_bootstrap if test == "bootstrap" else _randomization)(cells, n_draws, seed)
     n = cells[0].values.size
-    after = corrected([p for _, p in found], "holm").tolist() if n >= MIN_QUESTIONS else [None] * len(cells)
+    if test == "randomization" and takes_all_ways(n, n_draws):
+        is_enough = 2 * draws_needed(len(cells)) + 2 <= 2**n  # all signs turned are as far
+    else:
+        is_enough = draws_needed(len(cells)) <= n_draws
+    has_verdict = n >= MIN_QUESTIONS and is_enough
+    after = corrected([p for _, p in found], "holm").tolist() if has_verdict else [None] * len(cells)
     return [
         BaselineDifference(
             cell.mean,
@@ -99,6 +110,26 @@ def against_baseline(
         )
         for cell, (half, p), p_corrected in zip(cells, found, after, strict=True)
     ]
+
+
+def default_draws(n_runs: int) -> int:
+    """The number of draws for a family of runs: 10,000, or so many that the smallest p-value by Holm is 0.005.
+
+    Example:
+        >>> default_draws(2), default_draws(515), default_draws(10_000)
+        (10000, 103000, 1000000)
+    """
+    return min(max(10_000, 200 * n_runs), MAX_DRAWS)
+
+
+def draws_needed(n_runs: int) -> int:
+    """The fewest draws whose smallest p-value, multiplied by the number of runs, is at most 0.05.
+
+    Example:
+        >>> draws_needed(1), draws_needed(515)
+        (19, 10299)
+    """
+    return math.ceil(n_runs / (1 - CONFIDENCE) - ROUNDING) - 1
 
 
 def takes_all_ways(n_questions: int, n_draws: int) -> bool:
@@ -171,20 +202,31 @@ def _bootstrap(cells: Sequence[_Differences], n_draws: int, seed: int) -> list[_
     """
     n = cells[0].values.size
     values = np.stack([part for cell in cells for part in (cell.centred, cell.centred**2)])
-    t = np.empty((len(cells), n_draws))
-    for begin, size, block_seed in _blocks(n, n_draws, seed):
-        counts = bootstrap_counts(n, size, seed=block_seed)
-        sums = exact_sums(values, np.ascontiguousarray(counts.T, dtype=np.float64))
-        t[:, begin : begin + size] = _t(sums[0::2], sums[1::2], n)
-    return [_by_draws(cell, of_cell) for cell, of_cell in zip(cells, t, strict=True)]
+    as_far = np.array([abs(cell.mean) / cell.error if cell.error else math.inf for cell in cells])
+    n_as_far = np.zeros(len(cells), dtype=np.int64)
+    # The 95 % of draws that the interval holds end at the smallest of these, as many as make p <= 0.05 beyond it.
+    n_largest = math.floor((1 - CONFIDENCE) * (n_draws + 1) + ROUNDING)
+    largest = [np.empty((len(cells[some]), 0)) for some in _some(cells)]
+    for _, size, block_seed in _blocks(n, n_draws, seed):
+        counts = np.ascontiguousarray(bootstrap_counts(n, size, seed=block_seed).T, dtype=np.float64)
+        for at, some in enumerate(_some(cells)):
+            sums = exact_sums(values[2 * some.start : 2 * some.stop], counts)
+            t = _t(sums[0::2], sums[1::2], n)
+            n_as_far[some] += (t >= as_far[some, np.newaxis]).sum(axis=1)
+            largest[at] = _largest(np.concatenate([largest[at], t], axis=1), n_largest)
+    quantiles = (row.min(initial=math.inf) for row in itertools.chain(*largest))
+    return [
+        (float(t * cell.error) if math.isfinite(t) else None, _p(count, n_draws))
+        if cell.error
+        else (None, cell.sign_test)
+        for cell, t, count in zip(cells, quantiles, n_as_far.tolist(), strict=True)
+    ]
 
 
-def _by_draws(cell: _Differences, t: Floats) -> _Found:
-    if not cell.error:
-        return None, cell.sign_test
-    half = _quantile(t) * cell.error
-    p = _p(int((t >= abs(cell.mean) / cell.error).sum()), t.size)
-    return half if math.isfinite(half) else None, p
+def _largest(values: Floats, n: int) -> Floats:
+    """The `n` largest values of each row, in any order."""
+    n_less = values.shape[1] - n
+    return values if n_less <= 0 else np.partition(values, n_less - 1, axis=1)[:, n_less:]
 
 
 def _t(sums: Floats, squares: Floats, n: int) -> Floats:
@@ -196,12 +238,6 @@ def _t(sums: Floats, squares: Floats, n: int) -> Floats:
     errors = np.sqrt(np.where(has_spread, variances, 1.0) * (n / max(n - 1, 1)))
     np.divide(np.abs(sums), errors, out=found, where=has_spread)
     return found
-
-
-def _quantile(amounts: Floats) -> float:
-    """The smallest value that 95 % of the draws do not exceed, as many as make p <= 0.05 beyond it."""
-    n_beyond = math.floor((1 - CONFIDENCE) * (amounts.size + 1) + ROUNDING) - 1
-    return float(np.sort(amounts)[amounts.size - 1 - n_beyond]) if n_beyond >= 0 else math.inf
 
 
 def _p(n_as_far: int, n_draws: int) -> float:
@@ -223,7 +259,8 @@ def _randomization(cells: Sequence[_Differences], n_draws: int, seed: int) -> li
         else:
             is_swapped = (np.random.PCG64(block_seed).random_raw((size, n)) >> np.uint64(63)).T
         signs: Floats = 1.0 - 2.0 * is_swapped.astype(np.float64)
-        n_as_far += (np.abs(exact_sums(values, signs)) >= as_far[:, np.newaxis]).sum(axis=1)
+        for some in _some(cells):
+            n_as_far[some] += (np.abs(exact_sums(values[some], signs)) >= as_far[some, np.newaxis]).sum(axis=1)
     return [(None, count / 2**n if is_exact else _p(count, n_draws)) for count in n_as_far.tolist()]
 
 
@@ -232,3 +269,8 @@ def _blocks(n: int, n_draws: int, seed: int) -> Iterator[tuple[int, int, int]]:
     at_once = max(1, _DRAWN_AT_ONCE // n)
     for number, begin in enumerate(range(0, n_draws, at_once)):
         yield begin, min(at_once, n_draws - begin), (number << 32) + seed
+
+
+def _some(cells: Sequence[_Differences]) -> list[slice]:
+    """The runs, some at a time."""
+    return [slice(begin, begin + _RUNS_AT_ONCE) for begin in range(0, len(cells), _RUNS_AT_ONCE)]

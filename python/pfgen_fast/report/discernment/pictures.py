@@ -195,9 +195,11 @@ def _bars(results: Sequence[Result]) -> Bars:
 
 def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     found = []
+    is_part = any(summary_row(result, "d", "weighted") for result in results)
+    of_part = " of what has weights" if is_part else ""
     for statistic in ("average", "minimum"):
-        for score, name in (("d", statistic), ("weighted_d", f"weighted {statistic}")):
-            rows = [summary_row(result, score, "all") for result in results]
+        for score, name in (("d", f"{statistic}{of_part}"), ("weighted_d", f"weighted {statistic}")):
+            rows = [summary_row(result, score, "weighted") or summary_row(result, score, "all") for result in results]
             if score == "d" or any(row and row[statistic] is not None for row in rows):
                 found.append(_series(name, rows, statistic))
     return tuple(found)

@@ -257,7 +257,9 @@ def _number(value: float) -> str:
 
     Example:
         >>> _number(0.0324), _number(12.345), _number(0.00001), _number(-0.00001), _number(0)
-        ('0.032', '12.3', '<0.001', '-0.000', '0.000')
+        ('0.032', '12.3', '<0.001', '>-0.001', '0.000')
     """
     digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
-    return "<0.001" if 0 < value < 0.0005 else f"{value:.{digits}f}"
+    if 0 < abs(value) < 0.0005:
+        return "<0.001" if value > 0 else ">-0.001"
+    return f"{value:.{digits}f}"

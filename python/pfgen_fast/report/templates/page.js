@@ -10,8 +10,13 @@ function make(tag, properties, ...children) {
   return element;
 }
 
+/** A figure as Python's format rounds it: a tie, which toFixed rounds up, goes to the even digit. */
 function figure(value, digits) {
-  return value === null ? "–" : value.toFixed(digits);
+  if (value === null) return "–";
+  const text = value.toFixed(digits);
+  const exact = value.toFixed(Math.min(100, digits + 50));
+  const cut = exact.length - Math.min(100 - digits, 50);
+  return /^50*$/.test(exact.slice(cut)) && /[02468]\.?$/.test(exact.slice(0, cut)) ? exact.slice(0, cut).replace(/\.$/, "") : text;
 }
 
 function counted(value) {

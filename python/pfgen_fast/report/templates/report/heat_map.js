@@ -70,7 +70,7 @@ function cellText(run, question) {
   const { id, text } = overview.questions[question];
   const score = overview.runs[run].questions[question];
   const difference = score === null ? "" : score - medians[question];
-  const side = difference === "" ? "" : `, ${Math.abs(difference).toFixed(4)} ${difference < 0 ? "below" : "above"} the question’s median`;
+  const side = difference === "" ? "" : `, ${figure(Math.abs(difference), 4)} ${difference < 0 ? "below" : "above"} the question’s median`;
   return [shortened(overview.runs[run].name, 80), shortened(`${id} ${text}`, 80), `Score ${figure(score, 4)}${side}`];
 }
 

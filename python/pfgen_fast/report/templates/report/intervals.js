@@ -9,7 +9,29 @@ function isNumber(value) {
 /** The mean of the numbers among some values; null if there is none. */
 function mean(values) {
   const numbers = values.filter(isNumber);
-  return numbers.length ? numbers.reduce((sum, value) => sum + value, 0) / numbers.length : null;
+  return numbers.length ? exactSum(numbers) / numbers.length : null;
+}
+
+/** The sum of numbers, rounded once, as Python's math.fsum has it: figures of the terminal have the same last digit. */
+function exactSum(numbers) {
+  let parts = [];  // from small to large; no two have a binary digit in common
+  for (let value of numbers) {
+    const left = [];
+    for (const part of parts) {
+      const [large, small] = Math.abs(value) < Math.abs(part) ? [part, value] : [value, part];
+      value = large + small;
+      if (small - (value - large)) left.push(small - (value - large));
+    }
+    parts = [...left, value];
+  }
+  let sum = 0, rest = 0;
+  while (parts.length && !rest) {
+    const part = parts.pop();
+    [sum, rest] = [sum + part, part - (sum + part - sum)];
+  }
+  // Half of the last digit is left: what follows says to which side.
+  const next = parts.at(-1) ?? 0;
+  return rest * next > 0 && sum + 2 * rest - sum === 2 * rest ? sum + 2 * rest : sum;
 }
 
 /** The mean difference over the questions that both have, and half of its interval.
@@ -23,8 +45,8 @@ function pairedDifference(a, b) {
   const center = mean(differences);
   const largest = Math.max(0, ...places.flatMap((place) => [Math.abs(a[place]), Math.abs(b[place])]));
   if (n < 2 || Math.max(...differences) - Math.min(...differences) <= 1e-9 * largest) return { n, mean: center, half: null };
-  const variance = differences.reduce((sum, difference) => sum + (difference - center) ** 2, 0) / (n - 1);
-  return { n, mean: center, half: overview.quantiles[n - 2] * Math.sqrt(variance / n) };
+  const variance = exactSum(differences.map((difference) => (difference - center) * (difference - center))) / (n - 1);
+  return { n, mean: center, half: overview.quantiles[n - 2] * Math.sqrt(variance) / Math.sqrt(n) };
 }
 
 /** The mean over questions and half of its interval. */

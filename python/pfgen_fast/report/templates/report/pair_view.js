@@ -7,7 +7,9 @@ views.pair = {
 };
 
 function signed(value, digits) {
-  return value === null ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+  if (value === null) return "–";
+  const text = figure(Math.abs(value), digits);
+  return `${value < 0 && /[1-9]/.test(text) ? "−" : "+"}${text}`;
 }
 
 function intervalText({ mean: center, half }, digits) {
@@ -27,16 +29,18 @@ function verdict(difference, names) {
 function pairContent([one, other], more) {
   const runs = [overview.runs[one], overview.runs[other]];
   const names = runs.map(({ name }) => name);
-  const columns = { score: runs.map((run) => run.questions) };
-  for (const metric of Object.keys(METRICS)) columns[metric] = [one, other].map((run) => more[metric].map((ofRuns) => ofRuns[run]));
+  const columns = {};
+  for (const metric of ["average", ...Object.keys(METRICS)]) columns[metric] = [one, other].map((run) => more[metric].map((ofRuns) => ofRuns[run]));
   const lines = Object.entries(columns).map(([metric, [a, b]]) => {
     const digits = metric === "length" ? 1 : 4;
     const difference = pairedDifference(a, b);
     const both = a.map((_, place) => isNumber(a[place]) && isNumber(b[place]));
-    const means = [a, b].map((values) => figure(mean(values.filter((_, place) => both[place])), digits));
+    // A run of which no question is left out has the figures that it has alone, which are sums of rounded ones.
+    const means = [a, b].map((values, index) => figure(values.every((value, place) => both[place] || !isNumber(value))
+      ? runs[index][metric === "average" ? "score" : metric] : mean(values.filter((_, place) => both[place])), digits));
     return [METRICS[metric] ?? "Score", ...means, signed(difference.mean, digits), intervalText(difference, digits)];
   });
-  const score = pairedDifference(...columns.score);
+  const score = pairedDifference(...columns.average);
   const links = [one, other].map((run, index) => make("li", {}, make("b", {}, "AB"[index]), " ",
     make("a", { href: addressOf({ run, compare: null, question: null, sample: null }) }, make("bdi", {}, names[index]))));
   return [
@@ -45,13 +49,12 @@ function pairContent([one, other], more) {
     make("p", { className: "quiet" }, `Means over the ${score.n} questions that both runs have, and the 95 % interval of their difference by Student’s t for pairs: how far it could move with other questions of this kind.`),
     figuresTable(["Metric", "A", "B", "A − B", "95 % interval of A − B"], lines, "Figures of both runs"),
     make("h3", {}, "Questions, from where A is better to where B is"), legend(),
-    ...questionBars([one, other]),
+    ...questionBars([one, other], columns.average),
   ];
 }
 
 /** A line with a bar for each question that both have, sorted by the difference. */
-function questionBars(pair) {
-  const [a, b] = pair.map((run) => overview.runs[run].questions);
+function questionBars(pair, [a, b]) {
   const differences = overview.questions
     .map((_, question) => ({ question, difference: a[question] - b[question] }))
     .filter(({ question }) => isNumber(a[question]) && isNumber(b[question]))

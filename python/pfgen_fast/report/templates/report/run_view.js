@@ -29,11 +29,11 @@ function scoresOf(number, more) {
   const run = overview.runs[number];
   const line = (name, value, values, digits) => {
     const { mean: center, half } = meanInterval(values);
-    const interval = half === null ? "–" : `${(center - half).toFixed(digits)} to ${(center + half).toFixed(digits)}`;
+    const interval = half === null ? "–" : `${figure(center - half, digits)} to ${figure(center + half, digits)}`;
     return [name, figure(value, digits), interval];
   };
   return [
-    line("Score", run.score, run.questions, 4),
+    line("Score", run.score, more.average.map((ofRuns) => ofRuns[number]), 4),
     ...Object.entries(METRICS).map(([metric, name]) =>
       line(name, run[metric], more[metric].map((ofRuns) => ofRuns[number]), metric === "length" ? 1 : 4)),
   ];

@@ -48,7 +48,7 @@ function drawCurves(element, shown) {
     const { color, dash } = lineLook(run);
     const points = overview.sweep.curves[run].map(([trials, score, half]) => ({
       x: trials, y: ofScore ? score : half, ...(hasBand ? intervalOf(score, half) : {}), run,
-      text: [overview.sweep.names[run], `${trials} trials: score ${score.toFixed(4)}`, `95 % interval over trials ${figure(score - half, 4)} to ${figure(score + half, 4)}`],
+      text: [overview.sweep.names[run], `${trials} trials: score ${figure(score, 4)}`, `95 % interval over trials ${figure(score - half, 4)} to ${figure(score + half, 4)}`],
     }));
     return { color, dash, hasBand, points };
   });
