@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pfgen_fast.tables.scored_columns import ScoredColumns
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -98,6 +99,26 @@ def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp
     code, _, err = call("score", table, *COLUMNS, "--in-place")
     assert (code, table.read_bytes(), os.listdir(tmp_path)) == (2, before, ["in.csv"])
     assert "in.csv, line 3, column 'question': unknown question 'Q77'" in err
+
+
+def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
+    def grow(self, *options):
+        with table.open("ab") as file:
+            file.write(b"2,Q08,late\r\n")
+        return score(self, *options)
+
+    score = ScoredColumns.score
+    monkeypatch.setattr(ScoredColumns, "score", grow)
+    code, _, err = call("score", table, *COLUMNS, "--in-place")
+    assert (code, table.read_bytes()) == (2, CONTENT.encode() + b"2,Q08,late\r\n")
+    assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"
+
+
+def test_an_input_with_another_hard_link_is_not_replaced(call, table, tmp_path):
+    os.link(table, tmp_path / "hard.csv")
+    code, _, err = call("score", table, *COLUMNS, "--in-place")
+    assert (code, table.read_bytes()) == (2, CONTENT.encode())
+    assert err == "error: in.csv: cannot be replaced without losing its hard links (1 other); write to another file\n"
 
 
 def test_in_place_names_no_other_output(call, table):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -100,7 +101,9 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 
 
 @contextlib.contextmanager
-def opened(target: str | Path, on_whole: Callable[[int], None] | None = None) -> Iterator[IO[bytes]]:
+def opened(
+    target: str | Path, on_whole: Callable[[int], None] | None = None, original: os.stat_result | None = None
+) -> Iterator[IO[bytes]]:
     """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
     if str(target) == STANDARD_STREAM:
         try:
@@ -111,7 +114,10 @@ def opened(target: str | Path, on_whole: Callable[[int], None] | None = None) ->
         except OSError as error:
             raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
     else:
-        with writing_whole(Path(target), on_whole=on_whole) as file, compressing(file, Path(target)) as writer:
+        with (
+            writing_whole(Path(target), on_whole=on_whole, original=original) as file,
+            compressing(file, Path(target)) as writer,
+        ):
             yield writer
 
 
