@@ -7,6 +7,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -69,6 +70,20 @@ def writing_whole(
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def writing_stdout() -> Iterator[IO[bytes]]:
+    """Yields stdout as the target of an output; raises PfgenError if that cannot be written, as when it is closed."""
+    try:
+        if sys.__stdout__ is None:  # sys.stdout may be the null device by now
+            raise OSError(errno.EBADF, "it is closed")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
 
 
 def _refuse_unless_regular(path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import IO, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.compression import compressing, compression
-from ..files.writing import writing_whole
+from ..files.writing import writing_stdout, writing_whole
 from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
 from .json_array import read_json_array, writing_json_array
@@ -106,13 +105,8 @@ def opened(
 ) -> Iterator[IO[bytes]]:
     """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
     if str(target) == STANDARD_STREAM:
-        try:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
+        with writing_stdout() as file:
+            yield file
     else:
         with (
             writing_whole(Path(target), on_whole=on_whole, original=original) as file,

@@ -6,7 +6,6 @@ import bisect
 import contextlib
 import json
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, DecimalException
@@ -18,7 +17,7 @@ from ..errors import TrialsError
 from ..files.foreign_json import Fault, parse_json
 from ..files.foreign_text import in_one_line
 from ..files.reading import numbered_lines as lines_of
-from ..files.reading import reading
+from ..files.reading import reading, stdin
 from .arrow_columns import MISFITS, pyarrow
 from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm
@@ -43,7 +42,7 @@ def shown_source(source: str) -> str:
 def numbered_lines(source: str) -> Iterator[tuple[int, str]]:
     """Yields lines with their numbers and line ends, split at LF only; drops a byte-order mark at the start."""
     is_stdin = source == STANDARD_STREAM
-    with contextlib.nullcontext(sys.stdin.buffer) if is_stdin else reading(Path(source)) as file:
+    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
         for number, line in lines_of(file, shown_source(source)):
             try:
                 text = line.decode()
