@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -63,6 +64,16 @@ def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
     assert not {"\x1b", "\u202e"} & set(err)
     table.write_text(",".join(f"column {number}" for number in range(1000)) + "\n")
     assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
+
+
+@pytest.mark.parametrize("row", ['{"q": "Q07", "text": "Ice floats."}', '{"question": "Q07", "a": ""}'])
+def test_json_lines_that_are_no_trials_are_told_by_their_columns(call, table, tmp_path, row):
+    (tmp_path / "in.jsonl").write_text(row)
+    code, _, err = call("score", "in.jsonl")
+    first, second = json.loads(row)
+    assert code == 2
+    assert err.startswith(f"error: in.jsonl: a table with the columns '{first}', '{second}'; to score it, type: ")
+    assert err.endswith(" in.jsonl -o in.scored.jsonl\n")
 
 
 def names_of_the_input(folder: Path) -> list[Path]:

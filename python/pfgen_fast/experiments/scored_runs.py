@@ -22,7 +22,7 @@ from ..files.reading import file_sha1
 from ..native import _core
 from ..runs.aggregation import aggregate
 from ..runs.checkout import run_name, suite_of_all
-from ..runs.result import Scores, is_current, read_scores, result_path
+from ..runs.result import Scores, changes, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.metrics import METRICS, SCORES, column_of
@@ -426,7 +426,7 @@ def _recorded(
         result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
-    if not is_current(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length):
+    if changes(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length):
         return None
     if not all(question.question_id in by_question for question in suite):
         return None

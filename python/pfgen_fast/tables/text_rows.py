@@ -19,7 +19,7 @@ from ..files.foreign_text import in_one_line
 from ..files.reading import numbered_lines as lines_of
 from ..files.reading import reading, stdin
 from .arrow_columns import MISFITS, pyarrow
-from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores
+from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class JsonRows:
         has_answers = False
         for number, text in texts:
             location = f"{self.source}, {self.unit} {number}"
-            row = parse_json(text, location, parse_float=_number)
+            row = parse_json(text, location, parse_float=None if isinstance(self.columns, AnyColumns) else _number)
             if not isinstance(row, dict):
                 raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
             self.columns.check_row(row, location)
