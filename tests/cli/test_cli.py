@@ -50,6 +50,31 @@ def test_score_writes_results_and_skips_what_is_current(call, runs):
     (runs / "good/config.json").write_text('{"model": "me/better"}')
     _, out, _ = call("score", "--suite", "mini", runs)
     assert len([line for line in out.splitlines() if line.endswith("(up to date)")]) == 1
+    assert f"{runs / 'good'}  (replaces a result: config.json (model, mode) changed)\n" in out
+
+
+def test_score_says_why_a_result_is_replaced(call, runs):
+    def replaced(*options):
+        rows = json.loads(call("score", "--suite", "mini", "--json", *options, runs)[1])
+        return [(row["status"], row["replaces"]) for row in rows]
+
+    assert replaced() == [("scored", None), ("scored", None)]
+    assert replaced() == [("current", None), ("current", None)]
+    (runs / "good/result.json").write_text("{")
+    with (runs / "worse/trials.jsonl").open("ab") as file:
+        file.write(b"\n")
+    (runs / "worse/config.json").unlink()
+    reasons = ["it was damaged", "trials, config.json (model, mode) changed"]
+    assert replaced("--dry-run") == [("pending", reason) for reason in reasons]
+    assert replaced() == [("scored", reason) for reason in reasons]
+    assert replaced("--force") == [("scored", None), ("scored", None)]
+
+
+@pytest.mark.parametrize("name", ["page.pdf", "page.md", "page.json"])
+def test_a_report_is_no_file_of_another_kind(call, runs, tmp_path, name):
+    code, _, err = call("report", "--suite", "mini", runs, "-o", tmp_path / name)
+    assert (code, err.endswith(f"such as page.html, or a folder, not a file of the kind {name[4:]}\n")) == (2, True)
+    assert not (tmp_path / name).exists()
 
 
 def test_score_takes_globs_and_prints_json(call, runs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pfgen_fast.tables.scored_columns import ScoredColumns
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -64,6 +66,16 @@ def test_a_table_of_hostile_names_is_told_in_one_line(call, table):
     assert " 'column 19' and 980 more; to score it, type: " in call("score", table)[2]
 
 
+@pytest.mark.parametrize("row", ['{"q": "Q07", "text": "Ice floats."}', '{"question": "Q07", "a": ""}'])
+def test_json_lines_that_are_no_trials_are_told_by_their_columns(call, table, tmp_path, row):
+    (tmp_path / "in.jsonl").write_text(row)
+    code, _, err = call("score", "in.jsonl")
+    first, second = json.loads(row)
+    assert code == 2
+    assert err.startswith(f"error: in.jsonl: a table with the columns '{first}', '{second}'; to score it, type: ")
+    assert err.endswith(" in.jsonl -o in.scored.jsonl\n")
+
+
 def names_of_the_input(folder: Path) -> list[Path]:
     (folder / "link.csv").symlink_to("in.csv")
     os.link(folder / "in.csv", folder / "hard.csv")
@@ -98,6 +110,26 @@ def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp
     code, _, err = call("score", table, *COLUMNS, "--in-place")
     assert (code, table.read_bytes(), os.listdir(tmp_path)) == (2, before, ["in.csv"])
     assert "in.csv, line 3, column 'question': unknown question 'Q77'" in err
+
+
+def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
+    def grow(self, *options):
+        with table.open("ab") as file:
+            file.write(b"2,Q08,late\r\n")
+        return score(self, *options)
+
+    score = ScoredColumns.score
+    monkeypatch.setattr(ScoredColumns, "score", grow)
+    code, _, err = call("score", table, *COLUMNS, "--in-place")
+    assert (code, table.read_bytes()) == (2, CONTENT.encode() + b"2,Q08,late\r\n")
+    assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"
+
+
+def test_an_input_with_another_hard_link_is_not_replaced(call, table, tmp_path):
+    os.link(table, tmp_path / "hard.csv")
+    code, _, err = call("score", table, *COLUMNS, "--in-place")
+    assert (code, table.read_bytes()) == (2, CONTENT.encode())
+    assert err == "error: in.csv: cannot be replaced without losing its hard links (1 other); write to another file\n"
 
 
 def test_in_place_names_no_other_output(call, table):

@@ -150,6 +150,7 @@ sys.stderr.buffer.write(b"loading \x1b[31mmodel\xff\xe2\x80\xae\n10 %\r20 %\r100
         (LENGTHS + "say(2, length=4)\n", r", line 4 of its output: row: scores of row 2 for the second time"),
         ("print('hello\\x1b[2J', flush=True)\n", r", line 1 of its output, column 1: not JSON: Expecting value"),
         ("print('[1, 2]')\n", r", line 1 of its output: expected an object, not a list"),
+        ('print(\'{"row": 0, "scores": {"a": 0, "a": 1}}\')\n', r", line 1 of its output: the key 'a' appears twice"),
         ("print('3')\n", r", line 1 of its output: expected an object, not 3"),
         ("print('{\"scores\": {}}')\n", r", line 1 of its output: the key 'row' is missing"),
         ("print('{\"row\": 0}')\n", r", line 1 of its output: the key 'scores' is missing"),

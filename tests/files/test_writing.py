@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import pytest
 from pfgen_fast import PfgenError
 from pfgen_fast.files import writing
 
+posix = pytest.mark.skipif(os.name != "posix", reason="no owners and modes here")
 
-@pytest.mark.skipif(os.name != "posix", reason="no links for everybody here")
-@pytest.mark.parametrize("has_unnamed_files", [True, False])
-def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path, monkeypatch, has_unnamed_files):
-    if not has_unnamed_files:
+
+@pytest.fixture(params=["unnamed", "hidden"])
+def either_kind(request, monkeypatch):
+    """Both kinds of temporary files."""
+    if request.param == "hidden":
         monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+
+
+@posix
+def test_a_link_in_the_place_of_the_temporary_file_is_not_followed(tmp_path, either_kind, monkeypatch):
+    monkeypatch.setattr(writing.secrets, "token_hex", lambda n: "0" * n)
     victim = tmp_path / "victim"
     victim.write_bytes(b"kept")
-    (tmp_path / f".file.{os.getpid()}.part").symlink_to(victim)
-    writing.write_whole(tmp_path / "file", b"new")
-    assert (tmp_path / "file").read_bytes() == b"new"
-    assert not (tmp_path / "file").is_symlink()
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / f".file.{'0' * 8}.part").symlink_to(victim)
+    with pytest.raises(PfgenError, match="cannot be written: File exists"):
+        writing.write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
     assert victim.read_bytes() == b"kept"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="no modes here")
-@pytest.mark.parametrize("has_unnamed_files", [True, False])
-def test_a_mode_is_kept_but_for_the_umask(tmp_path, monkeypatch, has_unnamed_files):
-    if not has_unnamed_files:
-        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+def test_two_processes_of_one_number_write_files_of_their_own(tmp_path, either_kind, monkeypatch):
+    """As in two containers that share a folder."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    path = tmp_path / f"{'長' * 80}.csv"
+    with writing.writing_whole(path) as first:
+        first.write(b"first")
+        with writing.writing_whole(path) as second:
+            second.write(b"second")
+        assert path.read_bytes() == b"second"
+    assert path.read_bytes() == b"first"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@posix
+def test_a_mode_is_kept_but_for_the_umask(tmp_path, either_kind):
     before = os.umask(0o002)
     try:
         writing.write_whole(tmp_path / "usual", b"")
@@ -46,11 +65,8 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     assert (tmp_path / "fifo").is_fifo()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="no modes here")
-@pytest.mark.parametrize("has_unnamed_files", [True, False])
-def test_a_replaced_file_keeps_its_mode(tmp_path, monkeypatch, has_unnamed_files):
-    if not has_unnamed_files:
-        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+@posix
+def test_a_replaced_file_keeps_its_mode(tmp_path, either_kind):
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "file").chmod(0o600)
     writing.write_whole(tmp_path / "file", b"new")
@@ -58,10 +74,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path, monkeypatch, has_unnamed_files
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("has_unnamed_files", [True, False])
-def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole(tmp_path, monkeypatch, has_unnamed_files):
-    if not has_unnamed_files:
-        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole(tmp_path, either_kind):
     path = tmp_path / "file"
     path.write_bytes(b"old")
     seen: list[tuple[int, bytes]] = []
@@ -74,10 +87,7 @@ def test_a_file_takes_its_place_after_what_is_done_when_it_is_whole(tmp_path, mo
     assert (seen, path.read_bytes()) == ([(5, b"old")], b"whole")
 
 
-@pytest.mark.parametrize("has_unnamed_files", [True, False])
-def test_a_file_does_not_take_its_place_where_that_fails(tmp_path, monkeypatch, has_unnamed_files):
-    if not has_unnamed_files:
-        monkeypatch.setattr(writing, "_open_unnamed", lambda *_: None)
+def test_a_file_does_not_take_its_place_where_that_fails(tmp_path, either_kind):
 
     def refuse(n_bytes: int) -> None:
         raise KeyError(n_bytes)
@@ -101,3 +111,117 @@ def test_a_file_is_closed_before_it_is_renamed(tmp_path, monkeypatch):
         file.write(b"new")
     assert is_closed == [True]
     assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@posix
+def test_a_replaced_file_keeps_its_attributes_where_that_is_allowed(tmp_path, either_kind, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o4755)
+    has_attributes = _set_attribute(path)
+    writing.write_whole(path, b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o4755
+    assert not has_attributes or os.getxattr(path, "user.note") == b"kept"
+    _give_away(path, monkeypatch, is_allowed=False)
+    writing.write_whole(path, b"newer")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"newer", 0o755)
+
+
+@posix
+def test_a_replaced_file_keeps_its_owner_before_it_gets_its_mode(tmp_path, either_kind, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o4755)
+    given = _give_away(path, monkeypatch, is_allowed=True)
+    writing.write_whole(path, b"new")
+    assert given == [(12345, 54321)]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o4755
+
+
+@posix
+@pytest.mark.parametrize(
+    "lost", [r"its hard links \(1 other\)", "its owner 12345:54321", "its extended attribute user.note"]
+)
+def test_a_file_made_from_itself_is_not_replaced_where_something_would_be_lost(tmp_path, monkeypatch, lost):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    original = path.stat()
+    if "links" in lost:
+        os.link(path, tmp_path / "link")
+    elif "owner" in lost:
+        _give_away(path, monkeypatch, is_allowed=False)
+    elif not _set_attribute(path):
+        pytest.skip("no extended attributes here")
+    else:
+        monkeypatch.setattr(os, "setxattr", _refuse)
+    with (
+        pytest.raises(PfgenError, match=f"cannot be replaced without losing {lost}; write to another file"),
+        writing.writing_whole(path, original=original),
+    ):
+        raise AssertionError("it is refused before any work")
+    assert path.read_bytes() == b"old"
+
+
+def _append(path):
+    with path.open("ab") as file:
+        file.write(b"row")
+
+
+def _replace(path):
+    path.with_name("other").write_bytes(b"old")
+    os.replace(path.with_name("other"), path)
+
+
+def _rewrite(path):
+    status = path.stat()
+    path.write_bytes(b"OLD")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+
+
+@pytest.mark.parametrize("change", [_append, _replace, _rewrite, os.unlink])
+def test_a_file_made_from_itself_is_not_replaced_if_it_changed(tmp_path, either_kind, change):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    original = path.stat()
+    change(path)
+    changed = [(one, one.read_bytes()) for one in tmp_path.iterdir()]
+    with (
+        pytest.raises(PfgenError, match=r"file: (changed|removed) while it was read"),
+        writing.writing_whole(path, original=original) as file,
+    ):
+        file.write(b"new")
+    assert [(one, one.read_bytes()) for one in tmp_path.iterdir()] == changed
+
+
+def _set_attribute(path):
+    try:
+        os.setxattr(path, "user.note", b"kept")
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def _give_away(path, monkeypatch, *, is_allowed):
+    """Lets a file seem to belong to somebody else; returns to whom new files are given."""
+    given = []
+    status = path.stat()
+    fields = list(status)
+    fields[stat.ST_UID], fields[stat.ST_GID] = 12345, 54321
+    foreign, found = os.stat_result(fields), type(path).stat
+
+    def stat_of(one, **options):
+        return foreign if one == path and not given else found(one, **options)
+
+    monkeypatch.setattr(type(path), "stat", stat_of)
+
+    def take(descriptor, user, group):
+        given.append((user, group))
+        if not is_allowed:
+            _refuse()
+
+    monkeypatch.setattr(os, "fchown", take)
+    return given
+
+
+def _refuse(*_):
+    raise PermissionError(1, "Operation not permitted")

@@ -193,6 +193,15 @@ def test_prompts_are_printed_as_they_are_sent(mini, mode, capfdbinary):
         assert line.get("messages") == (None if task.prompt.messages is None else list(task.prompt.messages))
 
 
+def test_files_without_replies_are_refused(mini, tmp_path):
+    empty = [write(tmp_path / name, []) for name in ("output.jsonl", "errors.jsonl")]
+    with pytest.raises(TrialsError, match=r"errors\.jsonl: no replies of a batch; expected one on each line"):
+        import_batch(empty, mini, batch_config(mini, SETTING), output=tmp_path / "result")
+    assert not (tmp_path / "result").exists()
+    good = write(tmp_path / "good.jsonl", [reply(custom_ids(mini)[0], "one")])
+    assert import_batch([good, *empty], mini, batch_config(mini, SETTING), output=tmp_path / "result").n_new == 1
+
+
 def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
     first, second, *_ = custom_ids(mini)
     bad = write(tmp_path / "bad.jsonl", [reply(first, "lost"), reply(f"x-trial_{'1' * 5000}-Q01", "")])

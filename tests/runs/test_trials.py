@@ -84,6 +84,9 @@ BAD_LINES = [
     (b'{"question": 1, "answer": "a"}', "line 2: 'question' is a string, not int"),
     (b'{"question": "q", "answer": "\xff"}', r"line 2: not UTF-8 \(byte 29"),
     (b"\x00\x01\x02", "line 2, column 1: not JSON"),
+    (b'{"question": "q", "answer": "a", "answer": "b"}', r"line 2: the key 'answer' appears twice in one object$"),
+    (b'{"question": "q", "answer": "a", "\\u0061nswer": "b"}', "line 2: the key 'answer' appears twice"),
+    (b'{"question": "q", "answer": "a", "meta": [{"x": 1, "x": 1}]}', "line 2: the key 'x' appears twice"),
 ]
 
 
@@ -93,6 +96,12 @@ def test_a_bad_line_is_named(tmp_path, line, message):
     path.write_bytes(b'{"question": "q", "answer": "a"}\n' + line + b"\n")
     with pytest.raises(TrialsError, match=message):
         Trials.read(path)
+
+
+def test_a_line_may_have_any_number_of_keys(tmp_path):
+    keys = {f"k{number}": {"a": number} for number in range(500)}
+    (tmp_path / "trials.jsonl").write_text(json.dumps({"question": "q", "answer": "a", **keys}))
+    assert Trials.read(tmp_path / "trials.jsonl").trial(0) == {"question": "q", "answer": "a", **keys}
 
 
 def test_runs_are_found_at_any_depth_once_and_sorted(tmp_path, monkeypatch):

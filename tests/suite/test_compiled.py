@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import pickle
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 from pfgen_fast import IndexFormatError, Scorer, Suite, SuiteError, _core
 from pfgen_fast.scoring.index import index_of, save_index
-from pfgen_fast.suite.cache import cache_folder, cached_path
+from pfgen_fast.suite.cache import cache_folder, cached_path, warn_once
 from pfgen_fast.suite.compiled import CompiledSuite, describe_questions, write_compiled
 
 ANSWERS = ["the sea rises twice a day", "", "水は低い所へ流れる", "the moon, the moon, the moon " * 9]
@@ -36,6 +37,9 @@ PROBLEMS = (
     "the header (is too long|is too short|does not hold what it says|is damaged)|cannot mmap an empty file|"
     r"the section of question \d+ is damaged: its checksum differs"
 )
+
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc here")
 
 
 @pytest.fixture
@@ -138,25 +142,50 @@ def test_a_changed_suite_has_another_file(make_suite, cache):
     assert len(list(cache.glob("*.pfgen"))) == 2
 
 
-@pytest.mark.parametrize("place", ["file", "nowhere"])
-def test_a_cache_that_cannot_be_written_costs_nothing_but_time(folder, monkeypatch, tmp_path, place):
+@pytest.mark.parametrize(
+    ("place", "problem"),
+    [
+        ("file", "cannot be written: File exists"),
+        ("file/under", "cannot be written: Not a directory"),
+        pytest.param("/proc/self", "cannot be locked: no file can be made there", marks=needs_proc),
+    ],
+)
+def test_a_cache_that_cannot_be_written_costs_a_warning_and_time(folder, monkeypatch, tmp_path, place, problem):
     (tmp_path / "file").write_bytes(b"kept")
-    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / "file" if place == "file" else tmp_path / "file" / "under"))
-    for _ in range(2):
-        assert scores(Scorer(folder)) == scores_without_cache(folder)
+    monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / place))
+    warn_once.cache_clear()
+    with pytest.warns(
+        RuntimeWarning, match=f"{problem}, so the compiled suite is kept in memory only; name a folder"
+    ) as caught:
+        assert [scores(Scorer(folder)) for _ in range(2)] == [scores_without_cache(folder)] * 2
+    assert len(caught) == 1
     assert (tmp_path / "file").read_bytes() == b"kept"
 
 
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO])
+def test_a_file_system_without_locks_costs_a_warning_and_time(folder, cache, monkeypatch, number):
+    def refuse(descriptor, operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pytest.importorskip("fcntl"), "flock", refuse)
+    warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match=rf"\.lock: cannot be locked: {os.strerror(number)}, so the compiled suite"):
+        assert scores(Scorer(folder)) == scores_without_cache(folder)
+    assert not list(cache.glob("*.pfgen"))
+
+
 @pytest.mark.parametrize("mode", [0o500, 0o000])
-def test_a_cache_without_rights_costs_nothing_but_time(folder, cache, mode):
+def test_a_cache_without_rights_costs_a_warning_and_time(folder, cache, mode):
     Scorer(folder)
     only_file(cache).chmod(0)
     cache.chmod(mode)
     if os.access(cache, os.W_OK):
         cache.chmod(0o700)
         pytest.skip("this user may write everywhere")
+    warn_once.cache_clear()
     try:
-        assert scores(Scorer(folder)) == scores_without_cache(folder)
+        with pytest.warns(RuntimeWarning, match="so the compiled suite is kept in memory only"):
+            assert scores(Scorer(folder)) == scores_without_cache(folder)
     finally:
         cache.chmod(0o700)
 

@@ -690,12 +690,13 @@ def test_values_of_parquet_as_json(scorer, tmp_path):
     assert (row["moment"], row["map"]) == ("2024-02-29T12:30:01.250000+00:00", '[["k", 1]]')
 
 
-def test_bytes_have_no_text(scorer, tmp_path):
-    table = pyarrow.table({"q": ["Q07"], "a": [""], "raw": [[b"\xff"]]})
-    pyarrow.parquet.write_table(table, tmp_path / "in.parquet")
-    with pytest.raises(TrialsError, match=r"in\.parquet, column 'raw': cannot be written as text: it holds bytes"):
-        score(tmp_path / "in.parquet", tmp_path / "out.jsonl", scorer)
-    assert score(tmp_path / "in.parquet", tmp_path / "out.parquet", scorer) == 1
+@pytest.mark.parametrize("source", ["in.jsonl", "in.json"])
+@pytest.mark.parametrize("twice", ['"a": "b"', '"\\u0061": "b"', '"other": {"x": 1, "x": 1}'])
+def test_a_key_that_appears_twice_in_json_is_refused(scorer, tmp_path, source, twice):
+    row = f'{{"q": "Q07", "a": "Ice floats.", {twice}}}'
+    (tmp_path / source).write_text(f"[{row}]" if source == "in.json" else row)
+    with pytest.raises(TrialsError, match=r"(line|row) 1: the key '(a|x)' appears twice in one object$"):
+        score(tmp_path / source, tmp_path / "out.jsonl", scorer)
 
 
 def test_a_column_of_parquet_that_is_no_text(scorer, tmp_path):

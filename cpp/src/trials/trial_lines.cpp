@@ -1,6 +1,7 @@
 #include "pfgen/trial_lines.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "system/little_endian.hpp"
 #include "text/utf8.hpp"
@@ -9,6 +10,7 @@ namespace pfgen {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;    // of nested values; deeper ones are left to the caller
+constexpr std::size_t kMaxKeys = 64;     // of all objects that are open; lines with more are left to the caller
 constexpr std::size_t kMaxNumber = 100;  // characters; some parsers limit the digits of an integer
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -93,18 +95,24 @@ class LineReader {
     while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r')) rest_.remove_prefix(1);
   }
 
-  // Members in order, so that the last of two with one key counts, as it does elsewhere.
+  // Members in order; false where two have the same key.
   template <class Member>
   bool object(const Member& member) {
+    const std::size_t first = n_keys_;
     const auto pair = [&] {
       RawString key;
-      if (!string(key) || key.has_escapes) return false;
+      if (!string(key) || key.has_escapes || n_keys_ == kMaxKeys) return false;
+      const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(n_keys_);
+      if (std::find(keys_.begin() + static_cast<std::ptrdiff_t>(first), end, key.bytes) != end) return false;
+      keys_[n_keys_++] = key.bytes;
       skip_space();
       if (!take(':')) return false;
       skip_space();
       return member(key.bytes);
     };
-    return take('{') && items(pair, '}');
+    const bool is_object = take('{') && items(pair, '}');
+    n_keys_ = first;
+    return is_object;
   }
 
   template <class Item>
@@ -265,6 +273,8 @@ class LineReader {
   }
 
   std::string_view rest_;
+  std::array<std::string_view, kMaxKeys> keys_;
+  std::size_t n_keys_ = 0;
   std::deque<std::string>& unescaped_;
 };
 

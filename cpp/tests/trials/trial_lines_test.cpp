@@ -45,12 +45,22 @@ void a_text_without_escapes_is_a_view_of_the_content() {
   CHECK(only_line(trials).answer_length == 2);
 }
 
-void lines_keep_their_numbers_and_the_last_of_two_keys_counts() {
-  const std::string content = "\n {\"question\": \"q\", \"answer\": \"a\", \"answer\": \"b\"}\n\t\v\f \r\n[]\n";
+void lines_keep_their_numbers() {
+  const std::string content = "\n {\"question\": \"q\", \"answer\": \"b\"}\n\t\v\f \r\n[]\n";
   const TrialLines trials(content);
   CHECK(trials.lines.size() == 2);
   CHECK(trials.lines[0].number == 1 && trials.lines[0].is_read && bytes(trials.lines[0].answer) == "b");
   CHECK(trials.lines[1].number == 3 && !trials.lines[1].is_read && trials.lines[1].content == "[]");
+}
+
+void a_line_that_repeats_a_key_is_left_to_the_caller() {
+  for (const auto* line :
+       {R"({"question": "q", "answer": "a", "answer": "b"})", R"({"a": 1, "question": "q", "answer": "a", "a": 1})",
+        R"({"question": "q", "answer": "a", "b": [{"c": 1, "d": {"e": 2}, "c": 3}]})"}) {
+    CHECK(!is_read(line));
+    CHECK(!texts_of(line));
+  }
+  CHECK(is_read(R"({"question": "q", "answer": "a", "b": {"c": 1, "b": {"c": 1}, "d": {"c": 1}}})"));
 }
 
 void only_plain_json_is_read() {
@@ -150,7 +160,8 @@ void no_bytes_are_read_past_the_end() {
 int main() {
   texts_are_read_with_their_escapes();
   a_text_without_escapes_is_a_view_of_the_content();
-  lines_keep_their_numbers_and_the_last_of_two_keys_counts();
+  lines_keep_their_numbers();
+  a_line_that_repeats_a_key_is_left_to_the_caller();
   only_plain_json_is_read();
   every_place_of_a_text_is_looked_at();
   lines_of_texts_are_given_whole();

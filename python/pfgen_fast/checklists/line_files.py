@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
-
 from ..errors import ChecklistError, TrialsError
 from ..files.foreign_json import Fault, any_object, checked, parse_json, text, unexpected
 from ..files.reading import MAX_BYTES, reading, too_large
@@ -129,9 +127,5 @@ def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes | None]]:
 def _value(line: bytes | None, where: str) -> Any:
     if line is None:
         raise ChecklistError(f"{where}: longer than {MAX_LINE_BYTES >> 20} MiB, which is the limit")
-    try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:  # also for what only Python's reader accepts, such as NaN and lone surrogates
-        value = parse_json(line, where, error=ChecklistError)
     # How deep Python's reader goes depends on its version.
-    return checked(value, any_object, where, error=ChecklistError)
+    return checked(parse_json(line, where, error=ChecklistError), any_object, where, error=ChecklistError)

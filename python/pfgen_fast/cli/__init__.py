@@ -21,6 +21,7 @@ def main() -> None:
     # as scoring thousands of answers.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
+    _open_closed_streams()
     if _IS_WINDOWS:
         _write_utf8(sys.stdout, sys.stderr)
     try:
@@ -29,6 +30,15 @@ def main() -> None:
         app.main()
     except KeyboardInterrupt:
         stopped()
+
+
+def _open_closed_streams() -> None:
+    """Gives standard streams that the caller closed to the null device: the next file would get their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8", errors="backslashreplace")  # noqa: SIM115
+            os.set_inheritable(stream.fileno(), True)  # programs that are started expect them, too
+            setattr(sys, name, stream)
 
 
 def _write_utf8(*streams: object) -> None:

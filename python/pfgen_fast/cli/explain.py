@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,13 +37,14 @@ def explain(
     """
     from dataclasses import asdict
 
+    from ..files.reading import stdin
     from ..scoring import explanation as library
     from ..scoring.signature import signature_of
 
     as_json = as_json or format is options.FormatChoice.json
     if answer is None or answer == "-":
         try:
-            answer = sys.stdin.buffer.read().decode("utf-8").rstrip("\n")
+            answer = stdin().read().decode("utf-8").rstrip("\n")
         except UnicodeDecodeError as error:
             fail(f"stdin: not UTF-8 (byte {error.start})")
     used = suite_or_here(suite)

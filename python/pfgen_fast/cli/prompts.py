@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -165,13 +164,7 @@ def _write_lines(file: IO[bytes], lines: Iterator[dict[str, Any]]) -> None:
         file.write(f"{json_text(line)}\n".encode())
 
 
-@contextlib.contextmanager
-def _opened(output: Path | None) -> Iterator[IO[bytes]]:
-    if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    from ..files.writing import writing_whole
+def _opened(output: Path | None) -> contextlib.AbstractContextManager[IO[bytes]]:
+    from ..files.writing import writing_stdout, writing_whole
 
-    with writing_whole(output) as file:
-        yield file
+    return writing_stdout() if output is None else writing_whole(output)

@@ -60,6 +60,11 @@ def report(
 
     if (output is None) != markdown:
         fail("give --output FILE.html (or a folder) for a page, or --markdown for a README.md beside each result")
+    if output is not None and _is_other_file(output):
+        fail(
+            f"{output}: expected a page, such as {output.with_suffix('.html').name}, or a folder, "
+            f"not a file of the kind {output.suffix}"
+        )
     runs: list[tuple[Path, ReportRun]] = []
     results = find_results(paths)
     of_runs = suite_of_all([path.parent for path in results], given_suite(suite))
@@ -106,6 +111,14 @@ def _link(result: Path, output: Path | None) -> str | None:
 def _is_page(output: Path) -> bool:
     """Whether the output is one file: a name with .html, unless it is a folder."""
     return output.suffix.lower() in (".html", ".htm") and not output.is_dir()
+
+
+def _is_other_file(output: Path) -> bool:
+    """Whether the name is that of a file of another kind, such as a picture, and no folder has it."""
+    from mimetypes import MimeTypes  # without those of the system, so that it is the same everywhere
+
+    is_file = MimeTypes().guess_type(output.name)[0] is not None or output.suffix.lower() == ".md"
+    return is_file and not (_is_page(output) or output.is_dir())
 
 
 def _size(output: Path) -> int:

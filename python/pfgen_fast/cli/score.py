@@ -174,7 +174,8 @@ def print_outcomes(outcomes: Iterable[Outcome], *, quiet: bool, float_sum: Float
         elif not quiet:
             if not any(earlier.error is None for earlier in done):
                 print_line((_HEADER, "bold"))
-            remark = "up to date" if outcome.status == "current" else outcome.part
+            replaces = outcome.replaces and f"replaces a result: {shown(outcome.replaces)}"
+            remark = "up to date" if outcome.status == "current" else outcome.part or replaces
             remark = f"  ({remark})" if remark else ""
             print_line(_row(outcome, float_sum, room=len(remark)), (remark, "dim"))
             for sentence in outcome.notes:
@@ -207,6 +208,7 @@ def outcome_as_json(outcome: Outcome) -> dict[str, object]:
         "status": outcome.status,
         "result": str(outcome.path) if outcome.is_kept else None,
         "part": outcome.part,
+        "replaces": outcome.replaces,
         "notes": list(outcome.notes),
         "error": outcome.error,
         "suite": outcome.suite and outcome.suite.name,

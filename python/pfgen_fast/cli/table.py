@@ -18,12 +18,28 @@ if TYPE_CHECKING:
     from ..tables.folders.jobs import FileJob
 
 _STDIN = "-"
-_ENDINGS = tuple(f"{kind}{packed}" for kind in (".csv", ".tsv", ".json") for packed in ("", ".gz", ".xz", ".zst"))
+_LINES, *_OTHERS = (
+    tuple(f"{kind}{packed}" for packed in ("", ".gz", ".xz", ".zst")) for kind in (".jsonl", ".csv", ".tsv", ".json")
+)
+_ENDINGS = sum(_OTHERS, ())
 
 
 def is_table(path: str) -> bool:
-    """Whether an input can be nothing but a table, or is elsewhere, where no runs are; JSON lines may be trials."""
-    return _is_url(path) or (path.endswith((".parquet", *_ENDINGS)) and os.path.isfile(path))
+    """Whether an input can be nothing but a table, or is elsewhere, where no runs are."""
+    if _is_url(path) or not os.path.isfile(path):
+        return _is_url(path)
+    return path.endswith((".parquet", *_ENDINGS)) or (path.endswith(_LINES) and not _may_be_trials(path))
+
+
+def _may_be_trials(path: str) -> bool:
+    """Whether a file of JSON lines has the keys of trials, or cannot be read, which is told where trials are read."""
+    from ..tables.formats import column_names
+
+    try:
+        names = column_names(path)
+    except PfgenError:
+        return True
+    return not names or {"question", "answer"} <= set(names)
 
 
 def table_place(given: str) -> str:

@@ -67,26 +67,30 @@ def read_json(path: Path, *, error: type[PfgenError] = TrialsError, limit: int =
 
 
 def parse_json(
-    content: bytes | str, where: str, *, error: type[PfgenError] = TrialsError, unique_keys: bool = False
+    content: bytes | str,
+    where: str,
+    *,
+    error: type[PfgenError] = TrialsError,
+    parse_float: Callable[[str], float] | None = None,
 ) -> Any:
-    """Decodes JSON; NaN and infinities are accepted.
+    """Decodes JSON in which no key appears twice in an object; NaN and infinities are accepted.
 
     Args:
         content: The bytes, or the text if it is decoded already.
         where: Its name in error messages.
         error: The type of error to raise.
-        unique_keys: Whether duplicate keys in an object are an error; otherwise the last one counts.
+        parse_float: Converts numbers with a fraction or exponent, and may raise a `Fault`; by default `float`.
 
     Raises:
-        PfgenError: The content is not JSON, is nested too deeply, has more than `MAX_VALUES` values, or holds an
-            integer of more than 4,300 digits.
+        PfgenError: The content is not JSON, repeats a key, is nested too deeply, has more than `MAX_VALUES` values, or
+            holds an integer of more than 4,300 digits.
     """
     if _n_values(content) > MAX_VALUES:
         raise error(f"{where}: JSON of more than {MAX_VALUES:,} values, which is the limit")
     text = ""
     try:
         text = content if isinstance(content, str) else content.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=_unique if unique_keys else None)
+        return json.loads(text, object_pairs_hook=unique, parse_float=parse_float)
     except UnicodeDecodeError as problem:
         before = problem.object[: problem.start]
         line = f", line {before.count(10) + 1}" if b"\n" in problem.object.rstrip() else ""
@@ -95,8 +99,8 @@ def parse_json(
         reason = f"{_position(text, problem.pos)}: not JSON: {problem.msg}"
     except RecursionError:
         reason = ": JSON nested too deeply"
-    except _RepeatedKey as problem:
-        reason = f": the key {in_one_line(repr(problem.args[0]))} appears twice in one object"
+    except Fault as fault:
+        reason = f": {fault}"
     except ValueError:  # Python refuses to convert it
         digits = re.search(f"[0-9]{{{_MAX_DIGITS + 1}}}", text)
         place = _position(text, digits.start()) if digits else ""
@@ -118,16 +122,13 @@ def _position(text: str, index: int) -> str:
     return f"{line}, column {index - text.rfind(chr(10), 0, index)}"
 
 
-class _RepeatedKey(ValueError):
-    pass
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in made:
-            raise _RepeatedKey(key)
-        made[key] = value
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these members, for `json.loads`; raises a `Fault` if a key appears twice."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise Fault(f"the key {in_one_line(repr(twice))} appears twice in one object")
     return made
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import PfgenError
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
 _BY_UMASK = -1  # as filelock has it
+_ATTEMPTS = 3
 
 
 @contextlib.contextmanager
@@ -29,7 +36,7 @@ def held(path: Path, *, patience: float = 0.0, mode: int = _BY_UMASK) -> Iterato
 
     lock = FileLock(path, mode=mode)
     try:
-        lock.acquire(timeout=patience)
+        _acquire(lock, path, patience)
     except Timeout:
         yield False
         return
@@ -42,3 +49,18 @@ def held(path: Path, *, patience: float = 0.0, mode: int = _BY_UMASK) -> Iterato
         with contextlib.suppress(OSError):  # on systems that cannot remove open files it stays, which is harmless
             path.unlink()
         lock.release()
+
+
+def _acquire(lock: FileLock, path: Path, patience: float) -> None:
+    """Raises `filelock.Timeout` where another holder keeps the lock, and OSError where it cannot be locked at all."""
+    from filelock import Timeout
+
+    for _ in range(_ATTEMPTS):
+        try:
+            lock.acquire(timeout=0.0)
+        except Timeout:
+            if not os.path.lexists(path):
+                continue  # a holder removed it just now, or no file can be made, for which filelock would wait, too
+            lock.acquire(timeout=patience)
+        return
+    raise FileNotFoundError(errno.ENOENT, "no file can be made there")

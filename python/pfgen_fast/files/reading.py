@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import stat
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -72,6 +73,13 @@ def _descriptor(path: str, flags: int) -> int:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         raise OSError(errno.EINVAL, f"expected a regular file, not a {'FIFO' if stat.S_ISFIFO(mode) else 'device'}")
     return descriptor
+
+
+def stdin() -> IO[bytes]:
+    """The bytes of stdin as an input; raises TrialsError if it is closed."""
+    if sys.__stdin__ is None:  # sys.stdin may be the null device by now
+        raise TrialsError("stdin: cannot be read: it is closed")
+    return sys.stdin.buffer
 
 
 def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:

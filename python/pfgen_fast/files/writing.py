@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -34,30 +36,54 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
 
 @contextlib.contextmanager
 def writing_whole(
-    path: Path, *, sync: bool = True, mode: int | None = None, on_whole: Callable[[int], None] | None = None
+    path: Path,
+    *,
+    sync: bool = True,
+    mode: int | None = None,
+    on_whole: Callable[[int], None] | None = None,
+    original: os.stat_result | None = None,
 ) -> Iterator[IO[bytes]]:
     """Opens a new file that replaces `path` when the block ends without an error.
 
-    Its mode is `mode`, from which the umask takes; by default that of the file it replaces, or as usual for new files.
-    With `sync`, the content is on disk before the replacement; without it, a power failure may damage the file.
-    `on_whole` is called with the number of bytes when all of them are written, just before the file takes its place;
-    where it raises an error, the file does not.
+    Its mode is `mode`, from which the umask takes. By default the file keeps the owner, mode and extended attributes of
+    the file it replaces as far as the system allows. With `sync`, the content is on disk before the replacement;
+    without it, a power failure may damage the file. `on_whole` is called with the number of bytes when all of them are
+    written, just before the file takes its place; where it raises an error, the file does not.
+
+    Where the content was made from the file at `path` itself, `original` is its status before it was read: a file that
+    has changed since is not replaced, nor is one of which more than the content would be lost.
     """
     try:
         _refuse_unless_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
-            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such modes
-                os.chmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            if mode is None and os.name == "posix" and path.is_file():  # Windows has no such owners and modes
+                _take_attributes(path, file.fileno(), all_of_them=original is not None)
             yield file
             file.flush()
             if sync:
                 os.fsync(file.fileno())
             if on_whole is not None:
                 on_whole(os.fstat(file.fileno()).st_size)
+            if original is not None:
+                _check_unchanged(path, original)
             publish()
     except OSError as error:
         raise PfgenError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def writing_stdout() -> Iterator[IO[bytes]]:
+    """Yields stdout as the target of an output; raises PfgenError if that cannot be written, as when it is closed."""
+    try:
+        if sys.__stdout__ is None:  # sys.stdout may be the null device by now
+            raise OSError(errno.EBADF, "it is closed")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
 
 
 def _refuse_unless_regular(path: Path) -> None:
@@ -66,13 +92,60 @@ def _refuse_unless_regular(path: Path) -> None:
         raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
 
 
+def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> None:
+    """Gives a new file the owner, mode and extended attributes of the file at `path`; refuses if all cannot be kept."""
+    old = path.stat()
+    if all_of_them and old.st_nlink > 1:
+        raise _not_kept(path, f"its hard links ({old.st_nlink - 1} other)")
+    made = os.fstat(new)
+    mode = stat.S_IMODE(old.st_mode)
+    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(new, old.st_uid, old.st_gid)
+        except OSError:
+            if all_of_them:
+                raise _not_kept(path, f"its owner {old.st_uid}:{old.st_gid}") from None
+            mode &= ~(stat.S_ISUID | stat.S_ISGID)  # they would give the rights of another user or group
+    os.fchmod(new, mode)  # after the change of owner, which clears bits of it
+    for name in _attributes(path):
+        try:
+            value = os.getxattr(path, name)
+            if name not in _attributes(new) or os.getxattr(new, name) != value:
+                os.setxattr(new, name, value)
+        except OSError:
+            if all_of_them:
+                raise _not_kept(path, f"its extended attribute {name}") from None
+
+
+def _attributes(file: Path | int) -> list[str]:
+    try:
+        return os.listxattr(file) if hasattr(os, "listxattr") else []
+    except OSError:  # the file system has none
+        return []
+
+
+def _not_kept(path: Path, what: str) -> PfgenError:
+    return PfgenError(f"{path}: cannot be replaced without losing {what}; write to another file")
+
+
+def _check_unchanged(path: Path, original: os.stat_result) -> None:
+    """Raises PfgenError if the file at `path` is no longer the one that was read, or has changed since."""
+    try:
+        now = path.stat()
+    except FileNotFoundError:
+        raise PfgenError(f"{path}: removed while it was read, so it is not written") from None
+    for name in ("st_dev", "st_ino", "st_size", "st_mtime_ns"):
+        if getattr(now, name) != getattr(original, name):
+            raise PfgenError(f"{path}: changed while it was read, so it is not replaced; run the command again")
+
+
 @contextlib.contextmanager
 def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
     """A new file beside `path`: unnamed where the system supports it (a kill leaves nothing behind), else hidden."""
-    hidden = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Random, because a process in another container may have the same number; cut, because names are limited.
+    hidden = path.with_name(f".{path.name[:40]}.{secrets.token_hex(8)}.part")
     file = _open_unnamed(path.parent, mode)
     if file is None:
-        hidden.unlink(missing_ok=True)  # what a killed process of this number left, or a link that leads elsewhere
         with open(hidden, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
 
             def publish() -> None:
@@ -82,6 +155,7 @@ def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Calla
             try:
                 yield file, publish
             except BaseException:
+                file.close()
                 hidden.unlink(missing_ok=True)
                 raise
         return
@@ -95,7 +169,6 @@ def _unnamed_or_hidden(path: Path, mode: int) -> Iterator[tuple[IO[bytes], Calla
             try:
                 name(path)
             except FileExistsError:  # only a rename can replace a file, and only a kill just before it leaves `hidden`
-                hidden.unlink(missing_ok=True)
                 name(hidden)
                 try:
                     os.replace(hidden, path)

@@ -160,8 +160,8 @@ def import_batch(
         prices: The prices of tokens, by which the outcome tells the cost of the new answers.
 
     Raises:
-        TrialsError: A file cannot be read, or a line is not a reply of this batch. Nothing is written in this case. If
-            that concerns some of several files, they are left out and named in the problems.
+        TrialsError: A file cannot be read, a line is not a reply of this batch, or there are no lines. Nothing is
+            written in this case. If that concerns some of several files, they are left out and named in the problems.
         EngineError: The run's folder holds something else.
     """
     digits = config_hash(config)
@@ -169,13 +169,14 @@ def import_batch(
     events = Events(prices=prices or TokenPrices())
     replies: list[_Reply] = []
     unusable: list[TrialsError] = []
+    source: str | Path = "the output of the batch"
     for source in sources:
         try:
             replies += list(_replies(Path(source), suite, digits, form))
         except TrialsError as error:
             unusable.append(error)
-    if unusable and not replies:
-        raise unusable[0]
+    if not replies:
+        raise unusable[0] if unusable else TrialsError(f"{source}: no replies of a batch; expected one on each line")
     refused = [f"{error}; nothing of this file is imported" for error in unusable]
     failed: dict[int, str] = {}
     came: set[tuple[int, str]] = set()

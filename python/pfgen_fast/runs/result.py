@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..files.foreign_json import any_object, checked, count, entries, items, member, number, read_json, text, unexpected
+from ..files.foreign_text import in_one_line
 from ..files.json_writing import json_bytes
 from ..files.writing import write_whole
 from ..scoring.sums import add_up
@@ -295,6 +296,15 @@ def write_result(path: Path, result: RunResult) -> None:
     write_whole(path, encode(result))
 
 
-def is_current(result: RunSummary, input_hash: str, metadata_hash: str, config: Mapping[str, Any] | None) -> bool:
-    """Whether a recorded result was made from these inputs."""
-    return (result.input_hash, result.metadata_hash, result.config) == (input_hash, metadata_hash, config)
+def changes(
+    result: RunSummary, input_hash: str, metadata_hash: str, config: Mapping[str, Any] | None
+) -> tuple[str, ...]:
+    """Which inputs differ from those of a recorded result, such as `config.json (mode)`; none: it is up to date."""
+    before, now = result.config or {}, config or {}
+    keys = [in_one_line(key, 40) for key in {**before, **now} if (key, before.get(key)) != (key, now.get(key))]
+    differ = {
+        "trials": result.input_hash != input_hash,
+        "suite": result.metadata_hash != metadata_hash,
+        f"config.json ({', '.join(keys)})" if keys else "config.json": result.config != config,
+    }
+    return tuple(name for name, is_other in differ.items() if is_other)

@@ -53,6 +53,8 @@ class Outcome:
         signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
             records none.
         interval: The score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`.
+        replaces: Why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or if
+            `force` says so.
     """
 
     run: RunFolder
@@ -66,6 +68,7 @@ class Outcome:
     suite: Suite | None = None
     signature: str | None = None
     interval: MeanInterval | None = None
+    replaces: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class ReadRun:
     config: dict[str, Any] | None
     trials: Trials
     notes: tuple[str, ...] = ()
+    replaces: str | None = None
 
 
 @dataclass(frozen=True)
@@ -216,13 +220,14 @@ class RunScorer:
     def _read(self, run: RunFolder, stop: _Stop, *, of_all: bool) -> ReadRun | Outcome:
         path = self.result_path(run)
         config = run.config()
+        replaces = None
         if run.trials_path is not None and not self.force and self._is_usual and path.exists():
             recorded = self._current(run, path, config)
-            if recorded is not None:
-                summary, by_question = recorded
-                return Outcome(run, "current", path, summary, interval=_interval(by_question.values()))
+            if isinstance(recorded, Outcome):
+                return recorded
+            replaces = recorded
         if self.dry_run:
-            return Outcome(run, "pending", path)
+            return Outcome(run, "pending", path, replaces=replaces)
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_questions, trials_of, unknown_questions
@@ -232,7 +237,7 @@ class RunScorer:
         check_questions(trials, suite)
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
-        return ReadRun(run, suite, path, config, trials, notes)
+        return ReadRun(run, suite, path, config, trials, notes, replaces)
 
     def _score_batch(
         self, read: Sequence[ReadRun | Outcome], scorer_of: Callable[[Suite], Scorer]
@@ -254,20 +259,22 @@ class RunScorer:
                 return [self._failed(jobs[0].run, f"{jobs[0].trials.path}: {error}")]
             return [outcome for job in jobs for outcome in self._score_in_time([job], scorer)]
 
-    def _current(
-        self, run: RunFolder, path: Path, config: dict[str, Any] | None
-    ) -> tuple[RunSummary, dict[str, Scores]] | None:
-        """The recorded result, if it is up to date; a damaged result counts as missing."""
-        from .result import is_current, read_scores
+    def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> Outcome | str | None:
+        """The recorded result, or why it is replaced; None where a score on some questions is none of it."""
+        from .result import changes, read_scores
 
         assert run.trials_path is not None
         try:
             recorded, by_question = read_scores(path)
         except PfgenError:
-            return None
+            return "it was damaged"
         suite = self._suite_of(run, config)
-        is_up_to_date = is_current(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
-        return (recorded, by_question) if is_up_to_date and suite.whole is None else None
+        if suite.whole is not None:
+            return None
+        changed = changes(recorded, file_sha1(run.trials_path), suite.metadata_hash, config)
+        if changed:
+            return f"{', '.join(changed)} changed"
+        return Outcome(run, "current", path, recorded, interval=_interval(by_question.values()))
 
     def _packed(self, run: RunFolder, path: Path) -> Path:
         """Packs the single trials of a run into a file and returns its path; SuiteError if the run has no suite."""
@@ -302,6 +309,7 @@ class RunScorer:
             suite=job.suite,
             signature=table.signature,
             interval=_interval(question.scores for question in result.questions.values()),
+            replaces=job.replaces if is_kept else None,
         )
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.foreign_json import any_object, checked, parse_json, read_json
+from ..files.foreign_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..files.reading import MAX_BYTES, Content, read_content, too_large
 from ..files.writing import write_whole
 from ..native import _core
@@ -138,11 +138,11 @@ def _read(path: Path, on_piece: Callable[[], object] = lambda: None) -> Content:
 def _parse(path: Path, first_number: int, index: int, line: bytes) -> tuple[str, str]:
     """The question and answer of a line that the core leaves to Python: unusual (lone surrogates, NaN) or invalid."""
     try:
-        trial = json.loads(line)  # what is wrong with the line, `bad_line` says
+        trial = json.loads(line, object_pairs_hook=unique)  # what is wrong with the line, `bad_line` says
         question, answer = trial["question"], trial["answer"]
         if isinstance(question, str) and isinstance(answer, str):
             return question, answer
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (Fault, ValueError, KeyError, TypeError, RecursionError):
         pass
     raise bad_line(path, first_number + index, line)
 

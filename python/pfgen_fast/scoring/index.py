@@ -11,7 +11,7 @@ from pathlib import Path
 from ..errors import IndexFormatError, PfgenError, SuiteError
 from ..files.ownership import ForeignFileError
 from ..native import _core
-from ..suite.cache import building, cached_path, clear_place
+from ..suite.cache import building, cached_path, clear_place, warn_once
 from ..suite.compiled import CompiledSuite, SuiteIndex, describe_questions, write_compiled
 from ..suite.faults import check_suite
 from ..suite.questions import Question
@@ -139,7 +139,11 @@ def _cached(suite: Suite, profile: Profile, threads: int, path: Path, *, renews:
         return built
     except SuiteError:
         raise
-    except PfgenError:  # a cache that cannot be written only costs time
+    except PfgenError as error:  # a cache that cannot be written only costs time
+        warn_once(
+            f"{error}, so the compiled suite is kept in memory only; name a folder of yours in PFGEN_FAST_CACHE, or "
+            "leave the variable empty for no cache"
+        )
         return built_index(suite, profile, threads) if built is None else built
 
 

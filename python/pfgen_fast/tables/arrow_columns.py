@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import datetime
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
@@ -93,3 +96,104 @@ def score_arrays(scores: Scores) -> list[Any]:
     """Columns of scores as Arrow arrays, with null for NaN; their memory is shared."""
     pa = pyarrow()
     return [pa.array(column, pa.float64(), from_pandas=True) for column in scores.values()]
+
+
+def json_values(column: Any) -> list[Any]:
+    """The values of a column as JSON has them (or NaN, infinity), without the loss of a digit.
+
+    Raises:
+        TypeError: JSON has nothing for the type.
+        ValueError: A value is out of range, or needs more digits than a number of JSON has; or another of `MISFITS`.
+    """
+    kind, convert = _as_json(column.type)
+    values: list[Any] = (column if kind == column.type else column.cast(kind)).to_pylist()
+    return values if convert is None else list(map(convert, values))
+
+
+_Convert = Callable[[Any], Any]
+
+
+def _as_json(kind: Any) -> tuple[Any, _Convert | None]:
+    """The type to which values are cast first, and what makes JSON of them then; None: nothing."""
+    pa, types = pyarrow(), pyarrow().types
+    if isinstance(kind, pa.BaseExtensionType):
+        return (kind, _unless_null(str)) if kind.extension_name == "arrow.uuid" else _as_json(kind.storage_type)
+    if types.is_float16(kind):
+        return pa.float32(), None
+    if _holds_texts(kind) or types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+        return (kind.value_type if types.is_dictionary(kind) else kind), None
+    if types.is_dictionary(kind):
+        return _as_json(kind.value_type)
+    if types.is_decimal(kind):
+        return kind, _unless_null(str)
+    if types.is_date(kind):
+        return kind, _unless_null(datetime.date.isoformat)
+    if types.is_time(kind) or types.is_timestamp(kind) or types.is_duration(kind):
+        return pa.int32() if types.is_time32(kind) else pa.int64(), _unless_null(_of_time(kind))
+    if types.is_map(kind):
+        (key, of_key), (item, of_item) = _as_json(kind.key_type), _as_json(kind.item_type)
+        of_pair = _of_parts([of_key, of_item], list, list)
+        return pa.map_(key, item), _unless_null(lambda pairs: list(map(of_pair, pairs)))
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        inner, of_inner = _as_json(kind.value_type)
+        listed = pa.large_list(inner) if types.is_large_list(kind) else pa.list_(inner)
+        return listed, None if of_inner is None else _unless_null(lambda values: list(map(of_inner, values)))
+    if types.is_struct(kind):
+        names, (inners, of_inners) = [part.name for part in kind], ((), ())
+        if names:
+            inners, of_inners = zip(*(_as_json(part.type) for part in kind), strict=True)
+        is_as_it_is = not any(of_inners)
+        convert = _of_parts(of_inners, dict.values, lambda values: dict(zip(names, values, strict=True)))
+        return pa.struct(list(zip(names, inners, strict=True))), None if is_as_it_is else _unless_null(convert)
+    raise TypeError(f"it holds {kind}")
+
+
+def _unless_null(convert: _Convert) -> _Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _of_parts(converts: Any, split: _Convert, join: _Convert) -> _Convert:
+    """Converts each part of a value in its own way."""
+    ways = [(lambda value: value) if convert is None else convert for convert in converts]
+    return lambda value: join([way(part) for way, part in zip(ways, split(value), strict=True)])
+
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _of_time(kind: Any) -> _Convert:
+    """Converts times of a type from whole numbers of its unit: to ISO 8601, durations to seconds."""
+    pa, per_second = pyarrow(), _PER_SECOND[kind.unit]
+    if pa.types.is_duration(kind):
+        return partial(_seconds, per_second)
+    if pa.types.is_time(kind):
+        return lambda value: _iso(value % per_second, per_second, _time_of(value // per_second).isoformat())
+    zone = None if kind.tz is None else pa.lib.string_to_tzinfo(kind.tz)
+
+    def timestamp(value: int) -> str:
+        time = _EPOCH + datetime.timedelta(seconds=value // per_second)
+        if zone is not None:
+            time = time.replace(tzinfo=datetime.timezone.utc).astimezone(zone)
+        return _iso(value % per_second, per_second, time.isoformat())
+
+    return timestamp
+
+
+def _time_of(seconds: int) -> datetime.time:
+    return datetime.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
+
+
+def _iso(part: int, per_second: int, whole: str) -> str:
+    """A time in ISO 8601 with the part of its second, in six digits or nine."""
+    nanoseconds = f"{part * 10**9 // per_second:09d}"
+    digits = nanoseconds if not nanoseconds.endswith("000") else nanoseconds[:6]
+    at = whole.index(":") + 6
+    return f"{whole[:at]}.{digits}{whole[at:]}" if part else whole
+
+
+def _seconds(per_second: int, value: int) -> float:
+    seconds = value / per_second
+    if Decimal(repr(seconds)) * per_second != value:
+        raise ValueError(f"a duration of {Decimal(value) / per_second} seconds has more digits than a number of JSON")
+    return seconds

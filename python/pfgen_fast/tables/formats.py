@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.compression import compressing, compression
-from ..files.writing import writing_whole
+from ..files.writing import writing_stdout, writing_whole
 from .arrow_columns import pyarrow
 from .csv_lines import read_csv, writing_csv
 from .json_array import read_json_array, writing_json_array
@@ -100,18 +100,18 @@ def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
 
 
 @contextlib.contextmanager
-def opened(target: str | Path, on_whole: Callable[[int], None] | None = None) -> Iterator[IO[bytes]]:
+def opened(
+    target: str | Path, on_whole: Callable[[int], None] | None = None, original: os.stat_result | None = None
+) -> Iterator[IO[bytes]]:
     """Opens a target for writing: stdout, or a file that is written atomically, as `writing_whole` does it."""
     if str(target) == STANDARD_STREAM:
-        try:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise PfgenError(f"stdout: cannot be written: {error.strerror or error}") from None
+        with writing_stdout() as file:
+            yield file
     else:
-        with writing_whole(Path(target), on_whole=on_whole) as file, compressing(file, Path(target)) as writer:
+        with (
+            writing_whole(Path(target), on_whole=on_whole, original=original) as file,
+            compressing(file, Path(target)) as writer,
+        ):
             yield writer
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import bisect
 import contextlib
-import datetime
-import decimal
 import io
 import itertools
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..errors import TrialsError
 from ..files.foreign_text import in_one_line
 from ..files.reading import reading
-from .arrow_columns import MISFITS, check_schema, only_passing, pyarrow, score_arrays, with_scores
+from .arrow_columns import MISFITS, check_schema, json_values, only_passing, pyarrow, score_arrays, with_scores
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
 
 if TYPE_CHECKING:
@@ -85,7 +82,7 @@ class ArrowRows:
 
     def _json_values(self, index: int, name: str) -> list[Any]:
         try:
-            return [_plain(value) for value in self.columns.column(index).to_pylist()]
+            return json_values(self.columns.column(index))
         except MISFITS as error:
             raise TrialsError(f"{self.source}, column {name!r}: cannot be written as text: {error}") from None
 
@@ -100,23 +97,6 @@ class ArrowRows:
     def only(self, passing: NDArray[np.bool_]) -> ArrowRows:
         """The rows for which `passing` is true."""
         return replace(self, columns=only_passing(self.columns, passing), passed=passing.nonzero()[0])
-
-
-def _plain(value: Any) -> Any:
-    """Converts a value of an Arrow column to one that JSON can represent."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, decimal.Decimal | uuid.UUID):
-        return str(value)
-    raise TypeError(f"it holds {type(value).__name__}")
 
 
 def read_parquet(source: str, columns: Columns, batch_size: int | None) -> RowBatches:

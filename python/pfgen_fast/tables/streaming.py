@@ -8,6 +8,7 @@ empty, so that writers always learn the columns.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -52,7 +53,8 @@ def score_table(
 
     * Parquet keeps the types and the metadata of its columns. From JSON it takes the types of the first batch.
     * JSON keeps the order of the keys of each row. Values that JSON lacks are written as strings (decimals, and dates
-      in ISO 8601), seconds (durations) or null (NaN, infinity).
+      and times in ISO 8601, down to nanoseconds), seconds (durations) or null (NaN, infinity). A value that would lose
+      digits is refused.
     * CSV and TSV keep texts unchanged and have no nulls: an empty field is an empty text. A null becomes an empty
       field, and values of other types are written as in JSON. Made from each other, they keep the encoding, the
       byte-order mark and the line ends (those of the header).
@@ -62,8 +64,9 @@ def score_table(
 
     Args:
         source: The table to read, or `"-"`.
-        target: The table to write, or `"-"`; may be `source`. An existing file is replaced at the end; its folder must
-            exist.
+        target: The table to write, or `"-"`; its folder must exist. An existing file is replaced at the end. It may be
+            `source`, which is replaced only if it has not changed meanwhile and keeps its owner, mode, extended
+            attributes and hard links.
         scorer: Scores the answers: a `Scorer`, or the spec of one.
         question_column: The column with the id or exact text of each question.
         answer_column: The column with the answers.
@@ -153,6 +156,7 @@ def scored_table(
         if on_whole is not None:
             on_whole(TableCounts(n_rows, n_written), n_bytes)
 
+    original = _status_if_same(source, target)  # before anything is read
     is_arrow = ".parquet" in (format_of(source), format_of(target))
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
@@ -161,7 +165,7 @@ def scored_table(
         first = next(batches)
         check_target(target)
         with (
-            opened(target, whole) as file,
+            opened(target, whole, original) as file,
             write_to(file, first, scored.columns) as write,
             writing_behind(_of_pairs(write)) as give,
         ):
@@ -175,6 +179,14 @@ def scored_table(
                     on_batch(n_rows)
                 del batch, part  # neither need these while the next batch is waited for
     return TableCounts(n_rows, n_written)
+
+
+def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | None:
+    """The status of a source that is its own target; None for others."""
+    if STANDARD_STREAM in (str(source), str(target)) or not (os.path.exists(source) and os.path.exists(target)):
+        return None
+    status = os.stat(source)
+    return status if os.path.samestat(status, os.stat(target)) else None
 
 
 def _of_pairs(write: Write) -> Callable[[tuple[RowBatch, Scores]], None]:

@@ -6,19 +6,20 @@ import bisect
 import contextlib
 import json
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Context, Decimal, DecimalException
 from itertools import chain, compress, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.foreign_json import parse_json
+from ..files.foreign_json import Fault, parse_json
+from ..files.foreign_text import in_one_line
 from ..files.reading import numbered_lines as lines_of
-from ..files.reading import reading
+from ..files.reading import reading, stdin
 from .arrow_columns import MISFITS, pyarrow
-from .rows import STANDARD_STREAM, Columns, RowBatch, RowBatches, Scores
+from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 8192
 """Fewer than of Parquet, because each row is a dictionary."""
+
+_SAFE_DIGITS = 16
+_TINY = 1e-300
+"""Shorter numbers keep their digits as floats, unless they are too large or too small."""
 
 
 def shown_source(source: str) -> str:
@@ -37,7 +42,7 @@ def shown_source(source: str) -> str:
 def numbered_lines(source: str) -> Iterator[tuple[int, str]]:
     """Yields lines with their numbers and line ends, split at LF only; drops a byte-order mark at the start."""
     is_stdin = source == STANDARD_STREAM
-    with contextlib.nullcontext(sys.stdin.buffer) if is_stdin else reading(Path(source)) as file:
+    with contextlib.nullcontext(stdin()) if is_stdin else reading(Path(source)) as file:
         for number, line in lines_of(file, shown_source(source)):
             try:
                 text = line.decode()
@@ -189,7 +194,7 @@ class JsonRows:
         has_answers = False
         for number, text in texts:
             location = f"{self.source}, {self.unit} {number}"
-            row = parse_json(text, location)
+            row = parse_json(text, location, parse_float=None if isinstance(self.columns, AnyColumns) else _number)
             if not isinstance(row, dict):
                 raise TrialsError(f"{location}: expected a JSON object, not {type(row).__name__}")
             self.columns.check_row(row, location)
@@ -197,6 +202,19 @@ class JsonRows:
             yield number, row
         if row and not has_answers:
             self.columns.check(list(row), self.source)
+
+
+def _number(text: str) -> float:
+    """A number that loses no digits as a float; those that a float has beyond its shortest form may be there, too."""
+    value = float(text)
+    if len(text) < _SAFE_DIGITS and _TINY < abs(value) < math.inf:
+        return value
+    with contextlib.suppress(DecimalException):  # an infinity, or an exponent beyond all bounds
+        exact = Decimal(text)
+        rounded = Context(prec=max(len(exact.as_tuple().digits), 1)).create_decimal_from_float(value)
+        if exact in (Decimal(repr(value)), rounded):
+            return value
+    raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a text")
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,75 @@
+"""Commands with closed standard streams, as cron and launchers start them: they write their results all the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from makers.runs import make_run, trial_lines
+from pfgen_fast.runs.run_scorer import RunScorer
+from pfgen_fast.runs.trials import find_runs
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes streams")
+
+CLOSED = ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"]
+ALL_CLOSED = CLOSED[-1]
+TABLE = ["score", "--suite", "mini", "--question-column", "q", "--answer-column", "a"]
+
+
+@pytest.fixture
+def closed(tmp_path, mini):
+    """Runs a command in a folder with a table and a run."""
+    (tmp_path / "in.csv").write_text("q,a\nQ07,Ice floats.\n")
+    (tmp_path / "bad.csv").write_text("q,a\nQ77,Ice floats.\n")
+    make_run(tmp_path / "run", trial_lines(mini, 2), {"model": "me/run", "mode": "qa"})
+    assert [done.status for done in RunScorer(suite=mini).score(find_runs([tmp_path / "run"]))] == ["scored"]
+
+    def run(words, streams, wanted):
+        shell = ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "pfgen_fast", *words]
+        done = subprocess.run(shell, cwd=tmp_path, input=b"", capture_output=True, check=False, timeout=120)
+        assert (done.returncode, b"Traceback" in done.stderr) == (wanted, False), done.stderr.decode()
+        return done
+
+    return run
+
+
+@pytest.mark.parametrize("streams", [ALL_CLOSED, *(pytest.param(one, marks=pytest.mark.slow) for one in CLOSED[:-1])])
+def test_results_are_written_without_standard_streams(closed, tmp_path, streams):
+    done = closed([*TABLE, "in.csv", "-o", "out.csv"], streams, 0)
+    assert (tmp_path / "out.csv").read_text().splitlines()[0].startswith("q,a,fluency,")
+    assert (b"1 row scored" in done.stdout) == (">&-" not in streams.replace("2>&-", ""))
+
+
+@pytest.mark.parametrize(
+    ("words", "streams", "code"),
+    [
+        ([*TABLE, "in.csv", "-o", "-"], ">&-", 2),
+        ([*TABLE, "-", "-o", "out.csv"], "<&-", 2),
+        (["explain", "--suite", "mini", "--question", "Q07"], "<&-", 2),
+        *(
+            pytest.param(words, streams, code, marks=pytest.mark.slow)
+            for streams in CLOSED
+            for words, code in [
+                (["--version"], 0),
+                (["--help"], 0),
+                (["nothing"], 2),
+                (["score", "--suite", "mini", "--force", "run"], 0),
+                (["score", "nothing"], 2),
+                ([*TABLE, "bad.csv", "-o", "out.csv"], 2),
+                (["leaderboard", "run"], 0),
+                (["suite", "check", "mini"], 0),
+                (["compare", "--suite", "mini", "run", "run"], 0),
+                (["report", "--suite", "mini", "run", "-o", "page"], 0),
+                (["prompts", "--suite", "mini", "-o", "prompts.jsonl"], 0),
+                (["generate", "--engine", "ground-truth", "--suite", "mini", "--output", "made"], 0),
+            ]
+        ),
+    ],
+)
+def test_exit_codes_are_right_without_standard_streams(closed, tmp_path, words, streams, code):
+    closed(words, streams, code)
+    assert not (tmp_path / "out.csv").exists()
+    if words[0] == "score" and code == 0:
+        assert json.loads((tmp_path / "run/result.json").read_bytes())["num_trials"] == 2

@@ -1,0 +1,192 @@
+"""Columns that only pass through a table: every type keeps all digits in every format, or is refused by name."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import json
+import re
+import uuid
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from makers.effort import examples
+from pfgen_fast import TrialsError
+from pfgen_fast.tables.arrow_columns import json_values
+from pfgen_fast.tables.streaming import score_table
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+DAY_SECONDS = 86400
+FIVE_MILLENNIA = 5000 * 365 * DAY_SECONDS
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def whole(bits: int, *, signed: bool = True) -> st.SearchStrategy[int]:
+    return st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else st.integers(0, 2**bits - 1)
+
+
+def moments(unit: str) -> st.SearchStrategy[int]:
+    most = min(FIVE_MILLENNIA * PER_SECOND[unit], 2**63 - 1)
+    return st.integers(max(-1900 * 365 * DAY_SECONDS * PER_SECOND[unit], -(2**63) + 1), most)
+
+
+def of_times(kind: pa.DataType, values: st.SearchStrategy[int]) -> st.SearchStrategy[pa.Array]:
+    storage = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+    return st.lists(st.none() | values, max_size=5).map(lambda some: pa.array(some, storage).cast(kind))
+
+
+def of_values(kind: pa.DataType, values: st.SearchStrategy) -> st.SearchStrategy[pa.Array]:
+    return st.lists(st.none() | values, max_size=5).map(lambda some: pa.array(some, kind))
+
+
+TIMES = {
+    **{pa.time32(unit): st.integers(0, DAY_SECONDS * PER_SECOND[unit] - 1) for unit in ("s", "ms")},
+    **{pa.time64(unit): st.integers(0, DAY_SECONDS * PER_SECOND[unit] - 1) for unit in ("us", "ns")},
+    **{pa.timestamp(unit): moments(unit) for unit in PER_SECOND},
+    **{pa.timestamp(unit, zone): moments(unit) for unit in PER_SECOND for zone in ("UTC", "+09:00")},
+    **{pa.duration(unit): st.integers(-(2**52), 2**52) for unit in PER_SECOND},
+}
+OTHERS = {
+    pa.bool_(): st.booleans(),
+    **{getattr(pa, f"int{bits}")(): whole(bits) for bits in (8, 16, 32, 64)},
+    **{getattr(pa, f"uint{bits}")(): whole(bits, signed=False) for bits in (8, 16, 32, 64)},
+    pa.float32(): st.floats(width=32, allow_nan=False, allow_infinity=False),
+    pa.float64(): st.floats(allow_nan=False, allow_infinity=False),
+    pa.decimal128(38, 10): st.decimals(-(10**27), 10**27, places=10),
+    pa.decimal256(76, 40): st.decimals(-1, 1, places=40),
+    pa.date32(): st.dates(),
+    pa.string(): st.text(max_size=5),
+    pa.large_string(): st.text(max_size=5),
+    pa.dictionary(pa.int8(), pa.string()): st.text(max_size=5),
+}
+LEAVES = st.one_of(
+    *(of_times(kind, values) for kind, values in TIMES.items()),
+    *(of_values(kind, values) for kind, values in OTHERS.items()),
+)
+
+
+def nested(inner: pa.Array) -> st.SearchStrategy[pa.Array]:
+    ends = pa.array([0, len(inner) // 2, len(inner)], pa.int32())
+    return st.sampled_from(
+        [
+            pa.ListArray.from_arrays(ends, inner),
+            pa.LargeListArray.from_arrays(ends.cast(pa.int64()), inner),
+            pa.StructArray.from_arrays([inner, inner], ["a", "b"]),
+            pa.MapArray.from_arrays(ends, pa.array([str(i) for i in range(len(inner))], pa.string()), inner),
+        ]
+    )
+
+
+COLUMNS = st.recursive(LEAVES, lambda inner: inner.flatmap(nested), max_leaves=2)
+
+
+def same(value: object, kind: pa.DataType) -> object:
+    """What Arrow makes of a value of JSON: a whole number of units, or a number, text, list or dictionary."""
+    if value is None:
+        return None
+    if pa.types.is_duration(kind):
+        return decimal.Decimal(repr(value)) * PER_SECOND[kind.unit]
+    if pa.types.is_time(kind):
+        return same(f"1970-01-01T{value}", pa.timestamp(kind.unit))
+    if pa.types.is_timestamp(kind):
+        fraction = re.search(r"\.\d+", value)
+        moment = datetime.datetime.fromisoformat(value.replace(fraction[0], "") if fraction else value)
+        since = moment.replace(tzinfo=moment.tzinfo or datetime.timezone.utc) - EPOCH
+        seconds = since.days * DAY_SECONDS + since.seconds + (decimal.Decimal(fraction[0]) if fraction else 0)
+        return seconds * PER_SECOND[kind.unit]
+    if pa.types.is_decimal(kind):
+        return decimal.Decimal(value)
+    if pa.types.is_struct(kind):
+        return {part.name: same(value[part.name], part.type) for part in kind}
+    if pa.types.is_map(kind):
+        return [(key, same(item, kind.item_type)) for key, item in value]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [same(item, kind.value_type) for item in value]
+    return value
+
+
+def units(scalar: pa.Scalar) -> object:
+    """The value of Arrow in the same form."""
+    kind = scalar.type
+    if not scalar.is_valid:
+        return None
+    if pa.types.is_temporal(kind) and not pa.types.is_date(kind):
+        return scalar.value
+    if pa.types.is_date(kind):
+        return scalar.as_py().isoformat()
+    if pa.types.is_map(kind):
+        return [(pair["key"].as_py(), units(pair["value"])) for pair in scalar.values]
+    if pa.types.is_struct(kind):
+        return {name: units(part) for name, part in scalar.items()}
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [units(part) for part in scalar.values]
+    return scalar.as_py()
+
+
+@examples(800)
+@given(COLUMNS)
+def test_every_type_keeps_every_digit_as_json(column):
+    values = json.loads(json.dumps(json_values(column)))
+    assert [same(value, column.type) for value in values] == [units(scalar) for scalar in column]
+
+
+@pytest.mark.parametrize("target", ["out.jsonl", "out.json", "out.csv", "out.tsv"])
+def test_every_type_of_parquet_comes_out_as_json_or_cells(scorer, tmp_path, target):
+    columns = {str(kind): pa.array([1, None], pa.int32()).cast(kind) for kind in TIMES if pa.types.is_time32(kind)}
+    columns |= {str(kind): pa.array([1, None]).cast(kind) for kind in TIMES if not pa.types.is_time32(kind)}
+    columns["half"] = pa.array([0.5, None], pa.float32()).cast(pa.float16())
+    columns["uuid"] = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([uuid.UUID(int=1).bytes, None], pa.binary(16)))
+    columns["times"] = pa.ListArray.from_arrays([0, 1, 1], pa.array([1]).cast(pa.time64("ns")))
+    rows = pa.table({"q": ["Q07", "Q07"], "a": ["It floats.", ""], **columns})
+    pa.parquet.write_table(rows, tmp_path / "in.parquet")
+    score_table(tmp_path / "in.parquet", tmp_path / target, scorer, question_column="q", answer_column="a")
+    text = (tmp_path / target).read_text(encoding="utf-8")
+    delimiter = {".csv": ",", ".tsv": "\t"}.get(target[3:])
+    if delimiter:
+        found = next(csv.DictReader(text.splitlines(), delimiter=delimiter))
+        expected = {"half": "0.5", "time64[ns]": "00:00:00.000000001", "times": '["00:00:00.000000001"]'}
+    else:
+        found = json.loads(text)[0] if target.endswith(".json") else json.loads(text.splitlines()[0])
+        expected = {"half": 0.5, "time64[ns]": "00:00:00.000000001", "times": ["00:00:00.000000001"]}
+    expected |= {"timestamp[ns]": "1970-01-01T00:00:00.000000001", "uuid": "00000000-0000-0000-0000-000000000001"}
+    assert {name: found[name] for name in expected} == expected
+    assert str(found["duration[ns]"]) == "1e-09"
+
+
+@pytest.mark.parametrize(
+    ("column", "problem"),
+    [
+        (pa.array([b"\xff"]), "it holds binary"),
+        (pa.array([[b"\xff"]]), r"it holds binary"),
+        (pa.array([2**62 + 1]).cast(pa.duration("ns")), "a duration of 4611686018.427387905 seconds has more digits"),
+        (pa.array([10**17]).cast(pa.timestamp("ms")), ""),
+        (pa.array([DAY_SECONDS], pa.int32()).cast(pa.time32("s")), "hour must be in"),
+    ],
+)
+def test_what_text_cannot_hold_is_refused_by_name(scorer, tmp_path, column, problem):
+    pa.parquet.write_table(pa.table({"q": ["Q07"], "a": [""], "other": column}), tmp_path / "in.parquet")
+    with pytest.raises(TrialsError, match=rf"in\.parquet, column 'other': cannot be written as text: {problem}"):
+        score_table(tmp_path / "in.parquet", tmp_path / "out.csv", scorer, question_column="q", answer_column="a")
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1e-400", "3e-324", "3.14159265358979323846", "1e-" + "9" * 30])
+@pytest.mark.parametrize("target", ["out.jsonl", "out.csv", "out.parquet"])
+def test_a_number_of_json_that_loses_digits_is_refused(scorer, tmp_path, number, target):
+    source = tmp_path / "in.jsonl"
+    source.write_text(f'{{"q": "Q07", "a": "", "other": 1.50}}\n{{"q": "Q07", "a": "", "other": [{number}]}}\n')
+    with pytest.raises(TrialsError, match=rf"in\.jsonl, line 2: the number {number} loses digits as a float"):
+        score_table(source, tmp_path / target, scorer, question_column="q", answer_column="a")
+    assert not (tmp_path / target).exists()
+
+
+@examples(400)
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["r", ".17g", ".25e", ".30g"]))
+def test_a_number_that_was_a_float_is_taken_however_it_is_written(number, form):
+    from pfgen_fast.tables.text_rows import _number
+
+    text = repr(number) if form == "r" else format(number, form)
+    assert _number(text) == number
