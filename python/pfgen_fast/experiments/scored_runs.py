@@ -22,12 +22,8 @@ from ..files.reading import file_sha1
 from ..native import _core
 from ..runs.aggregation import aggregate
 from ..runs.checkout import run_name, suite_of_all
-<<<<<<< HEAD
 from ..runs.leaderboard import model_of
-from ..runs.result import Scores, is_current, read_scores, result_path
-=======
 from ..runs.result import Scores, changes, read_scores, result_path
->>>>>>> h-tables
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
 from ..scoring.metrics import METRICS, SCORES, column_of
@@ -440,13 +436,8 @@ def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str
         result, by_question = read_scores(result_path(run))
     except TrialsError:
         return None
-<<<<<<< HEAD
-    if not is_current(result, input_hash, suite.metadata_hash, config) or not math.isfinite(
-        result.length + result.score
-    ):
-=======
-    if changes(result, input_hash, suite.metadata_hash, config) or not math.isfinite(result.length):
->>>>>>> h-tables
+    changed = changes(result, input_hash, suite.metadata_hash, config)
+    if changed or not math.isfinite(result.length + result.score):
         return None
     if not all(question.question_id in by_question for question in suite):
         return None
