@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "pfgen/xz.hpp"
 
 namespace py = pybind11;
@@ -26,7 +27,7 @@ std::optional<py::bytes> unpacked_xz(const py::bytes& stored, std::size_t limit)
   bool is_unpacked = false;
   {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(PyBytes_AS_STRING(content.ptr()));
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     is_unpacked = unpack_xz(from, {bytes, *n});
   }
   return is_unpacked ? std::optional(std::move(content)) : std::nullopt;

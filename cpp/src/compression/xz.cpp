@@ -24,7 +24,7 @@ constexpr std::size_t kMaxDictionary = 1U << 26;  // of the strongest preset of 
 
 using CrcTables = std::array<std::array<std::uint64_t, 256>, 8>;
 
-CrcTables crc_tables(std::uint64_t polynomial) {
+constexpr CrcTables crc_tables(std::uint64_t polynomial) {
   CrcTables tables{};
   for (std::size_t byte = 0; byte < 256; ++byte) {
     std::uint64_t value = byte;
@@ -42,7 +42,7 @@ CrcTables crc_tables(std::uint64_t polynomial) {
 
 // Eight bytes at a time, by the tables of what each of them leaves.
 std::uint64_t crc64(Bytes bytes) {
-  static const CrcTables kTables = crc_tables(0xC96C5795D7870F42);
+  static constexpr CrcTables kTables = crc_tables(0xC96C5795D7870F42);
   std::uint64_t crc = ~std::uint64_t{0};
   std::size_t at = 0;
   for (; at + 8 <= bytes.size(); at += 8) {
@@ -55,7 +55,7 @@ std::uint64_t crc64(Bytes bytes) {
 }
 
 std::uint32_t crc32(Bytes bytes) {
-  static const CrcTables kTables = crc_tables(0xEDB88320);
+  static constexpr CrcTables kTables = crc_tables(0xEDB88320);
   std::uint64_t crc = 0xFFFFFFFF;
   for (const std::uint8_t byte : bytes) crc = kTables[0][(crc ^ byte) & 0xFF] ^ crc >> 8;
   return static_cast<std::uint32_t>(~crc);

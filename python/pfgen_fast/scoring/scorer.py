@@ -81,7 +81,8 @@ class Scorer:
         """Creates a scorer from the result of `to_bytes`, without the files of the suite.
 
         Args:
-            content: The bytes, or any object with the buffer protocol, such as a mapped file; borrowed, not copied.
+            content: The bytes, or any object with the buffer protocol. `bytes` and read-only `mmap.mmap` are borrowed;
+                anything else is copied, because its memory may change.
             float_sum: See `Scorer`.
             threads: See `Scorer`.
 

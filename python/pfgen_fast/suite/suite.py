@@ -36,7 +36,8 @@ from .units import freeze_tokenizer
 class Suite:
     """The questions of one suite, in file order.
 
-    Use `Suite.load` to read one. A suite supports iteration, `len` and look-up of a question by id or text.
+    Use `Suite.load` to read one. A suite supports iteration, `len` and look-up of a question by id or text. Suites are
+    equal if their `metadata_hash` is.
 
     Attributes:
         name: Its name in error messages and tables.
@@ -168,6 +169,12 @@ class Suite:
         if self.is_checked:
             return _unpacked, tuple((bytes(of.content), of.name) for of in self.compiled.values())
         return Suite, (self.name, self.questions, self.derived_from)
+
+    def __eq__(self, other: object) -> bool:
+        return self.metadata_hash == other.metadata_hash if isinstance(other, Suite) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.metadata_hash)
 
     def __len__(self) -> int:
         return len(self.questions)
