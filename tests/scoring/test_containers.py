@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import duckdb
+import fsspec
 import numpy as np
 import pandas
 import polars
@@ -145,7 +146,7 @@ def test_a_faulty_exporter_is_refused(scorer):
 
 def test_a_lazy_stream_may_wait_for_threads_that_need_python(scorer):
     """As those of `pyarrow.dataset` over a file system in Python do; it would hang if it was asked with the GIL."""
-    files = pytest.importorskip("fsspec").filesystem("memory")
+    files = fsspec.filesystem("memory")
     with files.open("/answers.parquet", "wb") as file:
         parquet.write_table(pyarrow.table({"answer": ANSWERS * 500}), file, row_group_size=100)
     reader = dataset.dataset("/answers.parquet", filesystem=files).scanner().to_reader()
