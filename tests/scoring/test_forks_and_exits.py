@@ -25,10 +25,11 @@ EXPECTED = list(Scorer.from_bytes(CONTENT).score(IDS, ANSWERS))
 # Each scorer is new, so its sections are checked while the children fork.
 FORKS = """
 import numpy
+sys.setswitchinterval(1e-6)  # so that a fork falls into any step of the other thread
 n_wrong = 0
 for _ in range(int(sys.argv[1])):
     scorer = Scorer.from_bytes(CONTENT, threads=2)
-    thread = threading.Thread(target=scorer.score, args=(IDS, ANSWERS))
+    thread = threading.Thread(target=lambda: [list(scorer.score(IDS, ANSWERS)) for _ in range(3)])
     thread.start()
     children = []
     for _ in range(4):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..native import _core
+from ..native.threads import cached_property
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import IndexFormatError, SuiteError, TrialsError
 from ..files.ownership import ForeignFileError
+from ..native.threads import cached_property
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
 from .faults import key_faults, question_faults, samples_faults, settings_faults
