@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gil.hpp"
 #include "pfgen/keywords.hpp"
 
 namespace py = pybind11;
@@ -41,8 +42,9 @@ ReadAnswer AnswerReader::read(const TextView& answer, std::span<const std::size_
 ReadAnswer AnswerReader::read_tokens(const TextView& answer, std::span<const std::size_t> look_aheads) const {
   const py::object text = to_str(answer);
   if (!text) return {answer, {}, {}};
-  const std::vector<std::size_t> limits(look_aheads.begin(), look_aheads.end());
-  auto [spelled, positions] = token_reader_(text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
+  const py::object limits = py::cast(std::vector<std::size_t>(look_aheads.begin(), look_aheads.end()));
+  auto [spelled, positions] =
+      call_python(token_reader_, text, limits).cast<std::pair<py::str, std::vector<std::uint32_t>>>();
   if (positions.size() != look_aheads.size() * n_regexes_) {
     throw py::value_error("one position per pattern and look-ahead is needed");
   }
@@ -54,7 +56,7 @@ void AnswerReader::search(const std::vector<char32_t>& text, std::uint32_t* posi
   const auto n = static_cast<Py_ssize_t>(text.size());
   const auto value = py::reinterpret_steal<py::object>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), n));
   if (!value) throw py::error_already_set();
-  for (const py::object& searcher : searchers_) *positions++ = searcher(value).cast<std::uint32_t>();
+  for (const py::object& searcher : searchers_) *positions++ = call_python(searcher, value).cast<std::uint32_t>();
 }
 
 ReadAnswers::ReadAnswers(std::span<const AnswerReader> readers, std::span<const std::int32_t> codes,

@@ -6,7 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "arrow_abi.hpp"
+#include "gil.hpp"
+#include "pfgen/arrow_abi.hpp"
 
 namespace py = pybind11;
 
@@ -16,7 +17,7 @@ namespace {
 // What the exported structs point into; shared by all of them, so that each may be released on its own.
 struct ExportedTable {
   ~ExportedTable() {
-    const py::gil_scoped_acquire gil;
+    const GilHeld gil;
     arrays.clear();
   }
   std::int64_t n_rows = 0;

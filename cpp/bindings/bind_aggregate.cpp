@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "pfgen/aggregate.hpp"
 #include "scores.hpp"
 
@@ -32,7 +33,7 @@ RunFigures aggregate_run(const std::vector<std::vector<std::size_t>>& rows, cons
     return of_question.empty() || std::ranges::max(of_question) >= lengths.size();
   };
   if (rows.empty() || std::ranges::any_of(rows, is_bad)) throw py::value_error("each question needs rows of the run");
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   return aggregate(rows, answers, float_sum);
 }
 

@@ -55,7 +55,7 @@ struct BoundDonors {
 std::unique_ptr<BoundDonors> make_donors(const TextColumn& texts, const std::optional<Groups>& groups) {
   const auto of_texts = groups ? values_of(*groups) : std::span<const std::uint32_t>();
   try {
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     return std::make_unique<BoundDonors>(BoundDonors{texts, Donors(texts.texts(), of_texts)});
   } catch (const InvalidAnswer& error) {
     throw invalid_utf8(texts.name(), error.row, error.byte);
@@ -101,7 +101,7 @@ std::vector<BoundPerturbedTexts> perturb_texts(const TextColumn& texts, const st
   }
   std::vector<PerturbedTexts> columns;
   try {
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     columns = perturb(texts.texts(), options, n_threads, check_signals);
   } catch (const InvalidAnswer& error) {
     throw invalid_utf8(texts.name(), error.row, error.byte);

@@ -3,6 +3,7 @@
 
 #include "bind.hpp"
 #include "borrowed_sets.hpp"
+#include "gil.hpp"
 #include "pfgen/index_file.hpp"
 #include "pfgen/question_index.hpp"
 #include "text_column.hpp"
@@ -15,7 +16,7 @@ namespace {
 std::vector<std::shared_ptr<const QuestionIndex>> compile_questions(
     const std::vector<std::vector<py::object>>& questions, Profile profile, std::size_t n_threads) {
   const BorrowedSets sets(questions);
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   return compile(sets.views(), profile, n_threads);
 }
 
@@ -27,20 +28,14 @@ py::bytes head_of_file(Profile profile, const std::string& metadata_hash, const 
   return {reinterpret_cast<const char*>(head.data()), head.size()};
 }
 
-// Whoever lets go of the last section may be a thread without the GIL, or come after the interpreter.
-void release(py::buffer_info* buffer) {
-  if (Py_IsInitialized() == 0) return;
-  const py::gil_scoped_acquire gil;
-  delete buffer;
-}
-
 std::unique_ptr<IndexFile> open_file(const py::buffer& bytes) {
-  const std::shared_ptr<py::buffer_info> buffer(new py::buffer_info(bytes.request()), release);
-  if (reinterpret_cast<std::uintptr_t>(buffer->ptr) % alignof(std::uint64_t) != 0) {
+  py::memoryview view(bytes);
+  const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(view.ptr());
+  if (reinterpret_cast<std::uintptr_t>(buffer.buf) % alignof(std::uint64_t) != 0) {
     throw py::value_error("the bytes of an index begin at a multiple of 8");
   }
-  const auto n_bytes = static_cast<std::size_t>(buffer->size * buffer->itemsize);
-  return std::make_unique<IndexFile>(Section{{static_cast<const std::byte*>(buffer->ptr), n_bytes}, buffer});
+  const std::span content(static_cast<const std::byte*>(buffer.buf), static_cast<std::size_t>(buffer.len));
+  return std::make_unique<IndexFile>(Section{content, keep_alive(std::move(view))});
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ void bind_question_index(py::module_& module) {
       .def(
           "open",
           [](const QuestionIndex& self) {
-            const py::gil_scoped_release no_gil;
+            const GilReleased no_gil;
             self.references();
           },
           "Checks the section, as the first use does.")

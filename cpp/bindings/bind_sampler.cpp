@@ -28,13 +28,13 @@ std::unique_ptr<NgramSampler> make(const std::vector<py::object>& sets, std::siz
     const TextColumn& column = borrowed.emplace_back(set, "answers", false);
     for (std::size_t i = 0; i < column.size(); ++i) answers.push_back(column[i]);
   }
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   return std::make_unique<NgramSampler>(answers, SamplerOptions{order, temperature, top_p, top_k}, stream);
 }
 
 std::vector<SampledTexts> draw(const NgramSampler& self, std::span<const std::uint64_t> seeds,
                                std::size_t max_code_points, std::size_t n_threads) {
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   return self.sample(seeds, max_code_points, n_threads, check_signals);
 }
 

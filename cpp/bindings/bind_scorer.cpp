@@ -45,6 +45,7 @@ class Scorer {
     const TextColumn column(answers, "answers", false);
     std::vector<std::int32_t> codes(column.size());
     resolve(questions, codes);
+    import_numpy();
     py::array_t<double> average(static_cast<py::ssize_t>(column.size()));
     std::vector<double> parts(3 * column.size());
     double* part = parts.data();
@@ -113,7 +114,7 @@ class Scorer {
       scorer_.score(read.answers(), 1, columns, nullptr);
       return;
     }
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     scorer_.score(read.answers(), n_threads, columns, check_signals);
   }
 
@@ -127,6 +128,18 @@ class Scorer {
   BatchScorer scorer_;
   std::vector<AnswerReader> readers_;  // per question
 };
+
+// `columns` has a row for each column.
+Scores scores_of(const CodeColumn& codes, const Column& columns) {
+  const auto n_columns = static_cast<std::size_t>(columns.ndim() == 2 ? columns.shape(0) : 0);
+  if (n_columns <= Scores::kAverage || n_columns % 2 != 0 || columns.shape(1) != codes.size()) {
+    throw py::value_error("no columns of scores");
+  }
+  Scores scores(static_cast<std::size_t>(codes.size()), (n_columns - Scores::kAverage - 1) / 2);
+  std::copy_n(codes.data(), codes.size(), scores.codes().begin());
+  std::copy_n(columns.data(), columns.size(), scores.columns().fluency);
+  return scores;
+}
 
 // The code of a row's question, and its value in each column.
 struct ScoresRow {
@@ -156,6 +169,7 @@ void bind_scorer(py::module_& module) {
       .def_readonly("code", &ScoresRow::code)
       .def_readonly("values", &ScoresRow::values);
   py::class_<Scores>(module, "Scores", "The scores of a batch.")
+      .def(py::init(&scores_of), py::arg("codes"), py::arg("columns"))
       .def("__len__", &Scores::size)
       .def_property_readonly(
           "codes", [](const py::object& self) { return read_only_view(self.cast<const Scores&>().codes(), self); })

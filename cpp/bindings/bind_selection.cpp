@@ -31,7 +31,7 @@ std::vector<Climb> climb(const TextColumn& answers, std::size_t size, std::size_
   return without_gil(answers, [&](std::span<const TextView> texts, const auto& on_pause) {
     return select(texts, options, n_threads, [&](const CurvePoint& point) {
       on_pause();
-      const py::gil_scoped_acquire gil;
+      const GilHeld gil;
       if (!progress.is_none()) progress(point);
     });
   });

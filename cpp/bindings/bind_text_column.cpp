@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "text_column.hpp"
 
 namespace py = pybind11;
@@ -21,7 +22,7 @@ py::array_t<bool> differs_from(const TextColumn& self, const TextColumn& other) 
   }
   py::array_t<bool> differs(static_cast<py::ssize_t>(self.size()));
   bool* const of_rows = differs.mutable_data();
-  const py::gil_scoped_release no_gil;
+  const GilReleased no_gil;
   for (std::size_t row = 0; row < self.size(); ++row) {
     const TextView &own = self[row], &others = other[row];
     of_rows[row] = !own.is_null && (others.is_null || !are_equal(own, others));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil.hpp"
 #include "pfgen/trial_lines.hpp"
 #include "text_column.hpp"
 
@@ -30,12 +31,13 @@ class Trials {
   Trials(const py::bytes& content, const py::function& parse) : owners_{keep_alive(content)} {
     const std::string_view bytes = view(content);
     {
-      const py::gil_scoped_release no_gil;
+      const GilReleased no_gil;
       lines_ = std::make_shared<TrialLines>(bytes);
     }
     owners_.push_back(lines_);
     for (TrialLine& line : lines_->lines) {
-      if (!line.is_read) take(line, parse(line.number, py::bytes(line.content.data(), line.content.size())));
+      if (line.is_read) continue;
+      take(line, call_python(parse, py::int_(line.number), py::bytes(line.content.data(), line.content.size())));
     }
   }
 

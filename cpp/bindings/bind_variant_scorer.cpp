@@ -33,7 +33,7 @@ class Variants {
     std::vector<Question> taken;
     for (const QuestionSource& question : questions) taken.push_back(question.taken());
     const BorrowedSets sets(reference_sets);
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     scorer_ = std::make_unique<VariantScorer>(std::move(taken), sets.views(), constants, n_threads);
   }
 
@@ -50,7 +50,7 @@ class Variants {
                                 static_cast<py::ssize_t>(VariantScorer::kParts),
                                 static_cast<py::ssize_t>(codes.size())});
     double* out = scores.mutable_data();
-    const py::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     scorer_->score(read.answers(), n_threads, out, check_signals);
     return scores;
   }

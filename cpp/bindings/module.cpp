@@ -21,9 +21,20 @@ struct ErrorTypes {
 };
 ErrorTypes error_types;
 
+// Producers of Arrow data put any bytes into their messages.
+py::object argument(const std::string& text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
+
+template <class Value>
+const Value& argument(const Value& value) {
+  return value;
+}
+
 template <class... Args>
 void raise(py::handle type, const Args&... args) {
-  PyErr_SetObject(type.ptr(), py::make_tuple(args...).ptr());
+  PyErr_SetObject(type.ptr(), py::make_tuple(argument(args)...).ptr());
 }
 
 void translate(std::exception_ptr pointer) {

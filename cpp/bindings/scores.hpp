@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "gil.hpp"
 #include "pfgen/batch_scorer.hpp"
 
 namespace pfgen {
@@ -46,6 +47,7 @@ class Scores {
 // A read-only array of the values, which `owner` keeps alive.
 template <class Value>
 pybind11::array_t<Value> read_only_view(std::span<const Value> values, pybind11::handle owner) {
+  import_numpy();
   pybind11::array_t<Value> array(static_cast<pybind11::ssize_t>(values.size()), values.data(), owner);
   array.attr("setflags")(pybind11::arg("write") = false);
   return array;

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "gil.hpp"
+
 namespace py = pybind11;
 
 namespace pfgen {
@@ -35,7 +37,8 @@ py::tuple as_tuple(py::handle source, const std::string& column) {
     }
     return py::tuple(source.attr("tolist")());
   }
-  PyObject* values = PySequence_Tuple(source.ptr());
+  PyObject* values = nullptr;
+  run_python([&] { values = PySequence_Tuple(source.ptr()); });
   if (values != nullptr) return py::reinterpret_steal<py::tuple>(values);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
   PyErr_Clear();
@@ -46,7 +49,8 @@ py::tuple as_tuple(py::handle source, const std::string& column) {
 
 std::shared_ptr<void> keep_alive(py::object object) {
   return {object.release().ptr(), [](void* pointer) {
-            const py::gil_scoped_acquire gil;
+            if (Py_IsInitialized() == 0) return;
+            const GilHeld gil;
             Py_DECREF(static_cast<PyObject*>(pointer));
           }};
 }

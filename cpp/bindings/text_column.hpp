@@ -60,14 +60,14 @@ class TextColumn {
 // A view of a str, which the caller keeps alive.
 TextView view_of_str(PyObject* value);
 
-// Keeps a Python object alive from C++ code that may let go of it without the GIL.
+// Keeps a Python object alive from C++ code that may let go of it without the GIL, or after the interpreter's end.
 std::shared_ptr<void> keep_alive(pybind11::object object);
 
 // The UTF-8 or Python representation of `text` as a str; a null pointer (and no Python error) on invalid UTF-8.
 pybind11::object to_str(const TextView& text);
 
 // Appends the texts of an Arrow exporter (an object with __arrow_c_stream__ or __arrow_c_array__) to `texts`, and what
-// keeps them alive to `owners`.
+// keeps them alive to `owners`. Calls a stream without the GIL, because it may wait for threads that need Python.
 void import_arrow(pybind11::handle source, const std::string& column, std::vector<TextView>& texts,
                   std::vector<std::shared_ptr<void>>& owners);
 

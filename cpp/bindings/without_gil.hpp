@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "gil.hpp"
 #include "pfgen/error.hpp"
 #include "text_column.hpp"
 
@@ -16,7 +17,7 @@ namespace pfgen {
 
 // Lets Ctrl-C through; for work that is done without the GIL.
 inline void check_signals() {
-  const pybind11::gil_scoped_acquire gil;
+  const GilHeld gil;
   if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
 }
 
@@ -25,7 +26,7 @@ template <class Work>
 auto without_gil(const TextColumn& answers, const Work& work) {
   const std::function<void()> on_pause = check_signals;
   try {
-    const pybind11::gil_scoped_release no_gil;
+    const GilReleased no_gil;
     return work(answers.texts(), on_pause);
   } catch (const CompileError& error) {
     throw BadColumn{answers.name(), error.what()};

@@ -6,12 +6,14 @@ import subprocess
 import sys
 
 import duckdb
+import fsspec
 import numpy as np
 import pandas
 import polars
 import pyarrow
 import pytest
 from pfgen_fast import Scorer, TrialsError
+from pyarrow import dataset, parquet
 
 ANSWERS = ["Ice floats.", "", "氷は水に浮きます。", "x" * 300, "It is less dense than water 𠮷.", "Ice floats."]
 STRINGS = pyarrow.array(ANSWERS)
@@ -140,6 +142,15 @@ def test_a_faulty_exporter_is_refused(scorer):
     for method, value in [("__arrow_c_stream__", 5), ("__arrow_c_array__", 5), ("__arrow_c_array__", (1, 2))]:
         with pytest.raises(TrialsError, match=r"expected (an|two) Arrow capsule"):
             scorer.score("Q07", type("Faulty", (Exporter,), {})(method, value))
+
+
+def test_a_lazy_stream_may_wait_for_threads_that_need_python(scorer):
+    """As those of `pyarrow.dataset` over a file system in Python do; it would hang if it was asked with the GIL."""
+    files = fsspec.filesystem("memory")
+    with files.open("/answers.parquet", "wb") as file:
+        parquet.write_table(pyarrow.table({"answer": ANSWERS * 500}), file, row_group_size=100)
+    reader = dataset.dataset("/answers.parquet", filesystem=files).scanner().to_reader()
+    assert scorer.reward("Q07", reader).tolist() == scorer.reward("Q07", ANSWERS).tolist() * 500
 
 
 def test_a_column_of_nulls_alone(scorer):

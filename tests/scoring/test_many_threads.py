@@ -5,6 +5,8 @@ With a GIL this finds little; it is for free-threaded Python (docs/architecture.
 
 from __future__ import annotations
 
+import contextlib
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -167,6 +169,24 @@ def test_a_list_that_others_change_is_scored_as_it_was_at_some_moment():
         return {"other" for scores in found if scores not in possible}
 
     assert at_once(work) == [set()] * N_THREADS
+
+
+def test_an_arrow_buffer_that_others_change_is_scored_or_refused():
+    scorer = Scorer(suite(), threads=1)
+    contents = ["𠮷".encode() * 40, b"\xf7\xbf\xbf\xbf" * 40]  # beyond the last code point, if it was not checked
+    buffer = bytearray(contents[0])
+    offsets = pa.py_buffer(struct.pack("=3i", 0, 80, len(buffer)))
+    answers = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(buffer)])
+
+    def work(number: int) -> None:
+        for i in range(300):
+            if number % 2:
+                buffer[:] = contents[i % 2]
+                continue
+            with contextlib.suppress(TrialsError):
+                scorer.reward("Q3", answers)
+
+    at_once(work)
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import shutil
 import subprocess
@@ -97,6 +98,42 @@ def test_damaged_bytes_are_refused(scorer):
     content[-1] ^= 1
     with pytest.raises(IndexFormatError, match=r"the compiled suite: the section of question 8 is damaged"):
         Scorer.from_bytes(content).score("Q08", ["ice"])
+
+
+def test_bytes_that_may_change_are_copied(scorer):
+    content = bytearray(scorer.to_bytes())
+    expected = scored(scorer)
+    for source in (content, memoryview(content).toreadonly(), memoryview(bytes(content) * 2)[: len(content)]):
+        attached = Scorer.from_bytes(source)
+        if source is not content:
+            content[:] = bytes(len(content))
+        assert scored(attached) == expected
+        content[:] = scorer.to_bytes()
+
+
+@pytest.mark.parametrize("send", [copy.copy, copy.deepcopy, lambda table: pickle.loads(pickle.dumps(table))])
+def test_a_table_is_sent_with_its_scores(scorer, send):
+    answers = ["Ice floats.", None, "Water moves.", "氷は水に浮く"]
+    table = scorer.score(["Q07", "Q01", "Q08", "Q07"], answers, nulls="null")
+    for part in (table, table.rows(1, 3), table.rows(2, 2)):
+        again = send(part)
+        assert (repr(list(again)), again.signature) == (repr(list(part)), part.signature)
+        assert [again.details(row) for row in range(len(part)) if part.average[row] == part.average[row]] == [
+            part.details(row) for row in range(len(part)) if part.average[row] == part.average[row]
+        ]
+
+
+def test_a_suite_equals_its_round_trips(make_suite):
+    loaded = Suite.load(make_suite(*QUESTIONS))
+    compiled = Scorer.from_bytes(Scorer(loaded).to_bytes()).suite
+    built = Suite("made", loaded.questions)
+    for suite in (loaded, compiled, built, loaded.only(["Q02"])):
+        again = pickle.loads(pickle.dumps(suite))
+        assert again == suite
+        assert hash(again) == hash(suite)
+    assert loaded == compiled != built
+    assert loaded != loaded.only(["Q02"])
+    assert loaded != loaded.metadata_hash
 
 
 def test_tokens_of_a_file_are_not_sent_as_bytes(make_suite, tmp_path):

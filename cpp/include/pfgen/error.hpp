@@ -17,6 +17,11 @@ struct IndexFormatError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// An array of the Arrow C data interface that is no column of texts, or breaks the rules of the interface.
+struct ArrowError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // An answer of a batch that cannot be read.
 struct InvalidAnswer : std::runtime_error {
   InvalidAnswer(std::size_t row_in, std::size_t byte_in)

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,15 +20,19 @@ class References;
 
 class QuestionIndex {
  public:
-  explicit QuestionIndex(std::shared_ptr<const References> references);
+  explicit QuestionIndex(std::unique_ptr<const References> references);
   // `checksum` is that of the section; `name` names the section in errors.
   QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile);
+  QuestionIndex(const QuestionIndex&) = delete;
+  QuestionIndex& operator=(const QuestionIndex&) = delete;
+  ~QuestionIndex();
 
   Profile profile() const noexcept { return profile_; }
   const Section& section() const noexcept { return section_; }
 
-  // Opens the section, and checks it completely, unless that has been done; any thread may ask first. Throws
-  // IndexFormatError, each time anew, if the section is damaged. So do the functions below.
+  // Opens the section, and checks it completely, unless that has been done. Threads that ask first at once all do so,
+  // and one result is kept: a lock would stay locked in a process that is forked meanwhile. Throws IndexFormatError,
+  // each time anew, if the section is damaged. So do the functions below.
   const References& references() const;
   std::size_t n_states() const;
   std::vector<double> baselines() const;
@@ -39,9 +42,7 @@ class QuestionIndex {
   Section section_;
   std::uint64_t checksum_ = 0;
   std::string name_;
-  mutable std::mutex opening_;
-  mutable std::shared_ptr<const References> references_;
-  mutable std::atomic<const References*> opened_{nullptr};
+  mutable std::atomic<const References*> opened_{nullptr};  // owned
 };
 
 // The answers of each set of a question.

@@ -14,28 +14,25 @@
 
 namespace pfgen {
 
-QuestionIndex::QuestionIndex(std::shared_ptr<const References> references)
-    : profile_(references->profile()),
-      section_(references->section()),
-      references_(std::move(references)),
-      opened_(references_.get()) {}
+QuestionIndex::QuestionIndex(std::unique_ptr<const References> references)
+    : profile_(references->profile()), section_(references->section()), opened_(references.release()) {}
 
 QuestionIndex::QuestionIndex(Section section, std::uint64_t checksum, std::string name, Profile profile)
     : profile_(profile), section_(std::move(section)), checksum_(checksum), name_(std::move(name)) {}
 
+QuestionIndex::~QuestionIndex() { delete opened_.load(std::memory_order_acquire); }
+
 const References& QuestionIndex::references() const {
   if (const References* opened = opened_.load(std::memory_order_acquire)) return *opened;
-  const std::scoped_lock lock(opening_);
-  if (references_ == nullptr) {
-    if (checksum(section_.bytes) != checksum_) throw IndexFormatError(name_ + " is damaged: its checksum differs");
-    try {
-      references_ = std::make_shared<const References>(section_, profile_);
-    } catch (const IndexFormatError& error) {
-      throw IndexFormatError(name_ + ": " + error.what());
-    }
-    opened_.store(references_.get(), std::memory_order_release);
+  if (checksum(section_.bytes) != checksum_) throw IndexFormatError(name_ + " is damaged: its checksum differs");
+  std::unique_ptr<const References> own;
+  try {
+    own = std::make_unique<const References>(section_, profile_);
+  } catch (const IndexFormatError& error) {
+    throw IndexFormatError(name_ + ": " + error.what());
   }
-  return *references_;
+  const References* first = nullptr;
+  return opened_.compare_exchange_strong(first, own.get(), std::memory_order_acq_rel) ? *own.release() : *first;
 }
 
 std::size_t QuestionIndex::n_states() const { return references().n_states(); }
@@ -53,7 +50,7 @@ std::vector<std::shared_ptr<const QuestionIndex>> compile(std::span<const Refere
   run_parallel(questions.size(), n_threads, {}, [&] {
     return [&, builder = SectionBuilder()](std::size_t i) mutable {
       compiled[i] =
-          std::make_shared<const QuestionIndex>(std::make_shared<const References>(questions[i], profile, builder));
+          std::make_shared<const QuestionIndex>(std::make_unique<const References>(questions[i], profile, builder));
     };
   });
 #if defined(__GLIBC__)

@@ -1,5 +1,7 @@
 #include "perturbation/donor_tables.hpp"
 
+#include <utility>
+
 #include "perturbation/sentences.hpp"
 #include "perturbation/words.hpp"
 #include "pfgen/error.hpp"
@@ -20,51 +22,55 @@ template <class Add>
 void DonorTables::for_each_text(Language language, const Add& add) const {
   Original text;
   for (std::size_t row = 0; row < texts_.size(); ++row) {
-    text.read(texts_[row], language);
+    const std::size_t error = text.read(texts_[row], language);
+    if (error != kNoError) throw InvalidAnswer(row, error);  // somebody has changed the bytes since they were checked
     add(text, groups_.empty() ? DistinctTexts::kShared : groups_[row]);
   }
 }
 
-const DistinctTexts& DonorTables::texts() const {
-  std::call_once(whole_.once, [&] {
-    for_each_text(Language::kEnglish,
-                  [&](const Original& text, std::uint32_t group) { whole_.texts.add(text.view(), group); });
-    whole_.texts.sort();
+template <class Fill>
+const DistinctTexts& DonorTables::filled(Table& table, const Fill& fill) {
+  std::call_once(table.once, [&] {
+    DistinctTexts texts;  // a new one: an exception or a fork may leave it half filled
+    fill(texts);
+    texts.sort();
+    table.texts = std::move(texts);
   });
-  return whole_.texts;
+  return table.texts;
+}
+
+const DistinctTexts& DonorTables::texts() const {
+  return filled(whole_, [&](DistinctTexts& texts) {
+    for_each_text(Language::kEnglish,
+                  [&](const Original& text, std::uint32_t group) { texts.add(text.view(), group); });
+  });
 }
 
 const DistinctTexts& DonorTables::sentences(Language language) const {
-  Table& table = sentences_[static_cast<std::size_t>(language)];
-  std::call_once(table.once, [&] {
+  return filled(sentences_[static_cast<std::size_t>(language)], [&](DistinctTexts& texts) {
     std::vector<Span> sentences;
     for_each_text(language, [&](const Original& text, std::uint32_t group) {
       find_sentences(text, sentences);
       for (const Span sentence : sentences) {
         const std::u32string_view body = text.view(stripped(text, sentence));
-        if (!body.empty()) table.texts.add(body, group);
+        if (!body.empty()) texts.add(body, group);
       }
     });
-    table.texts.sort();
   });
-  return table.texts;
 }
 
 const DistinctTexts& DonorTables::terms(Script script) const {
-  Table& table = terms_[static_cast<std::size_t>(script)];
-  std::call_once(table.once, [&] {
+  return filled(terms_[static_cast<std::size_t>(script)], [&](DistinctTexts& texts) {
     WordFinder finder;
     std::vector<TermPlace> places;
     const Language language = script == Script::kAlphanumeric ? Language::kEnglish : Language::kJapanese;
     for_each_text(language, [&](const Original& text, std::uint32_t group) {
       finder.find_terms(text, places);
       for (const TermPlace& place : places) {
-        if (place.is_term && place.script == script) table.texts.add(text.view(place.span), group);
+        if (place.is_term && place.script == script) texts.add(text.view(place.span), group);
       }
     });
-    table.texts.sort();
   });
-  return table.texts;
 }
 
 }  // namespace pfgen

@@ -29,6 +29,8 @@ struct DonorTables {
     DistinctTexts texts;
   };
 
+  template <class Fill>
+  static const DistinctTexts& filled(Table& table, const Fill& fill);
   // Calls `add(text, group)` for each donor, read in a language.
   template <class Add>
   void for_each_text(Language language, const Add& add) const;

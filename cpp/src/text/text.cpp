@@ -15,6 +15,7 @@ void widen(const void* data, std::size_t n, std::vector<char32_t>& out) {
   out.assign(units, units + n);
 }
 
+// At most U+10FFFF, even if somebody changes the bytes after they were checked.
 char32_t code_point_at(const unsigned char* p, std::size_t length) {
   const auto bits = [&](std::size_t i) { return static_cast<char32_t>(p[i] & 0x3F); };
   switch (length) {
@@ -25,7 +26,8 @@ char32_t code_point_at(const unsigned char* p, std::size_t length) {
     case 3:
       return static_cast<char32_t>(p[0] & 0x0F) << 12 | bits(1) << 6 | bits(2);
     default:
-      return static_cast<char32_t>(p[0] & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3);
+      return std::min<char32_t>(static_cast<char32_t>(p[0] & 0x07) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3),
+                                0x10FFFF);
   }
 }
 

@@ -121,10 +121,10 @@ void costs_are_as_recorded(const char* name, Profile profile, const Recorded& re
   const Sets sets = references(random);
   const std::vector<Text> texts = answers(random, sets);
   const ReferenceSets viewed = views(sets);
-  std::shared_ptr<const References> built;
+  std::unique_ptr<const References> built;
   std::shared_ptr<const PlainCounts> plain;
   const std::uint64_t n_plain = blocks_of([&] { plain = std::make_shared<const PlainCounts>(sets); });
-  const std::uint64_t n_building = blocks_of([&] { built = std::make_shared<const References>(viewed, profile); });
+  const std::uint64_t n_building = blocks_of([&] { built = std::make_unique<const References>(viewed, profile); });
   const std::uint64_t n_twice = blocks_of([&] {
     References(viewed, profile);
     References(viewed, profile);
@@ -137,7 +137,7 @@ void costs_are_as_recorded(const char* name, Profile profile, const Recorded& re
     for (const Text& text : texts) total += plain->of(text);
   });
   CHECK(total > 0);
-  const Indexes question{std::make_shared<const QuestionIndex>(built)};
+  const Indexes question{std::make_shared<const QuestionIndex>(std::move(built))};
   const std::uint64_t n_scoring = blocks_of([&] { scores(question, texts); });
   const std::uint64_t n_few = blocks_of([&] {
     for (const Text& text : texts) scores(question, std::span(&text, 1));

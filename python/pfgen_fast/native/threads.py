@@ -1,11 +1,25 @@
-"""The number of threads to use."""
+"""The number of threads to use, and what threads share."""
 
 from __future__ import annotations
 
+import functools
 import operator
 import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 _MAX_THREADS = 1024
+
+
+class cached_property(functools.cached_property[Value]):  # noqa: N801 - named as the one that it replaces
+    """Without the lock of Python before 3.12, which stays locked in a process that is forked meanwhile."""
+
+    def __init__(self, function: Callable[[Any], Value]) -> None:
+        super().__init__(function)
+        self.lock = nullcontext()
 
 
 def checked_threads(threads: int | None) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
 from ..native import _core
+from ..native.threads import cached_property
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,6 +140,18 @@ class ScoreTable:
         part._first, part._size = self._first + start, max(stop - start, 0)
         return part
 
+    def __copy__(self) -> ScoreTable:
+        return self.rows(0, len(self))
+
+    def __deepcopy__(self, memo: object) -> ScoreTable:
+        return self.rows(0, len(self))  # nothing in it changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import numpy as np
+
+        answers = [self._answers[row] for row in range(self._first, self._first + len(self))]
+        return _table, (self.scorer, answers, self._codes, np.stack(list(self._floats.values())))
+
     def __repr__(self) -> str:
         scored = self.average == self.average  # false for NaN
         if not scored.any():
@@ -177,3 +189,7 @@ class ScoreTable:
         """Exports the table to Arrow consumers; NaN becomes null, and float columns are not copied."""
         ids = [question.question_id for question in self.scorer.suite]
         return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
+
+
+def _table(scorer: Scorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats) -> ScoreTable:
+    return ScoreTable(scorer, _core.TextColumn(answers, "answers", True), _core.Scores(codes, columns))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -16,7 +15,7 @@ from ..errors import IndexFormatError, TrialsError
 from ..files.foreign_text import utf8
 from ..native import _core
 from ..native.columns import COLUMN_ERRORS, raise_trials_error
-from ..native.threads import checked_threads
+from ..native.threads import cached_property, checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
@@ -81,7 +80,8 @@ class Scorer:
         """Creates a scorer from the result of `to_bytes`, without the files of the suite.
 
         Args:
-            content: The bytes, or any object with the buffer protocol, such as a mapped file; borrowed, not copied.
+            content: The bytes, or any object with the buffer protocol. `bytes` and read-only `mmap.mmap` are borrowed;
+                anything else is copied, because its memory may change.
             float_sum: See `Scorer`.
             threads: See `Scorer`.
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..native.threads import checked_threads
+from ..native.threads import cached_property, checked_threads
 from ..suite.rules import FLOAT_SUMS, PROFILES, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .score_table import score_columns

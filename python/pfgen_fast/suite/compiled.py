@@ -40,7 +40,7 @@ class CompiledSuite:
         metadata_hash: The hash of the suite it was compiled from.
         index: The native index of each question; each one is checked when it is first used.
         details: The questions as `describe_questions` writes them.
-        content: The bytes of the file, which are borrowed, not copied.
+        content: The bytes of the file.
     """
 
     name: str
@@ -72,13 +72,16 @@ class CompiledSuite:
 
     @classmethod
     def of(cls, content: Any, name: str) -> CompiledSuite:
-        """Opens a compiled suite from its bytes, which are borrowed, not copied.
+        """Opens a compiled suite from its bytes: `bytes` and read-only mapped files are borrowed, all else is copied.
 
         Raises:
             IndexFormatError: The bytes are damaged; the message begins with `name`.
         """
+        view = memoryview(content)
+        # A view that is read-only itself may be one of memory that others change.
+        is_fixed = view.c_contiguous and view.readonly and isinstance(view.obj, (bytes, mmap.mmap))
         try:
-            file = _core.IndexFile(content)
+            file = _core.IndexFile(content if is_fixed else bytes(view))
         except (_core.IndexFormatError, ValueError) as error:
             raise IndexFormatError(f"{name}: {error}") from None
         profile = next(name for name in PROFILES if getattr(_core.Profile, name) == file.profile)

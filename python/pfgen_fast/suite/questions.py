@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
+from ..native.threads import cached_property
 from .keywords import Rule
 from .units import Spelling, Tokenizer
 

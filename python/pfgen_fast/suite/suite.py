@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from ..errors import IndexFormatError, SuiteError, TrialsError
 from ..files.foreign_text import nearest_names
 from ..files.ownership import ForeignFileError
+from ..native.threads import cached_property
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
 from .faults import key_faults, question_faults, samples_faults, settings_faults
@@ -36,7 +36,8 @@ from .units import freeze_tokenizer
 class Suite:
     """The questions of one suite, in file order.
 
-    Use `Suite.load` to read one. A suite supports iteration, `len` and look-up of a question by id or text.
+    Use `Suite.load` to read one. A suite supports iteration, `len` and look-up of a question by id or text. Suites are
+    equal if their `metadata_hash` is.
 
     Attributes:
         name: Its name in error messages and tables.
@@ -168,6 +169,12 @@ class Suite:
         if self.is_checked:
             return _unpacked, tuple((bytes(of.content), of.name) for of in self.compiled.values())
         return Suite, (self.name, self.questions, self.derived_from)
+
+    def __eq__(self, other: object) -> bool:
+        return self.metadata_hash == other.metadata_hash if isinstance(other, Suite) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.metadata_hash)
 
     def __len__(self) -> int:
         return len(self.questions)

@@ -12,13 +12,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import SuiteError, TrialsError
 from ..files.optional import optional
 from ..files.reading import read_stored
+from ..native.threads import cached_property
 from .keywords import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}

@@ -1,0 +1,193 @@
+// Structures of the Arrow C data interface, in which anything may be missing, too small or negative. Buffers are as
+// long as the lengths and offsets say, because a consumer cannot see that; whatever else is read out of bounds is a
+// finding.
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <random>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pfgen/arrow_column.hpp"
+#include "pfgen/error.hpp"
+#include "target.hpp"
+
+namespace {
+
+using namespace pfgen;
+using fuzz::require;
+
+constexpr std::int64_t kMaxRows = 40;
+constexpr std::int64_t kDataBytes = 64;
+constexpr int kMaxDepth = 70;
+
+// A column made of the input, with all that it points to.
+class Maker {
+ public:
+  explicit Maker(std::span<const std::uint8_t> input) : input_(input) {}
+
+  std::pair<const ArrowSchema*, const ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
+    static constexpr const char* kFormats[] = {"u", "U", "vu", "i", "c", "L", "+s", "+s", "n", "g", "", "\xFF"};
+    ArrowSchema& schema = *schemas_.emplace_back(std::make_unique<ArrowSchema>());
+    ArrowArray& array = *arrays_.emplace_back(std::make_unique<ArrowArray>());
+    schema.format = kFormats[byte() % std::size(kFormats)];
+    const std::string_view format = schema.format;
+    array.offset = byte() % 4;
+    array.length = n_rows;
+    array.null_count = byte() % 3 - 1;
+    const std::int64_t n = std::max<std::int64_t>(0, array.offset + array.length);
+    std::vector<const void*> buffers{is_rare() ? buffer(n / 8 + 1, 1, 256) : nullptr};
+    if (format == "u") buffers.push_back(ascending<std::int32_t>(n + 1));
+    if (format == "U") buffers.push_back(ascending<std::int64_t>(n + 1));
+    if (format == "vu") buffers.push_back(buffer(4 * n, 4, 80, -2));
+    if (format == "i" || format == "c" || format == "L")
+      buffers.push_back(buffer(n, format == "i" ? 4 : format == "c" ? 1 : 8, 12));
+    if (format[0] == 'u' || format[0] == 'U' || format == "vu") buffers.push_back(buffer(kDataBytes, 1, 256));
+    if (format == "vu") buffers.push_back(sizes());
+    if (format == "+s" && depth < kMaxDepth) {
+      const auto [child_schema, child_array] = column(n, depth + 1);
+      schema.n_children = array.n_children = 1;
+      schema.children = pointers<ArrowSchema>(child_schema);
+      array.children = pointers<ArrowArray>(child_array);
+    } else if (format == "i" || format == "c" || format == "L") {
+      const auto [value_schema, value_array] = column(byte() % 12, depth + 1);
+      schema.dictionary = const_cast<ArrowSchema*>(value_schema);
+      array.dictionary = const_cast<ArrowArray*>(value_array);
+    }
+    array.n_buffers = static_cast<std::int64_t>(buffers.size());
+    array.buffers = lists_.emplace_back(std::make_unique<std::vector<const void*>>(std::move(buffers)))->data();
+    if (is_rare()) break_one(schema, array);
+    return {&schema, &array};
+  }
+
+  std::int64_t n_rows() { return byte() % kMaxRows; }
+
+ private:
+  std::uint8_t byte() { return at_ < input_.size() ? input_[at_++] : 0; }
+  bool is_rare() { return byte() % 8 == 1; }
+
+  void break_one(ArrowSchema& schema, ArrowArray& array) {
+    constexpr std::int64_t kNumbers[] = {-1, 0, 1, 2, std::numeric_limits<std::int64_t>::min()};
+    const std::int64_t number = kNumbers[byte() % std::size(kNumbers)];
+    switch (byte() % 12) {
+      case 0:
+        schema.format = nullptr;
+        break;
+      case 1:
+        schema.children = nullptr;
+        break;
+      case 2:
+        if (schema.children != nullptr) schema.children[0] = nullptr;
+        break;
+      case 3:
+        schema.n_children = number;
+        break;
+      case 4:
+        array.children = nullptr;
+        break;
+      case 5:
+        if (array.children != nullptr) array.children[0] = nullptr;
+        break;
+      case 6:
+        array.n_children = number;
+        break;
+      case 7:
+        array.dictionary = nullptr;
+        break;
+      case 8:
+        array.buffers = nullptr;
+        break;
+      case 9:
+        array.n_buffers = std::min(array.n_buffers, number);
+        break;
+      case 10:
+        (number < 0 ? array.length : array.offset) = number < 0 ? number : std::numeric_limits<std::int64_t>::max();
+        break;
+      default:
+        array.buffers[static_cast<std::size_t>(byte()) % static_cast<std::size_t>(array.n_buffers)] = nullptr;
+    }
+  }
+
+  template <class Struct>
+  Struct** pointers(const Struct* only) {
+    auto& list = lists_.emplace_back(std::make_unique<std::vector<const void*>>(1, only));
+    return reinterpret_cast<Struct**>(const_cast<void**>(list->data()));
+  }
+
+  void* memory(std::int64_t n_bytes) {
+    return memory_.emplace_back(std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(n_bytes))).get();
+  }
+
+  // Numbers of `width` bytes from `least` up, below `below`.
+  const void* buffer(std::int64_t n, std::int64_t width, std::int64_t below, std::int64_t least = 0) {
+    auto* bytes = static_cast<char*>(memory(n * width));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t number = least + byte() % (below - least);
+      std::memcpy(bytes + i * width, &number, static_cast<std::size_t>(width));
+    }
+    return bytes;
+  }
+
+  // Offsets into kDataBytes; now and then one is out of order, or negative.
+  template <class Offset>
+  const void* ascending(std::int64_t n) {
+    auto* offsets = static_cast<Offset*>(memory(n * static_cast<std::int64_t>(sizeof(Offset))));
+    Offset next = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      next = static_cast<Offset>(std::min<std::int64_t>(next + byte() % 4, kDataBytes));
+      offsets[i] = byte() == 77 ? static_cast<Offset>(-1) : next;
+    }
+    return offsets;
+  }
+
+  const void* sizes() {
+    auto* sizes = static_cast<std::int64_t*>(memory(sizeof(std::int64_t)));
+    *sizes = kDataBytes;
+    return sizes;
+  }
+
+  std::span<const std::uint8_t> input_;
+  std::size_t at_ = 0;
+  std::vector<std::unique_ptr<ArrowSchema>> schemas_;
+  std::vector<std::unique_ptr<ArrowArray>> arrays_;
+  std::vector<std::unique_ptr<std::vector<const void*>>> lists_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> memory_;
+};
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
+  Maker maker({data, n_bytes});
+  const std::int64_t n_rows = maker.n_rows();
+  const auto [schema, array] = maker.column(n_rows);
+  std::vector<TextView> texts;
+  try {
+    read_arrow(*schema, *array, texts);
+  } catch (const ArrowError&) {
+    fuzz::count(false);
+    return 0;
+  }
+  require(texts.size() == static_cast<std::size_t>(array->length), "another number of rows");
+  std::vector<char32_t> code_points;
+  for (const TextView& text : texts) {
+    if (!text.is_null) decode(text, kNoError, code_points);
+  }
+  fuzz::count(n_rows > 0);
+  return 0;
+}
+
+std::vector<pfgen::fuzz::Input> pfgen::fuzz::seeds() {
+  std::mt19937 random(28);
+  std::vector<Input> inputs;
+  for (std::uint8_t format = 0; format < 9; ++format) {
+    Input& input = inputs.emplace_back(600);
+    for (std::uint8_t& byte : input) byte = static_cast<std::uint8_t>(random() % 256);
+    input[0] = 20;
+    input[1] = format;
+  }
+  return inputs;
+}
