@@ -30,15 +30,7 @@ _MAX_NAME_BYTES = 255
 
 
 def run_name(model: str) -> str:
-    """The name of the folder of a model's run, which is its key in tables.
-
-    Raises:
-        ChecklistError: No folder can have the name.
-
-    Example:
-        >>> run_name("org/model-7b"), run_name("../checkpoints/step-100")
-        ('org_model-7b', 'checkpoints_step-100')
-    """
+    """The name of the folder of a model's run, which is its key in tables."""
     name = "_".join(folder_names(model))
     if not name or not name.isprintable() or name.startswith(".") or len(name.encode()) > _MAX_NAME_BYTES:
         raise ChecklistError(
@@ -49,17 +41,7 @@ def run_name(model: str) -> str:
 
 @contextlib.contextmanager
 def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> Iterator[AnswerWriter]:
-    """Opens the folder of a run for writing; all answers are in its file of answers at the end.
-
-    Args:
-        folder: The folder, which need not exist.
-        suite: The suite whose tasks are answered.
-        config: The model and how it is sampled; config.json records it.
-
-    Raises:
-        ChecklistError: Another process writes to the folder, or its answers were sampled in another way.
-        PfgenError: The folder cannot be written to.
-    """
+    """Opens the folder of a run for writing; all answers are in its file of answers at the end."""
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     try:

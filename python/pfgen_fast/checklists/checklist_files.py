@@ -31,15 +31,7 @@ _EXACT_SUM = 1e-12
 
 
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
-    """The checklists of a suite, and what is to be said of their weights.
-
-    Args:
-        folder: The suite.
-        areas: The areas that it may have; by default any.
-
-    Raises:
-        ChecklistError: A file breaks the rules.
-    """
+    """The checklists of a suite, and what is to be said of their weights."""
     questions = _read_questions(folder / CHECKLISTS_FILE, areas)
     path = folder / WEIGHTS_FILE
     weights = read_weights(path, questions) if path.exists() else {}
@@ -50,12 +42,7 @@ def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Catego
 def checklist_of(
     key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
 ) -> Checklist:
-    """The checklist of a category; equal weights if there are none.
-
-    Example:
-        >>> checklist_of(("essays", "travel"), ("Is it true?", "Is it long?"), (1.0, 3.0)).weights
-        (25.0, 75.0)
-    """
+    """The checklist of a category; equal weights if there are none."""
     if weights is None:
         return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
     return Checklist(*key, questions, normalised(weights))
@@ -84,11 +71,7 @@ def shown_key(key: tuple[str, str]) -> str:
 
 
 def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
-    """The weights of a file of weights, as they are there.
-
-    Raises:
-        ChecklistError: The file breaks the rules, or does not fit the questions.
-    """
+    """The weights of a file of weights, as they are there."""
     found = checked(read_json(path, error=ChecklistError), _by_category(_weights), str(path), error=ChecklistError)
     check_weights(found, questions, str(path))
     return found

@@ -11,21 +11,11 @@ _LONGEST = 60
 
 
 def first_names(names: Sequence[str]) -> str:
-    """The first three names, with "such as" before them if there are more.
-
-    Example:
-        >>> first_names(["a", "b"]), first_names(list("abcd"))
-        ('a, b', 'such as a, b, c')
-    """
+    """The first three names, with "such as" before them if there are more."""
     return ("such as " if len(names) > _N_NAMED else "") + ", ".join(map(in_one_line, names[:_N_NAMED]))
 
 
 def few_names(names: Sequence[str]) -> str:
-    """The first three names, and how many more there are.
-
-    Example:
-        >>> few_names(["a", "b"]), few_names(list("abcd"))
-        ('a, b', 'a, b, c and 1 more')
-    """
+    """The first three names, and how many more there are."""
     more = f" and {len(names) - _N_NAMED:,} more" if len(names) > _N_NAMED else ""
     return ", ".join(in_one_line(name, _LONGEST) for name in names[:_N_NAMED]) + more

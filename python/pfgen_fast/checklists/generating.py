@@ -124,22 +124,7 @@ def chosen_tasks(
     areas: Iterable[str] = (),
     limit: int | None = None,
 ) -> list[Task]:
-    """The tasks of the main table, or those with some lengths.
-
-    Args:
-        suite: The suite.
-        lengths: The names of lengths; by default the tasks without a length are taken.
-        areas: Only these areas.
-        limit: Only so many tasks, from the first of each area in turn.
-
-    Raises:
-        ChecklistError: There is no such length or area, or a task lacks its instruction or a part of it.
-
-    Example:
-        >>> suite = ChecklistSuite.load("essays-en")
-        >>> len({task.area for task in chosen_tasks(suite, limit=2)})
-        2
-    """
+    """The tasks of the main table, or those with some lengths."""
     wanted, chosen = tuple(lengths), tuple(areas)
     for name in wanted:
         if name not in suite.lengths:
@@ -168,17 +153,7 @@ def requests_of(tasks: Sequence[Task], setting: Setting, trials: int = 1) -> lis
 
 
 def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine:
-    """Opens an engine for `generate_answers`.
-
-    Args:
-        engine: One of `ENGINES`.
-        setting: How the model is asked.
-        options: The options of the engine.
-
-    Raises:
-        ChecklistError: The engine answers no tasks.
-        EngineError: The engine cannot be opened, or an option is unknown.
-    """
+    """Opens an engine for `generate_answers`."""
     if engine in ALL_ENGINES and engine not in ENGINES:
         raise ChecklistError(
             f"the engine {engine} answers the questions of n-gram suites; expected one of {', '.join(ENGINES)}"

@@ -30,17 +30,7 @@ _BEST_RATING = 10.0
 def read_judgements(
     path: Path, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
 ) -> list[Judgement]:
-    """The judgements of a file, in its order.
-
-    Args:
-        path: The file: JSON lines, which may be compressed, or Parquet.
-        suite: The suite.
-        with_reasons: Whether the judge's reasons are read, which are most of the file.
-        on_fault: Is told of lines that cannot be read, which are then left out.
-
-    Raises:
-        ChecklistError: A line breaks the rules, a task is unknown, a verdict is no level, or two judgements differ.
-    """
+    """The judgements of a file, in its order."""
     if path.suffix == ".parquet":
         rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
     else:
@@ -67,11 +57,7 @@ def read_judgements(
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
-    """Writes a file of judgements atomically, in the form that its ending says; lines leave out what is not known.
-
-    Raises:
-        PfgenError: The file cannot be written.
-    """
+    """Writes a file of judgements atomically, in the form that its ending says; lines leave out what is not known."""
     if path.suffix == ".parquet":
         with writing_whole(path) as file:
             write_parquet(file, list(judgements))

@@ -32,11 +32,7 @@ def write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
 
 
 def read_parquet(path: Path, *, with_reasons: bool) -> Iterator[tuple[str, Judgement]]:
-    """The judgements of a table, each with its place for error messages.
-
-    Raises:
-        ChecklistError: The file cannot be read, or a column or a value is not as expected.
-    """
+    """The judgements of a table, each with its place for error messages."""
     pa = pyarrow()
     try:
         with pa.parquet.ParquetFile(pa.BufferReader(read_stored(path))) as table:

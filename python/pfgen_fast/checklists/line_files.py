@@ -25,11 +25,7 @@ _SKIPPED_BYTES = 1 << 20
 
 
 def data_file(folder: Path, name: str, *further: str) -> Path | None:
-    """The file of this name in a folder, compressed or not, or with a further ending; None if there is none.
-
-    Raises:
-        ChecklistError: There are several.
-    """
+    """The file of this name in a folder, compressed or not, or with a further ending; None if there is none."""
     found = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
     if len(found) > 1:
         listed = " and ".join(path.name for path in found)
@@ -51,15 +47,7 @@ def stem(path: Path) -> str:
 
 
 def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator[tuple[str, Any]]:
-    """The values of the lines, or the rows of a Parquet file, each with its place for error messages.
-
-    Args:
-        path: The file.
-        on_fault: Is told of lines that cannot be read.
-
-    Raises:
-        ChecklistError: The file cannot be read, or a line is too long or not JSON.
-    """
+    """The values of the lines, or the rows of a Parquet file, each with its place for error messages."""
     try:
         if path.suffix == ".parquet":
             yield from table_rows(path)
@@ -80,13 +68,7 @@ def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator
 
 
 def whole_text(value: Any) -> str:
-    """A check of a string that UTF-8 can hold, so that it has a hash of its own.
-
-    Example:
-        >>> whole_text("a\\ud800")
-        Traceback (most recent call last):
-        pfgen_fast.files.foreign_json.Fault: a lone surrogate (character 2), which UTF-8 cannot hold
-    """
+    """A check of a string that UTF-8 can hold, so that it has a hash of its own."""
     found = text(value)
     try:
         found.encode()

@@ -35,16 +35,7 @@ _MAX_BYTES = 1 << 20
 
 
 def read_prompt(path: Path, name: str) -> Template:
-    """Reads a prompt from its file.
-
-    Args:
-        path: The file.
-        name: Which prompt it is, one of `PROMPTS`; user messages need `{response}`.
-
-    Raises:
-        ChecklistError: The file cannot be read, is no format string, lacks a place that is needed, or has an unknown
-            one.
-    """
+    """Reads a prompt from its file."""
     try:
         content = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -55,16 +46,7 @@ def read_prompt(path: Path, name: str) -> Template:
 
 
 def prompt_of(content: str, name: str, where: str) -> Template:
-    """A prompt from its text; see `read_prompt`.
-
-    Example:
-        >>> prompt_of("Answer: {response}", "overall_user", "mine.txt").uses("response")
-        True
-        >>> prompt_of("Answer: {answer}", "overall_user", "mine.txt")
-        Traceback (most recent call last):
-        pfgen_fast.errors.ChecklistError: mine.txt: unknown place 'answer'; expected one of instruction, response, \
-checklists, num_checklist
-    """
+    """A prompt from its text; see `read_prompt`."""
     found = _places(content, where)
     for place in found:
         if place not in PLACES:
@@ -98,11 +80,7 @@ def packaged_prompts(language: str) -> Prompts:
 
 
 def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
-    """The prompts of a suite: those that it names a file for, none where it names null, and the packaged ones else.
-
-    Raises:
-        ChecklistError: A file breaks the rules.
-    """
+    """The prompts of a suite: those that it names a file for, none where it names null, and the packaged ones else."""
     packaged = packaged_prompts(language)
     given = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
     return Prompts(**{name: given.get(name, getattr(packaged, name)) for name in PROMPTS})

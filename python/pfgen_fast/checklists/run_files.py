@@ -36,15 +36,7 @@ _MAX_CONFIG_BYTES = 1 << 20
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[Run]:
-    """The runs that paths name, each once, in the order of the paths and then of their names.
-
-    Args:
-        paths: Folders of runs, folders that hold runs at any depth, files of judgements or answers, folders of such
-            files, or globs.
-
-    Raises:
-        ChecklistError: A path does not exist or holds no run, or two runs have the same name.
-    """
+    """The runs that paths name, each once, in the order of the paths and then of their names."""
     found: dict[str, Run] = {}
     for path in paths:
         try:
@@ -109,16 +101,7 @@ def _run_of_file(path: Path) -> Run:
 
 
 def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
-    """The answers of a file, by task and trial.
-
-    Args:
-        path: The file: JSON lines, which may be compressed, or Parquet.
-        suite: The suite.
-        on_fault: Is told of lines that break the rules, which are then left out.
-
-    Raises:
-        ChecklistError: A line breaks the rules, a task is unknown, or a task has two different answers.
-    """
+    """The answers of a file, by task and trial."""
     found: dict[AnswerKey, Answer] = {}
     for where, value in numbered_objects(path, on_fault=on_fault):
         try:
@@ -136,12 +119,7 @@ def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None 
 
 
 def shown_key(key: AnswerKey) -> str:
-    """An answer in messages.
-
-    Example:
-        >>> shown_key(("story-1", "2k", 3))
-        'story-1 (2k, trial 3)'
-    """
+    """An answer in messages."""
     id, length, trial = key
     further = [*([] if length is None else [length]), *([] if trial == 1 else [f"trial {trial}"])]
     return in_one_line(f"{id} ({', '.join(further)})" if further else id)
@@ -164,9 +142,6 @@ def write_run(
 
     Judgements that follow from a judge's replies, which are there, stay where no others are given: they name the hash
     of their answer, so that those of answers that have changed are stale.
-
-    Raises:
-        PfgenError: A file cannot be written.
     """
     listed, judged = list(answers), list(judgements)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
@@ -186,11 +161,7 @@ def _remove_others(folder: Path, name: str, *, is_there: bool) -> None:
 
 
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
-    """Writes a file of answers atomically, compressed as its ending says.
-
-    Raises:
-        PfgenError: The file cannot be written.
-    """
+    """Writes a file of answers atomically, compressed as its ending says."""
     with writing_whole(path) as file, compressing(file, path) as packed:
         for answer in answers:
             packed.write(json_line(_entry(answer)))

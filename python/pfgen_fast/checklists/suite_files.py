@@ -35,11 +35,7 @@ _SHA256_DIGITS = 64
 
 
 def read_suite(source: str | Path) -> ChecklistSuite:
-    """Reads a suite from its folder, or a packaged one by its name.
-
-    Raises:
-        ChecklistError: There is no such suite, or a file breaks the rules.
-    """
+    """Reads a suite from its folder, or a packaged one by its name."""
     folder = _folder(source)
     path = folder / SETTINGS_FILE
     settings = checked(read_json(path, error=ChecklistError), _settings, str(path), error=ChecklistError)
@@ -224,10 +220,6 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
     """Writes the files of a suite, each atomically, and takes away those of another suite that was there.
 
     suite.json, without which there is no suite, is written last.
-
-    Raises:
-        ChecklistError: The folder holds something else than a suite.
-        PfgenError: A file cannot be written.
     """
     check_suite_folder(folder)
     (folder / SETTINGS_FILE).unlink(missing_ok=True)

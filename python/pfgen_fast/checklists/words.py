@@ -22,17 +22,7 @@ _VISIBLE = re.compile(r"\S")
 
 
 def words(text: str, counter: Counter = "regex") -> list[str]:
-    """The words of a text in order; marks of punctuation count as words.
-
-    Raises:
-        ChecklistError: `nltk` is asked for, but it or its data are missing.
-
-    Example:
-        >>> words("It isn't 1,000 km.")
-        ['It', 'isn', "'t", '1,000', 'km', '.']
-        >>> words("氷は 水。", "characters")
-        ['氷', 'は', '水', '。']
-    """
+    """The words of a text in order; marks of punctuation count as words."""
     if counter == "regex":
         return _WORD.findall(text)
     if counter == "characters":
@@ -42,14 +32,7 @@ def words(text: str, counter: Counter = "regex") -> list[str]:
 
 
 def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
-    """The text up to the end of its word of this number; the whole text if it has no more words.
-
-    Example:
-        >>> first_words("One, two, three.", 3)
-        'One, two'
-        >>> first_words("One, two. ", 4)
-        'One, two. '
-    """
+    """The text up to the end of its word of this number; the whole text if it has no more words."""
     if len(text) <= n_words:  # a word has at least one character
         return text
     found = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
@@ -63,12 +46,7 @@ def count_words(text: str, counter: Counter = "regex") -> int:
 
 
 def counter_name(counter: Counter) -> str:
-    """The counter with its version, for a signature.
-
-    Example:
-        >>> counter_name("regex")
-        'regex'
-    """
+    """The counter with its version, for a signature."""
     return f"nltk {_nltk().__version__}" if counter == "nltk" else counter
 
 

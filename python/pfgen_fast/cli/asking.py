@@ -20,17 +20,7 @@ _LONGEST_SILENCE_SECONDS = 60.0
 
 
 class Watch:
-    """Follows one call that asks a model, which is made within this context; shows nothing.
-
-    Args:
-        what: What is asked for, in the plural.
-        clock: The time in seconds.
-
-    Attributes:
-        events: What happens; to be given to the call.
-        done: How many answers there are.
-        planned: How many there will be.
-    """
+    """Follows one call that asks a model, which is made within this context; shows nothing."""
 
     def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         from ..generation.events import Events

@@ -37,15 +37,7 @@ def present(
     tables: Sequence[str] = (),
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    """Writes a page of a finding if a folder is given, and prints the finding as text or as JSON.
-
-    Args:
-        finding: What was found.
-        folder: Where the page goes, with its tables and pictures.
-        quiet: Whether no text is printed.
-        tables: The names of the tables that are printed whole; by default the first rows of the first one.
-        data: What is printed as JSON instead of text.
-    """
+    """Writes a page of a finding if a folder is given, and prints the finding as text or as JSON."""
     is_silent = quiet or data is not None
     if folder is not None:
         show_finding(finding, folder, report=None, quiet=is_silent)

@@ -118,15 +118,7 @@ class Asking:
     def ratings(
         self, judge: AskingEvaluator, items: Sequence[Item], texts: _core.TextColumn, collection: Collection, plan: Plan
     ) -> Collection:
-        """Asks for all ratings of a test; returns the items that have them.
-
-        Args:
-            judge: The judge.
-            items: One item for each text.
-            texts: All texts of the test.
-            collection: The items of the test.
-            plan: The perturbations; if `identity` is one, originals are rated a second time.
-        """
+        """Asks for all ratings of a test; returns the items that have them."""
         asked: list[tuple[AskingEvaluator, Sequence[Item], _core.TextColumn]] = [(judge, items, texts)]
         if any(one.kind == "identity" for one in plan.perturbations):
             originals = text_column([item.text for item in collection.items])

@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 def show_finding(
     finding: Finding, folder: Path, *, report: Path | None, quiet: bool, is_said: Sequence[str] = ()
 ) -> None:
-    """Writes the files of a finding and, unless quiet, prints its answer, its notes and its paragraph.
-
-    Args:
-        finding: What was found.
-        folder: Where the files go.
-        report: A report of the same runs, to which the page links.
-        quiet: Whether nothing is printed.
-        is_said: Notes that were printed already.
-    """
+    """Writes the files of a finding and, unless quiet, prints its answer, its notes and its paragraph."""
     from ..report.findings import write_finding
 
     page, *others = write_finding(finding, folder, report=report)

@@ -27,18 +27,7 @@ def what_to_type(
     options: Sequence[str],
     destination: Sequence[str],
 ) -> str:
-    """The message that says which columns a table has, and how it is scored.
-
-    Args:
-        table: The table, or the first one of many.
-        paths: The inputs.
-        question_column: The column of questions, if it was given; else it is guessed, like the next one.
-        answer_column: The column of answers.
-        suite: The suite, if it was given.
-        encoding: The encoding, if it was given.
-        options: Other options.
-        destination: The options that say where the scores go.
-    """
+    """The message that says which columns a table has, and how it is scored."""
     from ..tables.formats import column_names
     from ..tables.places.fetching import Fetching
     from ..tables.places.storage import is_remote, shown_place

@@ -34,16 +34,6 @@ def agreement(
     """How far two evaluators agree that were tested on the same items: by task, over the common perturbations.
 
     Items are drawn together for both, so the interval is that of a paired comparison.
-
-    Args:
-        first: What the test of one evaluator has found.
-        second: The same for the other.
-        zeros: How the tests treat scores that do not change, as in `discern`.
-        min_items: A cell with fewer items than this is undefined, as in `discern`.
-        draws: The number of bootstrap draws; 0 for no intervals.
-
-    Raises:
-        DiscernmentError: The tests are of different items, or no perturbation of a task is defined for both.
     """
     one, other = first.scored, second.scored
     if one.collection.hash != other.collection.hash:

@@ -22,19 +22,7 @@ def analysed_outcomes(
     seed: int,
     donors_of: Callable[[int], Sequence[str]],
 ) -> list[list[str | Impossible]]:
-    """Damages Japanese texts in several degrees.
-
-    Args:
-        texts: The texts.
-        kind: One of `ANALYSED_KINDS`.
-        degrees: The degrees.
-        analyser: Reads the texts and the donors.
-        seed: The seed of the random choices.
-        donors_of: The texts that a text may take from, by its number.
-
-    Returns:
-        By degree, the damaged texts, or why there is none.
-    """
+    """Damages Japanese texts in several degrees."""
     found = [
         perturbed(text, kind, degrees, seed=seed, language="ja", donors=donors_of(row), analyse=analyser.analysed)
         for row, text in enumerate(texts)

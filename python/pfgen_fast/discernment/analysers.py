@@ -38,22 +38,14 @@ class Analyser(Protocol):
 
 @cache
 def open_analyser(name: str) -> Analyser:
-    """An analyser by its name.
-
-    Raises:
-        DiscernmentError: There is none of this name, or its packages are not installed.
-    """
+    """An analyser by its name."""
     if name not in ANALYSERS:
         raise unknown("analyser", name, ANALYSERS)
     return SudachiAnalyser()
 
 
 class SudachiAnalyser:
-    """Sudachi with its small dictionary and its longest units. A text that is asked for again is not analysed again.
-
-    Raises:
-        DiscernmentError: A package is not installed.
-    """
+    """Sudachi with its small dictionary and its longest units. A text that is asked for again is not analysed again."""
 
     def __init__(self) -> None:
         wanted: dict[str, Any] = {"extra": "japanese", "needed_for": "the analyser sudachi", "error": DiscernmentError}

@@ -75,13 +75,7 @@ class TaskCells:
 
 
 def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
-    """Tests each cell of a task.
-
-    Args:
-        scores: The scores.
-        min_items: A cell with fewer items than this is undefined.
-        zeros: How the test treats scores that do not change.
-    """
+    """Tests each cell of a task."""
     n_items = scores.is_possible().sum(axis=1)
     chunks = [_figures(scores, chunk, zeros) for chunk in scores.chunks()]
     shape = (len(scores.perturbed), len(scores.metrics))
@@ -105,13 +99,7 @@ def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
 
 
 def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]) -> Columns:
-    """The table of all cells, by task, in the order of the plan.
-
-    Args:
-        evaluator: The evaluator's name.
-        tasks: The cells of each task.
-        intervals: By task, the interval of d of each cell; None without a bootstrap.
-    """
+    """The table of all cells, by task, in the order of the plan."""
     significant = _significant(tasks)
     found: dict[str, list[Cell]] = {name: [] for name in CELL_COLUMNS}
     for task, interval, is_significant in zip(tasks, intervals, significant, strict=True):

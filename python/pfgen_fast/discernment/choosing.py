@@ -127,12 +127,7 @@ def chosen_plan(
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads a plan from a TOML file; see the example of this module.
-
-    Raises:
-        DiscernmentError: The file breaks the rules; the message names the place in it.
-        TrialsError: The file cannot be read.
-    """
+    """Reads a plan from a TOML file; see the example of this module."""
     content = read_toml(path, error=DiscernmentError)
     _check_keys(content, _OF_A_FILE, str(path))
     name = content.get("name", path.stem)

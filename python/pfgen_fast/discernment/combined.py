@@ -48,13 +48,7 @@ class TaskCombined:
 
 
 def combined_of(cells: TaskCells, weights: Floats | None, log_p_draws: Floats | None) -> TaskCombined:
-    """Combines the metrics of each perturbation of a task.
-
-    Args:
-        cells: The cells.
-        weights: Perturbations × combined metrics; a row of NaN has no weights. None without weights.
-        log_p_draws: Draws × perturbations × metrics: the logarithms of the p-values in each bootstrap draw.
-    """
+    """Combines the metrics of each perturbation of a task."""
     counts = np.array([metric.combined for metric in cells.metrics], dtype=np.bool_)
     n_perturbations = len(cells.perturbations)
     if not counts.any():
@@ -94,12 +88,7 @@ def _scores(log_p: Floats, weights: Floats | None) -> dict[str, Floats]:
 
 
 def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCombined]]) -> Columns:
-    """The table of all perturbations, by task, in the order of the plan.
-
-    Args:
-        evaluator: The evaluator's name.
-        tasks: The scores and the combined scores of each task.
-    """
+    """The table of all perturbations, by task, in the order of the plan."""
     found: dict[str, list[Cell]] = {name: [] for name in PERTURBATION_COLUMNS}
     for scores, combined in tasks:
         cells = combined.cells

@@ -15,13 +15,7 @@ _FIGURES = ("d", "reverse_d", "mean_drop", "share_lower")
 
 
 def control_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]) -> Columns:
-    """The table of controls, by task, in the order of the plan.
-
-    Args:
-        evaluator: The evaluator's name.
-        tasks: The cells of each task.
-        intervals: By task, the interval of d of each cell; None without a bootstrap.
-    """
+    """The table of controls, by task, in the order of the plan."""
     found: dict[str, list[Cell]] = {name: [] for name in CONTROL_COLUMNS}
     for task, interval in zip(tasks, intervals, strict=True):
         lightest = [_lightest_drop(task, j) for j in range(len(task.metrics))]

@@ -14,12 +14,7 @@ from .task_scores import TaskScores
 
 
 def curves_of(scores: TaskScores, drawn: Drawn | None) -> Iterator[Curve]:
-    """The curve of each kind with more than one degree, by metric; none where no item has all degrees.
-
-    Args:
-        scores: The scores of one task.
-        drawn: The bootstrap draws; None for curves without intervals.
-    """
+    """The curve of each kind with more than one degree, by metric; none where no item has all degrees."""
     for kind, rows in kinds_of(scores.perturbations):
         if len(rows) < 2:
             continue

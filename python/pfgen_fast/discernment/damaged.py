@@ -86,20 +86,7 @@ class Damaged:
 
 
 class Damage:
-    """Damages the texts of a collection as a plan says.
-
-    Args:
-        collection: The items.
-        plan: The perturbations.
-        seed: The seed of the random choices.
-        donors: The texts that kinds may take from; None for the items with other questions.
-        maker: Makes the texts of the kinds that a model makes.
-        threads: The number of threads; None for one for each core.
-        analyser: What finds the words, names and particles of Japanese texts instead of the rules.
-
-    Raises:
-        DiscernmentError: The plan has a kind that a model makes, and there is no maker.
-    """
+    """Damages the texts of a collection as a plan says."""
 
     def __init__(
         self,
@@ -201,16 +188,7 @@ class PerturbedText(NamedTuple):
 
 
 def texts_of(damage: Damage) -> Iterator[PerturbedText]:
-    """All texts of a test, to be scored elsewhere: the originals first, and no text where there can be none.
-
-    Example:
-        >>> from pfgen_fast.discernment import Collection, Plan, Perturbation
-        >>> from pfgen_fast.evaluators.evaluator import Item
-        >>> items = Collection.of([Item("1", "Ice floats.", "story")])
-        >>> damage = Damage(items, Plan((Perturbation("negate", "1000", 1000), Perturbation("newline"))))
-        >>> [tuple(each) for each in texts_of(damage)]
-        [('1', 'original', 'Ice floats.'), ('1', 'newline', 'Ice floats.\\n')]
-    """
+    """All texts of a test, to be scored elsewhere: the originals first, and no text where there can be none."""
     items = damage.collection.items
     for item in items:
         yield PerturbedText(item.id, ORIGINAL, item.text)
@@ -224,16 +202,7 @@ def texts_of(damage: Damage) -> Iterator[PerturbedText]:
 def all_texts(
     damage: Damage, stand_ins: Sequence[_core.TextColumn] | None = None
 ) -> tuple[list[Item], _core.TextColumn]:
-    """All texts of a test in one column, to be asked about at once: the originals, then each perturbation of all items.
-
-    Args:
-        damage: The damaged texts.
-        stand_ins: Columns in the place of the texts that a model makes, in the order of the plan, as long as nobody has
-            asked it.
-
-    Returns:
-        An item for each text, and the texts, null where there can be none.
-    """
+    """All texts of a test in one column: the originals, then each perturbation of all items."""
     if stand_ins is not None:
         damage = copy.copy(damage)
         damage.maker = _StandIns(stand_ins)
@@ -268,13 +237,7 @@ def _takes_from_others(perturbation: Perturbation) -> bool:
 
 
 def groups_of(items: Sequence[Item]) -> list[int]:
-    """A number for each item: items with the same question have the same; an item without a question has its own.
-
-    Example:
-        >>> from pfgen_fast.evaluators.evaluator import Item
-        >>> groups_of([Item("a", "Yes.", "qa", question="Q1"), Item("b", "No.", "qa", question="Q1")])
-        [0, 0]
-    """
+    """A number for each item: items with the same question have the same; an item without a question has its own."""
     numbers: dict[tuple[str, str], int] = {}
     keys = (("question", item.question) if item.question is not None else ("item", item.id) for item in items)
     return [numbers.setdefault(key, len(numbers)) for key in keys]

@@ -31,16 +31,6 @@ def interval_of(draws: Floats, figures: Any, is_defined: NDArray[np.bool_] | boo
     """The interval of each figure: the 2.5th and the 97.5th percentile of the draws that define it, and the figure.
 
     Items that are drawn twice are ties, which raise d: where nearly all scores fall, all draws lie above the figure.
-
-    Args:
-        draws: Draws × figures, of any further shape.
-        figures: The figures of all items.
-        is_defined: By figure, whether it has an interval at all.
-
-    Example:
-        >>> found = interval_of(np.arange(202.0).reshape(2, -1).T, [50.0, 100.0])
-        >>> found.low.tolist(), found.high.tolist()
-        ([2.5, 100.0], [97.5, 198.5])
     """
     low, high = interval(draws)
     ends = (
@@ -74,24 +64,12 @@ class Drawn:
         return interval_of(self.d, d, is_defined)
 
     def mean_interval(self, values: Floats, rows: NDArray[np.bool_]) -> Interval:
-        """The intervals of means over some items.
-
-        Args:
-            values: Any × those items.
-            rows: By item, whether it is one of them.
-        """
+        """The intervals of means over some items."""
         return interval_of(resampled_means(values, self.counts[:, rows]), values.mean(axis=-1))
 
 
 def drawn_from(scores: TaskScores, *, draws: int, zeros: Zeros, seed: int = 0) -> Drawn:
-    """Draws the items of a task, and tests each cell in each draw.
-
-    Args:
-        scores: The scores.
-        draws: The number of draws; with many items fewer are taken.
-        zeros: How the test treats scores that do not change.
-        seed: The seed of the draws.
-    """
+    """Draws the items of a task, and tests each cell in each draw."""
     n_cells = len(scores.perturbed) * len(scores.metrics)
     n_draws = affordable_draws(draws, scores.n_items, n_cells)
     counts = bootstrap_counts(scores.n_items, n_draws, seed=seed, groups=scores.groups.tolist())

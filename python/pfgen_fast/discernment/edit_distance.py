@@ -8,10 +8,6 @@ def edit_distance(one: str, other: str) -> int:
 
     The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
     (Myers 1999, in the form of Hyyrö 2003).
-
-    Example:
-        >>> edit_distance("kitten", "sitting"), edit_distance("氷が浮く。", "氷は浮く。")
-        (3, 1)
     """
     one, other = _without_common_ends(one, other)
     if not one or not other:

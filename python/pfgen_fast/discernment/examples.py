@@ -15,13 +15,7 @@ from .result import Example
 
 
 class Examples:
-    """Picks examples, a task at a time.
-
-    Args:
-        items: The items.
-        metrics: The metrics.
-        originals: By metric, the score of each original.
-    """
+    """Picks examples, a task at a time."""
 
     def __init__(self, items: Sequence[Item], metrics: Sequence[Metric], originals: Mapping[str, Floats]) -> None:
         self._items, self._metrics, self._originals = items, metrics, originals

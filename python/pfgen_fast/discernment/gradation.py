@@ -28,10 +28,6 @@ class Gradation:
     """The scores of originals and of one kind's texts, all metrics turned so that higher is better.
 
     Degrees that are impossible for all items are left out.
-
-    Args:
-        scores: The scores of one task.
-        rows: The places of the kind's perturbations, by rising degree.
     """
 
     def __init__(self, scores: TaskScores, rows: NDArray[np.intp]) -> None:

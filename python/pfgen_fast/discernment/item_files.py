@@ -113,15 +113,7 @@ def read_collection(
 
 
 def items_of(items: Iterable[Item | Row]) -> Iterator[Item]:
-    """Items as they are, and rows with the keys of a collection as items.
-
-    Raises:
-        DiscernmentError: A row breaks the rules.
-
-    Example:
-        >>> [item.id for item in items_of([{"id": 7, "text": "Ice floats.", "task": "story"}])]
-        ['7']
-    """
+    """Items as they are, and rows with the keys of a collection as items."""
     rows = _Rows(ItemColumns())
     for number, item in enumerate(items, start=1):
         yield rows.item(item, f"item {number}") if isinstance(item, Mapping) else item
@@ -152,11 +144,7 @@ def _n_code_points(item: CollectionItem) -> int:
 
 
 class _Rows:
-    """Makes items of rows.
-
-    Args:
-        columns: The columns of the table.
-    """
+    """Makes items of rows."""
 
     def __init__(self, columns: ItemColumns) -> None:
         self._columns = columns

@@ -114,16 +114,7 @@ def _checked(items: Iterable[Item]) -> Iterable[CollectionItem]:
 
 
 def checked_item(item: Item, where: str, seen: dict[str, str]) -> CollectionItem:
-    """An item with a language and the usual name of its task.
-
-    Args:
-        item: The item.
-        where: Where it stands, for error messages.
-        seen: Where the items before it stand, by their IDs; this item is added.
-
-    Raises:
-        DiscernmentError: The item breaks the rules.
-    """
+    """An item with a language and the usual name of its task."""
     if not item.id:
         raise DiscernmentError(f"{where}: an item without an ID; expected a text that no other item has")
     if item.id in seen:

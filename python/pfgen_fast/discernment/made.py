@@ -98,16 +98,7 @@ class Maker:
 
 
 class Making:
-    """The texts of some perturbations of some items, as far as there are replies.
-
-    Args:
-        items: The items.
-        perturbations: The perturbations, all of kinds that a model makes.
-        maker: The model and its stored replies.
-
-    Raises:
-        DiscernmentError: A kind is not made by a model, a degree is unknown, or a text is too long for a reply.
-    """
+    """The texts of some perturbations of some items, as far as there are replies."""
 
     def __init__(self, items: Sequence[Item], perturbations: Sequence[Perturbation], maker: Maker) -> None:
         self._items, self._perturbations, self._maker = items, perturbations, maker
@@ -134,19 +125,7 @@ class Making:
         return Asking(requests, self._maker.replies).estimate(prices or self._maker.spending.prices)
 
     def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
-        """Asks for the missing replies, and for others in the place of those that are not usable; stores each.
-
-        Args:
-            on_progress: Called with the number of finished requests and the total, which grows with each new try.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some replies are still missing; None if none are, or if there is no connection.
-
-        Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
-            JudgingError: Another process is adding replies to the same file.
-        """
+        """Asks for the missing replies, and for others in the place of those that are not usable; stores each."""
         maker, n_before, problem = self._maker, 0, None
         while maker.connect is not None and not maker.spending.is_used_up and (requests := list(self._requests())):
             n_stored = len(maker.replies)
@@ -237,23 +216,7 @@ def made_texts(
     on_progress: Progress | None = None,
     events: Events | None = None,
 ) -> list[Made]:
-    """Makes the texts of perturbations: asks for the replies that are missing, and reads all.
-
-    Args:
-        items: The items.
-        perturbations: The perturbations, all of kinds that a model makes.
-        maker: The model and its stored replies.
-        on_progress: Called with the number of finished requests and the total.
-        events: Counts what happens.
-
-    Returns:
-        The texts of each perturbation.
-
-    Raises:
-        DiscernmentError: As `Making`; or replies are still missing, and may not be. Repeating the call continues.
-        EngineError: An error concerns all requests. Replies received before are kept.
-        JudgingError: Another process is adding replies to the same file.
-    """
+    """Makes the texts of perturbations: asks for the replies that are missing, and reads all."""
     making = Making(items, perturbations, maker)
     problem = making.ask(on_progress=on_progress, events=events)
     n_missing = making.n_missing
@@ -277,21 +240,7 @@ def open_maker(
     cache: Path = Path(FILE),
     partial: bool = False,
 ) -> Maker:
-    """Opens a language model that damages texts; nothing is asked yet.
-
-    Args:
-        model: The model's name on the server.
-        temperature: Its temperature.
-        max_tokens: The maximum number of tokens in a reply, which holds a whole text.
-        seed: Any text; determines the sampling seeds.
-        server: The server that runs the model; None uses stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
-        cache: The file of stored replies.
-        partial: Whether texts may be missing.
-
-    Raises:
-        JudgingError: The file of replies is invalid.
-    """
+    """Opens a language model that damages texts; nothing is asked yet."""
     return Maker(
         Judge(model, temperature, max_tokens),
         Replies(cache, must_exist=server is None),

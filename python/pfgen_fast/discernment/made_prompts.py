@@ -32,11 +32,7 @@ _COUNTS: Mapping[str, Mapping[int, str]] = {
 
 
 def degree_of(perturbation: Perturbation) -> str:
-    """The degree for which there is a template: `minor`, `major`, or none for controls.
-
-    Raises:
-        DiscernmentError: No model makes texts of this kind, or it has no such degree.
-    """
+    """The degree for which there is a template: `minor`, `major`, or none for controls."""
     kind, degree = perturbation.kind, _ONLY_DEGREE.get(perturbation.degree, perturbation.degree)
     if kind not in MADE_KINDS:
         raise DiscernmentError(
@@ -50,16 +46,7 @@ def degree_of(perturbation: Perturbation) -> str:
 
 
 def made_prompt(item: Item, perturbation: Perturbation, criteria: Criteria) -> str:
-    """The prompt that asks for the damaged text of an item.
-
-    Args:
-        item: The item; its context is not shown.
-        perturbation: The kind and the degree.
-        criteria: Say what the texts of a task are.
-
-    Raises:
-        DiscernmentError: No model makes texts of this kind, or it has no such degree.
-    """
+    """The prompt that asks for the damaged text of an item."""
     degree = degree_of(perturbation)
     language = item.language or language_of(item.text)
     spoken = language if language in LANGUAGES else "en"

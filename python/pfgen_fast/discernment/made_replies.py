@@ -22,19 +22,6 @@ def usable_text(reply: str, original: str, *, kind: str, language: str, label: s
     Taken off are white space, one pair of quotes or code fences around the whole, and the label with which the prompt
     ended. Not usable is what is empty, equal to the original, much shorter or longer than it (half and twice; for
     `rewrite_insert`, shorter at all and three times), or without a letter of the original's script.
-
-    Args:
-        reply: The reply.
-        original: The undamaged text.
-        kind: The kind of damage.
-        language: The language of the original.
-        label: The label with which the prompt ended.
-
-    Example:
-        >>> usable_text(' Changed text: "Ice sinks." ', "Ice floats.", kind="", language="en", label="Changed text:")
-        'Ice sinks.'
-        >>> usable_text("Sorry.", "Ice floats on water.", kind="", language="en", label="Changed text:") is None
-        True
     """
     original = original.strip()
     text = _bare(reply, original, label)

@@ -21,44 +21,24 @@ TASK_ALIASES: Mapping[str, str] = {
 
 
 def plain(name: str) -> str:
-    """A name in lower case, with a space for every run of separators.
-
-    Example:
-        >>> plain(" Story-Completion "), plain("answer_quality")
-        ('story completion', 'answer quality')
-    """
+    """A name in lower case, with a space for every run of separators."""
     return " ".join(name.replace("_", " ").replace("-", " ").casefold().split())
 
 
 @lru_cache(1024)
 def task_named(name: str) -> str:
-    """The task that a name stands for: one of `TASKS`, or else the name as it is.
-
-    Example:
-        >>> task_named("question answering"), task_named("QA"), task_named("headlines")
-        ('qa', 'qa', 'headlines')
-    """
+    """The task that a name stands for: one of `TASKS`, or else the name as it is."""
     form = plain(name)
     form = TASK_ALIASES.get(form, form)
     return form if form in TASKS else name
 
 
 def metric_named(name: str) -> str:
-    """A metric's name in the form in which names are compared: `Answer quality` and `answer_quality` are the same.
-
-    Example:
-        >>> metric_named("Answer quality")
-        'answer_quality'
-    """
+    """A metric's name in the form in which names are compared: `Answer quality` and `answer_quality` are the same."""
     return plain(name).replace(" ", "_")
 
 
 def unknown(what: str, name: object, known: Iterable[str], *, where: str = "") -> DiscernmentError:
-    """The error for a name that is not known: it lists all that are, the nearest first.
-
-    Example:
-        >>> print(unknown("level", "words", ("character", "word", "sentence")))
-        unknown level 'words'; expected one of word, character, sentence
-    """
+    """The error for a name that is not known: it lists all that are, the nearest first."""
     place = f"{where}: " if where else ""
     return DiscernmentError(f"{place}{unknown_name(what, name, known)}")

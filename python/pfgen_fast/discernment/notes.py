@@ -24,13 +24,7 @@ _NAMED_AT_MOST = 5
 
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
-    """What a reader must know.
-
-    Args:
-        evaluator: The evaluator, if it is known.
-        scored: The scores.
-        tasks: The cells of each task.
-    """
+    """What a reader must know."""
     found = [*scored.collection.notes, *scored.plan.notes]
     if isinstance(evaluator, NgramEvaluator):
         with contextlib.suppress(SuiteError):  # a suite in its compiled form has no answers to look at
@@ -44,13 +38,7 @@ def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> t
 
 
 def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[tuple[TaskScores, TaskCells]]) -> tuple[str, ...]:
-    """What casts doubt on the figures.
-
-    Args:
-        evaluator: The evaluator, if it is known.
-        scoring: The scores.
-        tasks: The scores and the cells of each task.
-    """
+    """What casts doubt on the figures."""
     scored = scoring.scored
     found = list(_without_scores(scored))
     if isinstance(evaluator, NgramEvaluator):

@@ -103,11 +103,7 @@ def known_originals(suite: Suite, collection: Collection) -> tuple[str, ...]:
 
 
 def without_originals(suite: Suite, collection: Collection) -> Suite:
-    """The suite without the reference answers that are originals of a collection; the suite itself if none are.
-
-    Raises:
-        SuiteError: A set of reference answers would be empty.
-    """
+    """The suite without the reference answers that are originals of a collection; the suite itself if none are."""
     texts = _by_question(suite, collection)
     questions = [_without(question, set(texts[question.question])) for question in suite]
     if all(new is old for new, old in zip(questions, suite, strict=True)):

@@ -64,24 +64,14 @@ class Claim:
 
 
 def facts(name: str) -> list[Mapping[str, str]]:
-    """The rows of a packaged table of the paper: `perturbations`, `datasets`, `models`, `requests` or `claims`.
-
-    Example:
-        >>> len(facts("perturbations")), len(facts("models")), facts("requests")[-1]["ratings_once"]
-        (59, 12, '17900')
-    """
+    """The rows of a packaged table of the paper: `perturbations`, `datasets`, `models`, `requests` or `claims`."""
     with (_FACTS / f"paper-{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 @cache
 def datasets() -> Mapping[str, Dataset]:
-    """The data sets of the paper, by name.
-
-    Example:
-        >>> list(datasets())[:3], datasets()["WMT-22 de-en"].metrics
-        (['SummEval', 'SumPubMed', 'Story Cloze Test'], ('accuracy', 'fluency'))
-    """
+    """The data sets of the paper, by name."""
     return {
         row["dataset"]: Dataset(
             row["dataset"],
@@ -98,15 +88,7 @@ def datasets() -> Mapping[str, Dataset]:
 
 
 def dataset_named(name: str, *, where: str = "") -> Dataset:
-    """A data set of the paper, whatever the case and the separators of its name.
-
-    Raises:
-        DiscernmentError: There is none; the message lists all.
-
-    Example:
-        >>> dataset_named("wmt-22-DE-EN").name
-        'WMT-22 de-en'
-    """
+    """A data set of the paper, whatever the case and the separators of its name."""
     for dataset in datasets().values():
         if plain(dataset.name) == plain(name):
             return dataset
@@ -114,15 +96,7 @@ def dataset_named(name: str, *, where: str = "") -> Dataset:
 
 
 def claims(dataset: str | None = None) -> tuple[Claim, ...]:
-    """The results that the paper states in words: all, or those that concern a data set.
-
-    Raises:
-        DiscernmentError: There is no such data set.
-
-    Example:
-        >>> len(claims()), claims("story cloze test")[-1].claim
-        (15, 'The highest of the six data sets, and the steadiest.')
-    """
+    """The results that the paper states in words: all, or those that concern a data set."""
     found = (
         Claim(tuple(row["datasets"].split("; ")), row["models"], row["scores"], row["claim"]) for row in facts("claims")
     )
@@ -152,20 +126,7 @@ _FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
 
 
 def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
-    """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`.
-
-    Args:
-        dataset: The name of the data set.
-        rules_only: Whether kinds that rules make stand in for those that a language model makes.
-
-    Raises:
-        DiscernmentError: There is no such data set.
-
-    Example:
-        >>> [one.name for one in paper_plan("Story Cloze Test").perturbations]
-        ['char_delete/minor', 'char_typo/minor', 'fictional_entity/minor', 'grammar_error/minor', \
-'random_ending/1000', 'wrong_ending/1000']
-    """
+    """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`."""
     found = dataset_named(dataset)
     rows = [row for row in facts("perturbations") if row["dataset"] == found.name]
     perturbations = tuple(_stand_in(row) if rules_only and row["method"] == "model" else _planned(row) for row in rows)

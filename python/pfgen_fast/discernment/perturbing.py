@@ -50,19 +50,6 @@ class Donors:
     """Texts of which parts are put into others. They are looked at when a kind first needs them.
 
     A text takes from those of other groups than its own: an answer from the answers to other questions.
-
-    Args:
-        texts: The texts, anything that `Scorer.score` takes as answers.
-        groups: The group of each text, such as its question; a text without one (None) is a group of its own. Without
-            groups, each text is.
-
-    Raises:
-        TrialsError: An entry of `texts` is not a text.
-        DiscernmentError: The lengths differ.
-
-    Example:
-        >>> len(Donors(["Ice floats.", "Ice is light.", "The sun rises."], ["ice", "ice", "sun"]))
-        3
     """
 
     def __init__(self, texts: Any, groups: Sequence[str | None] | None = None) -> None:
@@ -75,12 +62,7 @@ class Donors:
 
     @classmethod
     def pool(cls, texts: Any) -> Donors:
-        """Donors without groups: every text may take from every other.
-
-        Example:
-            >>> perturb(["It rained."], "answer_swap", donors=Donors.pool(["It rained.", "It snowed."]))
-            ['It snowed.']
-        """
+        """Donors without groups: every text may take from every other."""
         donors = cls.__new__(cls)
         donors._init(_column(texts, "donors"), None)
         return donors
@@ -167,33 +149,7 @@ def perturbed_columns(
     threads: int | None = None,
     analyser: Analyser | None = None,
 ) -> list[Perturbed]:
-    """Damages texts in several degrees, all from one analysis of each text.
-
-    Args:
-        texts: The texts, anything that `Scorer.score` takes as answers.
-        kind: The kind of damage.
-        degrees: The degrees: perturbations of this kind.
-        seed: The seed of the random choices.
-        languages: `ja` or `en`, of all texts or one for each; by text where it is None.
-        donors: What kinds that need donors take from. With groups, the texts are those of the donors, in their order.
-        rows: The place of each text among the donors, if the texts are not all of them.
-        alternatives: The wrong ending of each text, or None, for `wrong_ending`.
-        threads: The number of threads; one for each core by default. The texts do not depend on it.
-        analyser: What finds the words, names and particles of Japanese texts instead of the rules.
-
-    Returns:
-        The damaged texts of each degree.
-
-    Raises:
-        DiscernmentError: There is no such kind or language, or the lengths differ.
-        TrialsError: An entry is not a text.
-
-    Example:
-        >>> degrees = [Perturbation("char_delete", permille=permille) for permille in (100, 300)]
-        >>> few, many = perturbed_columns(["Ice floats."], "char_delete", degrees)
-        >>> few.texts.tolist(), many.texts.tolist()
-        (['Ie floats.'], ['Ie lats.'])
-    """
+    """Damages texts in several degrees, all from one analysis of each text."""
     found = _rule(kind)
     column = _column(texts, "texts")
     amounts = [_amount(found, degree.permille, degree.k) for degree in degrees]
@@ -267,11 +223,7 @@ def _taken_from(donors: Donors | None, groups: NDArray[np.uint32] | None) -> Cal
 
 
 def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
-    """An analyser by its name, or as it is.
-
-    Raises:
-        DiscernmentError: There is none of this name, or its packages are not installed.
-    """
+    """An analyser by its name, or as it is."""
     return open_analyser(analyser) if isinstance(analyser, str) else analyser
 
 

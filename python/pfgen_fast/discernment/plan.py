@@ -119,23 +119,7 @@ class Plan:
 def perturbation(
     kind: str, *, permille: int | None = None, k: int | None = None, degree: str | None = None
 ) -> Perturbation:
-    """One perturbation of a known kind.
-
-    Args:
-        kind: A key of `KINDS` or of `ALIASES`.
-        permille: The share of a text's sites to damage, for kinds with degrees.
-        k: Their number, instead.
-        degree: The name of the degree, if not that of the number; for kinds that a model makes, `minor` or `major`.
-
-    Raises:
-        DiscernmentError: The kind is unknown, the degree is missing, superfluous or out of range.
-
-    Example:
-        >>> perturbation("char_delete", permille=30).name, perturbation("char_delete", k=5).name
-        ('char_delete/30', 'char_delete/k5')
-        >>> perturbation("newline").name, perturbation("answer_swap").name
-        ('newline', 'answer_swap/1000')
-    """
+    """One perturbation of a known kind."""
     known = kind_named(kind)
     if known.method == "model":
         return _made(kind, known, permille, k, degree)
@@ -155,15 +139,7 @@ def perturbation(
 
 
 def perturbations_named(name: str) -> tuple[Perturbation, ...]:
-    """The perturbations that a name stands for: a kind with a degree is one, a kind alone all its usual degrees.
-
-    Raises:
-        DiscernmentError: The kind is unknown, or has no such degree.
-
-    Example:
-        >>> [one.name for one in perturbations_named("truncate")][:2], perturbations_named("truncate/k7")[0].k
-        (['truncate/100', 'truncate/200'], 7)
-    """
+    """The perturbations that a name stands for: a kind with a degree is one, a kind alone all its usual degrees."""
     kind, _, degree = name.partition("/")
     known = kind_named(kind)
     if not degree:
@@ -180,11 +156,7 @@ def perturbations_named(name: str) -> tuple[Perturbation, ...]:
 
 
 def kind_named(name: str) -> Kind:
-    """A kind by its name, or by the paper's.
-
-    Raises:
-        DiscernmentError: There is none; the message lists all, the nearest first.
-    """
+    """A kind by its name, or by the paper's."""
     known = KINDS.get(ALIASES.get(name, name))
     if known is None:
         raise unknown("kind", name, [*KINDS, *ALIASES])
@@ -212,22 +184,14 @@ def usual_plan(items: Iterable[CollectionItem] = ()) -> Plan:
 
 
 def ladder_named(name: str, ladders: Mapping[str, Sequence[int]] = LADDERS) -> Sequence[int]:
-    """A ladder by its name.
-
-    Raises:
-        DiscernmentError: There is none; the message lists all.
-    """
+    """A ladder by its name."""
     if name not in ladders:
         raise unknown("ladder", name, ladders)
     return ladders[name]
 
 
 def degrees_of(kind: str, degrees: Sequence[int], unit: Literal["permille", "k"]) -> tuple[Perturbation, ...]:
-    """The perturbations of a kind at several degrees.
-
-    Raises:
-        DiscernmentError: A degree is out of range, or they do not rise.
-    """
+    """The perturbations of a kind at several degrees."""
     check_ladder(degrees, kind, unit)
     if unit == "permille":
         return tuple(perturbation(kind, permille=degree) for degree in degrees)

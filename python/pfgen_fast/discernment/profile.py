@@ -20,13 +20,7 @@ NUMBERS_OF_ITEMS = (100, 20)
 
 
 def profile_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]], zeros: Zeros) -> Columns:
-    """The profile of each task: a row for each kind and metric, in the order of the plan.
-
-    Args:
-        evaluator: The evaluator's name.
-        tasks: The scores and the cells of each task.
-        zeros: How the test treats scores that do not change.
-    """
+    """The profile of each task: a row for each kind and metric, in the order of the plan."""
     found: dict[str, list[Cell]] = {name: [] for name in PROFILE_COLUMNS}
     for scores, cells in tasks:
         for kind, rows in kinds_of(cells.perturbations):

@@ -42,12 +42,7 @@ class Published:
 
 
 def read_published(path: str | Path) -> tuple[Published, ...]:
-    """Reads figures of the paper from a table with the columns `dataset`, `model`, `score` and `value`.
-
-    Raises:
-        DiscernmentError: A row breaks the rules; the message names the line.
-        TrialsError: The file cannot be read.
-    """
+    """Reads figures of the paper from a table with the columns `dataset`, `model`, `score` and `value`."""
     names = column_names(path)
     if not set(COLUMNS) <= set(names):
         listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"

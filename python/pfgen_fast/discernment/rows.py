@@ -9,12 +9,7 @@ from .result import Cell
 
 
 def number(value: float) -> float | None:
-    """A float for a table; None instead of NaN, and 0 instead of -0.
-
-    Example:
-        >>> number(float("nan")), number(-0.0)
-        (None, 0.0)
-    """
+    """A float for a table; None instead of NaN, and 0 instead of -0."""
     return None if math.isnan(value) else float(value) + 0.0
 
 

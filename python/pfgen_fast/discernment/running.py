@@ -153,11 +153,7 @@ def _plan_of(plan: Plan | str | Path | Sequence[str] | None, collection: Collect
 
 
 def collection_of(items: Collection | Iterable[Item | Row], language: str | None = None) -> Collection:
-    """Items as a collection, all in one language if that is given.
-
-    Raises:
-        DiscernmentError: The language is unknown, or an item breaks the rules.
-    """
+    """Items as a collection, all in one language if that is given."""
     collection = items if isinstance(items, Collection) else Collection.of(items_of(items))
     if language is None:
         return collection
@@ -175,16 +171,7 @@ def discernment_of(
     min_items: int = MIN_ITEMS,
     draws: int = DRAWS,
 ) -> Discernment:
-    """All figures that follow from scores.
-
-    Args:
-        scoring: The scores.
-        weights: See `discern`.
-        evaluator: The evaluator that was called, for warnings that concern it.
-        zeros: See `discern`.
-        min_items: See `discern`.
-        draws: See `discern`.
-    """
+    """All figures that follow from scores."""
     scored = scoring.scored
     tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
     name = scored.evaluator

@@ -52,16 +52,7 @@ class Scoring:
 
 
 def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | None = None) -> Scoring:
-    """Scores the originals of a collection and all their damaged texts.
-
-    Args:
-        evaluator: Scores the texts.
-        damage: The damaged texts.
-        on_progress: Called with the number of finished texts and the total.
-
-    Raises:
-        DiscernmentError: As `valid_scores`; or no original, or no damaged text, has a score.
-    """
+    """Scores the originals of a collection and all their damaged texts."""
     started = time.perf_counter()
     tell = on_progress or (lambda done, total: None)
     collection, plan = damage.collection, damage.plan
@@ -103,12 +94,7 @@ def work_of(scored: Scored, seconds: float) -> Work:
 
 
 def with_spending(work: Work, asking: Iterable[object]) -> Work:
-    """What a test took, with the requests of those that ask a model, and what they cost.
-
-    Args:
-        work: What is known already.
-        asking: Whatever may have asked. What asks has a `spending`, which several may share.
-    """
+    """What a test took, with the requests of those that ask a model, and what they cost."""
     found = (getattr(each, "spending", None) for each in asking)
     spendings = {id(each): each for each in found if isinstance(each, Spending)}.values()
     if not spendings:

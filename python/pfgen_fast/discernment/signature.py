@@ -25,18 +25,7 @@ def signature_of(
     weights: str | None = None,
     made: Mapping[str, Sequence[str | None]] | None = None,
 ) -> str:
-    """Names the version, the items, the plan, the seed, the evaluator and how scores are compared and combined.
-
-    Args:
-        collection: The items.
-        plan: The plan.
-        seed: The seed of the random choices.
-        evaluator: The signature of the evaluator.
-        zeros: What becomes of differences of 0.
-        weights: The hash of the weights; None if there are none.
-        made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
-            in the order of the items' IDs.
-    """
+    """Names the version, the items, the plan, the seed, the evaluator and how scores are compared and combined."""
     plan_hash = plan.hash(tables=tables_hash(), made=made or {})
     return (
         f"discernment:{_core.__version__}|collection:{collection.hash}|plan:{plan_hash}|seed:{seed}"

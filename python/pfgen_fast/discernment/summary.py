@@ -16,12 +16,7 @@ from .rows import number
 
 
 def summary_columns(evaluator: str, tasks: Sequence[TaskCombined]) -> Columns:
-    """The averages and minima of each task: over all perturbations, over each level, and over each degree.
-
-    Args:
-        evaluator: The evaluator's name.
-        tasks: The combined scores of each task.
-    """
+    """The averages and minima of each task: over all perturbations, over each level, and over each degree."""
     found: dict[str, list[Cell]] = {name: [] for name in SUMMARY_COLUMNS}
     for task in tasks:
         for score in task.scores:

@@ -27,14 +27,7 @@ _NAMED_AT_MOST = 5
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
-    """The perturbations of a table, as a plan knows them.
-
-    Args:
-        table: The table.
-        collection: The items.
-        plan: The plan; None for the usual one. Its perturbations that the table lacks are left out, and others of the
-            table are taken as they are.
-    """
+    """The perturbations of a table, as a plan knows them."""
     planned = usual_plan(collection.items) if plan is None else plan
     by_name = {each.name: each for each in planned.perturbations}
     others = [name for name in table.names if name not in by_name]
@@ -50,15 +43,7 @@ def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None
 
 
 def score_table(table: TableScores, damage: Damage) -> Scoring:
-    """Takes the scores of a table.
-
-    Args:
-        table: The table.
-        damage: The damaged texts of a plan that `plan_of` has made.
-
-    Raises:
-        DiscernmentError: The table lacks originals; or no original, or no damaged text, has a score.
-    """
+    """Takes the scores of a table."""
     started = time.perf_counter()
     collection, plan = damage.collection, damage.plan
     ids = [item.id for item in collection.items]

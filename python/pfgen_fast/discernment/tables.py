@@ -50,12 +50,7 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """The packaged tables.
-
-    Example:
-        >>> tables().voicing["か"], tables().voicing["が"]
-        ('が', 'か')
-    """
+    """The packaged tables."""
     stored: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     followed_by = stored["negation_ja_followed_by"]
     named = {"newline": "\n", "end of text": ""}

@@ -54,11 +54,7 @@ class Survey:
     tasks: tuple[TaskVotes, ...]
 
     def write(self, path: Path) -> None:
-        """Writes the weights as CSV, as `weights.open_weights` reads them.
-
-        Raises:
-            PfgenError: The file cannot be written.
-        """
+        """Writes the weights as CSV, as `weights.open_weights` reads them."""
         rows = [
             (of.task, name, metric, n_votes / sum(votes.values()), n_votes, f"{of.n_voters} voters, {self.name}")
             for of in self.tasks
@@ -69,12 +65,7 @@ class Survey:
 
 
 def read_survey(path: str | Path) -> Survey:
-    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`.
-
-    Raises:
-        DiscernmentError: A row breaks the rules, or a voter votes twice; the message names the line.
-        TrialsError: The file cannot be read.
-    """
+    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
     names = column_names(path)
     if not set(COLUMNS) <= set(names):
         listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"

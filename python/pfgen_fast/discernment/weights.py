@@ -80,25 +80,7 @@ class Weights:
     def matrix(
         self, task: str, perturbations: Sequence[Perturbation], metrics: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
-        """The weights of an evaluator's metrics.
-
-        Args:
-            task: The task.
-            perturbations: The perturbations.
-            metrics: The metrics that are combined.
-
-        Returns:
-            Perturbations × metrics, with NaN where a perturbation has no weights; and notes, one sentence each.
-
-        Raises:
-            DiscernmentError: The task's weights name a metric or a kind that there is not.
-
-        Example:
-            >>> from pfgen_fast.discernment.plan import perturbation
-            >>> metrics = ["fluency", "truthfulness", "helpfulness"]
-            >>> open_weights("assumed").matrix("answers", [perturbation("word_drop", k=2)], metrics)[0].tolist()
-            [[0.4, 0.0, 0.6]]
-        """
+        """The weights of an evaluator's metrics."""
         names = {metric_named(metric): column for column, metric in enumerate(metrics)}
         self._check_names(task, perturbations, metrics)
         found = np.full((len(perturbations), len(metrics)), np.nan)
@@ -196,11 +178,7 @@ def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
 
 
 def cell(row: Mapping[str, Any], key: str, where: str) -> str:
-    """A text of a row that must be there.
-
-    Raises:
-        DiscernmentError: It is missing, or no text.
-    """
+    """A text of a row that must be there."""
     value = row.get(key)
     found = from_csv_value(value.strip()) if isinstance(value, str) else ""
     if not found:
@@ -233,12 +211,7 @@ def _shares(values: Mapping[str, float], where: str) -> dict[str, float]:
 
 
 def perturbation_key(name: str) -> str:
-    """The name of a kind or perturbation, with our name of the kind.
-
-    Example:
-        >>> perturbation_key("random_ending/1000")
-        'answer_swap/1000'
-    """
+    """The name of a kind or perturbation, with our name of the kind."""
     kind, slash, degree = name.partition("/")
     return f"{ALIASES.get(kind, kind)}{slash}{degree}"
 

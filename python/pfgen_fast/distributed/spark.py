@@ -92,11 +92,7 @@ def score(
 
 
 def _checked_scores(frame: DataFrame, scored: ScoredColumns, types: Any) -> tuple[str, ...]:
-    """The columns of scores to append, when the frame has the columns that they need and none that they would double.
-
-    Raises:
-        TrialsError: It has not.
-    """
+    """The columns of scores to append, if the frame has what they need and none that they would double."""
     scored.columns.check(frame.columns, "the frame")
     for name in (scored.columns.question, scored.columns.answer):
         kind = frame.schema[name].dataType

@@ -66,11 +66,7 @@ class AskingEvaluator(ABC):
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies about texts and stores each as it arrives.
-
-        Returns:
-            A sentence on why some replies are still missing; None if none are, or if they may be.
-        """
+        """Asks for the missing replies about texts and stores each as it arrives."""
 
     @abstractmethod
     def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:

@@ -82,22 +82,13 @@ class Criteria:
     Attributes:
         tasks: The tasks by name.
         scale: The scale of all ratings.
-
-    Example:
-        >>> criteria = read_criteria()
-        >>> list(criteria.task("translation").criteria), list(criteria.task("anything else").criteria)
-        (['accuracy', 'fluency'], ['fluency', 'answer_quality'])
     """
 
     tasks: Mapping[str, Task]
     scale: Scale
 
     def task(self, name: str) -> Task:
-        """The task with this name, or else the one for all others.
-
-        Raises:
-            JudgingError: There is neither; the message lists the tasks, the nearest name first.
-        """
+        """The task with this name, or else the one for all others."""
         found = self.tasks.get(name) or self.tasks.get(DEFAULT_TASK)
         if found is None:
             raise JudgingError(f"the criteria: {unknown_name('task', name, self.tasks)}")
@@ -134,21 +125,7 @@ class Criteria:
         context: str | None = None,
         question: str | None = None,
     ) -> str:
-        """The prompt that asks for one rating.
-
-        Args:
-            task: The task of the text.
-            metric: One of the task's metrics.
-            language: The language of the text.
-            text: The text to rate.
-            context: What is shown beside it.
-            question: The question that it answers.
-
-        Example:
-            >>> prompt = read_criteria().prompt("story", "fluency", language="en", text="So {text} ended.")
-            >>> print(prompt.splitlines()[0])
-            You are asked to rate the ending of a story, written in English, by one criterion only: fluency.
-        """
+        """The prompt that asks for one rating."""
         of_task = self.task(task)
         spoken, criterion = _in_language(of_task.criteria[metric], language)
         shown = ((_QUESTION[spoken], question), (_in_language(of_task.context, spoken)[1], context))
@@ -166,11 +143,7 @@ class Criteria:
 
 
 def read_criteria(path: Path | None = None) -> Criteria:
-    """Reads criteria from a TOML file; without one, the packaged criteria.
-
-    Raises:
-        JudgingError: The file cannot be read, or breaks the rules; the message names the place.
-    """
+    """Reads criteria from a TOML file; without one, the packaged criteria."""
     path = path or _PACKAGED
     try:
         content = read_toml(path, error=JudgingError)

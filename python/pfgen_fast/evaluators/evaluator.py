@@ -107,36 +107,18 @@ class Evaluator(Protocol):
 
 
 def language_of(text: str) -> str:
-    """The language of a text of which it is not known: `ja` if it has a hiragana, katakana or kanji, else `en`.
-
-    Example:
-        >>> language_of("ICE は氷"), language_of("Ice floats.")
-        ('ja', 'en')
-    """
+    """The language of a text of which it is not known: `ja` if it has a hiragana, katakana or kanji, else `en`."""
     return "ja" if _JAPANESE.search(text) else "en"
 
 
 def text_column(texts: Any) -> _core.TextColumn:
-    """Creates a column of texts, possibly with nulls, from anything that `Scorer.score` takes as answers.
-
-    Raises:
-        TrialsError: An entry is not a text.
-
-    Example:
-        >>> text_column(["Ice floats.", None]).tolist()
-        ['Ice floats.', None]
-    """
+    """Creates a column of texts, possibly with nulls, from anything that `Scorer.score` takes as answers."""
     with worded():
         return _core.TextColumn(texts, "texts", True)
 
 
 def column_of(items: Sequence[Item], texts: Texts) -> _core.TextColumn:
-    """The texts as a column, exactly one for each item.
-
-    Raises:
-        ValueError: There are more or fewer texts than items.
-        TrialsError: An entry is not a text.
-    """
+    """The texts as a column, exactly one for each item."""
     column = texts if isinstance(texts, _core.TextColumn) else text_column(texts)
     if len(items) != len(column):
         raise ValueError(f"{len(items)} items for {len(column)} texts; expected one for each")

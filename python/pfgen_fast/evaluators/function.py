@@ -32,13 +32,7 @@ _MEMBERS = ("name", "signature", "metrics", "score")
 
 
 class BatchedEvaluator(OutsideEvaluator):
-    """What is called with some texts at a time.
-
-    Args:
-        name: The name.
-        batch: How many texts there are at most in one call.
-        options: As of `OutsideEvaluator`.
-    """
+    """What is called with some texts at a time."""
 
     def __init__(self, name: str, *, batch: int = _BATCH, **options: Any) -> None:
         super().__init__(name, **options)
@@ -147,15 +141,6 @@ def open_function(path: str, *, name: str | None = None, version: str = "", **op
     """Imports a function, or a class or object with the protocol `Evaluator`; a class is called without arguments.
 
     Modules are also looked for in the working folder, after all others.
-
-    Args:
-        path: `module:name`.
-        name: The name of the evaluator; by default the one of an object with the protocol, or else `path`.
-        version: What the scores depend on besides the source of the module.
-        options: As of `FunctionEvaluator`.
-
-    Raises:
-        DiscernmentError: There is no such module or name, or it is neither a function nor an evaluator.
     """
     where = f"evaluator python:{in_one_line(path)}"
     module_name, _, attribute = path.partition(":")

@@ -55,12 +55,6 @@ def read_template(source: str | Path = "default") -> RatingTemplate:
 
     A first line such as `Scale: 1 to 5` states the scale and is not a part of the prompt; without it, the scale is 1 to
     10.
-
-    Args:
-        source: The name of a packaged template, one of `TEMPLATES`, or a file.
-
-    Raises:
-        JudgingError: The file cannot be read, lacks a required placeholder, has an unknown one, or its scale is none.
     """
     path = TEMPLATES.get(source, Path(source)) if isinstance(source, str) else source
     if isinstance(source, str) and not path.exists():

@@ -16,15 +16,7 @@ Scores = Mapping[str, float]
 
 
 class KeptScores:
-    """The scores in a file, by key.
-
-    Args:
-        path: The file; it need not exist yet.
-
-    Raises:
-        DiscernmentError: The file holds something else.
-        TrialsError: The file cannot be read.
-    """
+    """The scores in a file, by key."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -57,12 +49,7 @@ class KeptScores:
 
     @contextlib.contextmanager
     def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:
-        """Yields a function that stores the scores of a key and an item; they are on disk when it returns.
-
-        Raises:
-            DiscernmentError: Another process is adding to the file, or its folder cannot be created.
-            PfgenError: The file cannot be written.
-        """
+        """Yields a function that stores the scores of a key and an item; they are on disk when it returns."""
         with self._journal.locked(what="scores", error=DiscernmentError):
             self._refresh()  # what was scored before the lock was taken is not scored again
             yield self._keep

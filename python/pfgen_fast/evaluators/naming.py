@@ -11,17 +11,7 @@ _MOST = 40
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
-    """An error message for a name that is none of the known ones.
-
-    Args:
-        what: What the name should name.
-        name: The name.
-        known: The names that there are.
-
-    Example:
-        >>> unknown_name("metric", "blue", ["chrf", "bleu"])
-        "unknown metric 'blue'; expected one of bleu, chrf"
-    """
+    """An error message for a name that is none of the known ones."""
     shown = in_one_line(name)
     names = list(known)
     ordered = list(dict.fromkeys((*nearest_names(shown, names, n=_MOST), *names)))

@@ -92,12 +92,7 @@ checklists:SUITE, python:MODULE:FUNCTION, command:PROGRAM ..., table:FILE
 
 
 def options_of(kind: str) -> tuple[str, ...]:
-    """The names of the options of a kind of evaluator.
-
-    Example:
-        >>> options_of("ngram")
-        ('suite', 'profile', 'float_sum', 'threads', 'index')
-    """
+    """The names of the options of a kind of evaluator."""
     names: dict[str, None] = {}
     for number, place in enumerate((_OPENERS[kind], *_FURTHER.get(kind, ()))):
         parameters = list(inspect.signature(_opener(place)).parameters.values())
@@ -130,11 +125,7 @@ def open_ngram(
     threads: int | None = None,
     index: str | Path | None = None,
 ) -> Evaluator:
-    """The n-gram scores of a suite; the arguments are those of `Scorer`.
-
-    Raises:
-        SuiteError: The suite breaks the rules.
-    """
+    """The n-gram scores of a suite; the arguments are those of `Scorer`."""
     from ..scoring.scorer import Scorer
     from .ngram import NgramEvaluator
 

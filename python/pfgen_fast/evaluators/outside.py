@@ -57,17 +57,6 @@ class OutsideEvaluator(ABC):
     """An evaluator that asks something outside of this package.
 
     Its metrics are those that the first call with a score returns, unless they are declared.
-
-    Args:
-        name: The name.
-        metrics: The metrics; None if they follow from the scores.
-        lower_is_better: The metrics of which lower values are better.
-        cache: The file that keeps the scores; None keeps none.
-        is_deterministic: Whether a text that is scored again gets the same score.
-        on_progress: Called with the number of texts scored and to be scored in a call.
-
-    Raises:
-        DiscernmentError: A name in `lower_is_better` is none of the declared metrics; or the cache is no such file.
     """
 
     def __init__(
@@ -102,11 +91,7 @@ class OutsideEvaluator(ABC):
 
     @abstractmethod
     def _ask(self, requests: Sequence[Request], receive: Receive) -> None:
-        """Gets the scores of all requests; `receive` is called as they come, in any order, once for each.
-
-        Raises:
-            DiscernmentError: Something goes wrong; what was received stays.
-        """
+        """Gets the scores of all requests; `receive` is called as they come, in any order, once for each."""
 
     @property
     def signature(self) -> str:
@@ -126,11 +111,7 @@ class OutsideEvaluator(ABC):
         return anew
 
     def score(self, items: Sequence[Item], texts: Texts) -> dict[str, Floats]:
-        """Scores the texts whose scores are not kept, and returns all scores.
-
-        Raises:
-            DiscernmentError: What is asked fails, or returns too few, too many or other scores than it should.
-        """
+        """Scores the texts whose scores are not kept, and returns all scores."""
         texts = column_of(items, texts)
         requests, places = self._requests(items, texts)
         scores = self._known(requests)

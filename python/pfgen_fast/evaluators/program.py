@@ -31,17 +31,7 @@ _PATIENCE_SECONDS = 2.0
 
 
 class Program:
-    """A running process; a context that ends it.
-
-    Args:
-        command: The program and its arguments.
-        lines: What it reads, line by line.
-        show: Called with each line that it writes to stderr, made harmless, by another thread.
-
-    Raises:
-        OSError: It cannot be started.
-        ValueError: An argument cannot be passed to a program.
-    """
+    """A running process; a context that ends it."""
 
     def __init__(self, command: Sequence[str], lines: Iterable[bytes], show: Callable[[str], None]) -> None:
         pipe = subprocess.PIPE
@@ -70,22 +60,14 @@ class Program:
             thread.join(_PATIENCE_SECONDS)
 
     def line(self, deadline: float | None) -> bytes:
-        """The next line that it writes; empty at the end, at most `MAX_LINE_BYTES` and one byte of a longer one.
-
-        Raises:
-            TimeoutError: There is none at the deadline, a time of `time.monotonic`.
-        """
+        """The next line that it writes; empty at the end, at most `MAX_LINE_BYTES` and one byte of a longer one."""
         try:
             return self._read.get(timeout=None if deadline is None else max(0.0, deadline - time.monotonic()))
         except queue.Empty:
             raise TimeoutError from None
 
     def exit_code(self, deadline: float | None) -> int:
-        """Waits for its end; negative if a signal ended it.
-
-        Raises:
-            TimeoutError: It has not ended at the deadline.
-        """
+        """Waits for its end; negative if a signal ended it."""
         try:
             return self._process.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:

@@ -28,11 +28,7 @@ _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
 
 @dataclass(frozen=True)
 class Scale:
-    """The ratings that a prompt asks for: whole numbers, both bounds included.
-
-    Raises:
-        JudgingError: The bounds are not in order, or not from 0 to 100.
-    """
+    """The ratings that a prompt asks for: whole numbers, both bounds included."""
 
     low: int = 1
     high: int = 10
@@ -42,12 +38,7 @@ class Scale:
             raise JudgingError(f"a scale of {self.low} to {self.high}: expected two numbers from 0 to 100, in order")
 
     def rating_in(self, reply: str) -> int | None:
-        """The last number of the form `[[n]]`; None if there is none or it is not on the scale.
-
-        Example:
-            >>> Scale().rating_in("Not [[3]], rather [[ 7 ]]."), Scale(1, 5).rating_in("[[3]] or [[7]]")
-            (7, None)
-        """
+        """The last number of the form `[[n]]`; None if there is none or it is not on the scale."""
         found = _IN_BRACKETS.findall(reply)
         whole = _WHOLE.fullmatch(found[-1]) if found else None
         return int(whole[1]) if whole and self.low <= int(whole[1]) <= self.high else None
@@ -68,18 +59,7 @@ def check_n_ratings(n_ratings: int) -> None:
 
 
 class Ratings:
-    """The ratings of some texts, as far as they exist.
-
-    Args:
-        requests: The requests for the ratings: `n_ratings` for each place that is rated, in the order of the places.
-        replies: The stored replies.
-        is_rated: Which places are rated; a place is a text, or a text and a metric.
-        n_ratings: How often each place is rated.
-        scale: The scale of the ratings.
-
-    Attributes:
-        asking: The underlying requests: which replies are missing, what they cost, and how to ask for them.
-    """
+    """The ratings of some texts, as far as they exist."""
 
     def __init__(
         self, requests: Iterable[JudgeRequest], replies: Replies, is_rated: Any, n_ratings: int, scale: Scale
@@ -97,22 +77,7 @@ class Ratings:
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing ratings and stores each as it arrives.
-
-        Args:
-            judge: The judge.
-            connect: Opens the engine; None sends no requests.
-            spending: Prices and budget; what is asked is added to it.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some ratings are still missing; None if none are, or if no requests were to be sent.
-
-        Raises:
-            EngineError: An error concerns all requests. Ratings received before are kept.
-            JudgingError: Another process is adding replies to the same file.
-        """
+        """Asks for the missing ratings and stores each as it arrives."""
         if connect is None or not self.asking.n_missing:
             return None
         return self.asking.ask(connect(judge), spending=spending, on_progress=on_progress, events=events)

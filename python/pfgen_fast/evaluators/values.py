@@ -25,31 +25,7 @@ LARGEST = 1e100
 
 
 def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextColumn) -> dict[str, Floats]:
-    """Calls an evaluator and checks what it returns.
-
-    Args:
-        evaluator: The evaluator.
-        items: One item for each text.
-        texts: The texts.
-
-    Returns:
-        The scores of each of its metrics; NaN where a score is missing, invalid or out of scale.
-
-    Raises:
-        DiscernmentError: The evaluator raises an error of its own, lacks a metric, or returns too few or too many
-            scores.
-        PfgenError: As the evaluator raises it.
-
-    Example:
-        >>> from pfgen_fast.evaluators.evaluator import text_column
-        >>> class Length:
-        ...     name, signature, metrics = "length", "length", (Metric("length", high=9),)
-        ...     def score(self, items, texts):
-        ...         return {"length": [len(text) for text in texts.tolist()]}
-        >>> item = Item("1", "Ice", "answers")
-        >>> valid_scores(Length(), [item, item], text_column(["Ice", "Ice floats."]))
-        {'length': array([ 3., nan])}
-    """
+    """Calls an evaluator and checks what it returns."""
     texts = column_of(items, texts)
     where = f"evaluator {in_one_line(evaluator.name, 200)}"
     try:
@@ -75,11 +51,7 @@ def valid_scores(evaluator: Evaluator, items: Sequence[Item], texts: _core.TextC
 
 
 def checked_columns(returned: Any, n_texts: int) -> dict[str, Floats]:
-    """A mapping from metrics to sequences of scores, as an evaluator returns it; NaN for what is no score.
-
-    Raises:
-        DiscernmentError: It is no such mapping, or a sequence has another length than expected.
-    """
+    """A mapping from metrics to sequences of scores, as an evaluator returns it; NaN for what is no score."""
     if not isinstance(returned, Mapping):
         raise DiscernmentError(f"returned {type(returned).__name__}; expected a sequence of scores by metric")
     found = {}
@@ -106,12 +78,7 @@ def _scores_of(column: Any) -> Floats:
 
 
 def score_of(value: Any) -> float:
-    """A value as a score; NaN if it is no finite number.
-
-    Example:
-        >>> [score_of(value) for value in (3, 0.5, True, "3", None, float("inf"), [1], 10**400)]
-        [3.0, 0.5, 1.0, nan, nan, nan, nan, nan]
-    """
+    """A value as a score; NaN if it is no finite number."""
     if type(value) is float:
         return value if math.isfinite(value) else math.nan
     is_number = isinstance(value, Real) or (
@@ -137,11 +104,7 @@ def on_scale(metric: Metric, scores: Floats) -> Floats:
 
 
 def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: str) -> tuple[Metric, ...]:
-    """The metrics, those of the given names with lower values as the better ones.
-
-    Raises:
-        DiscernmentError: There is no metric of such a name.
-    """
+    """The metrics, those of the given names with lower values as the better ones."""
     known = tuple(metrics)
     for name in lower_is_better:
         if name not in {metric.name for metric in known}:
@@ -152,11 +115,6 @@ def turned(metrics: Iterable[Metric], lower_is_better: Collection[str], where: s
 
 
 def raised(error: BaseException) -> str:
-    """An exception in a few harmless words.
-
-    Example:
-        >>> raised(KeyError("a\\nb"))
-        "KeyError: 'a\\\\nb'"
-    """
+    """An exception in a few harmless words."""
     message = in_one_line(error, 200)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -51,12 +51,7 @@ class RunPairs:
         return RunPairs(new[self.first][kept], new[self.second][kept], self.is_close[kept], self.within)
 
     def agreement(self, halves: Halves, usual: Floats) -> Agreement:
-        """How the scores from two parts agree.
-
-        Args:
-            halves: The scores of the runs.
-            usual: Their scores with everything.
-        """
+        """How the scores from two parts agree."""
         # Rounded, because sums in another order could distinguish equal scores.
         one, other = (np.sign(half[self.first] - half[self.second]) for half in np.round(halves, 12))
         agreement = one * other

@@ -382,10 +382,5 @@ Chart = Scatter | Density | Matrix | HeatMap | Ranges | Intervals | Bands | Curv
 
 
 def correlation_floor(values: Floats) -> float:
-    """Where the colour scale of correlations starts: a round number that no correlation is below.
-
-    Example:
-        >>> [correlation_floor(np.array([lowest, 1.0])) for lowest in (0.9991, 0.42, -0.1)]
-        [0.9, 0.0, -1.0]
-    """
+    """Where the colour scale of correlations starts: a round number that no correlation is below."""
     return next(floor for floor in (0.9, 0.5, 0.0, -1.0) if floor <= values.min() or floor == -1.0)

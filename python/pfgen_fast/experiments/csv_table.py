@@ -15,11 +15,7 @@ _MAX_BYTES = 1 << 26
 
 
 def read_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """The rows that hold anything, each with the number of its line; the first is the header.
-
-    Raises:
-        ExperimentError: The file cannot be read, or a row has another number of cells than the header.
-    """
+    """The rows that hold anything, each with the number of its line; the first is the header."""
     try:
         text = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -38,11 +34,7 @@ def read_rows(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def header_of(path: Path, rows: list[tuple[int, list[str]]]) -> list[str]:
-    """The names of the columns.
-
-    Raises:
-        ExperimentError: Names are missing or repeated.
-    """
+    """The names of the columns."""
     header = [from_csv_value(cell.strip()) for cell in rows[0][1]] if rows else []
     if len(set(header)) < len(header) or not all(header[1:]):
         raise ExperimentError(f"{path}, line 1: expected distinct column names")

@@ -24,16 +24,7 @@ _FEWER_ANSWERS = 100_000
 
 
 class CutReferences:
-    """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch.
-
-    Args:
-        sizes: The numbers of answers to draw from each set, at most half of the size of the largest set; by default
-            some numbers from 500 to 5.
-        n_draws: The number of draws per size, each of two disjoint parts.
-        trials: How many answers of each run and question are scored; by default as many as make 100,000 in all.
-        seed: The seed of the draws.
-        threads: Number of threads; by default one per core.
-    """
+    """Scores answers with fewer reference answers as well; `score_runs` calls it with each batch."""
 
     def __init__(
         self,
@@ -124,13 +115,6 @@ def cut_suite(suite: Suite, size: int, generator: np.random.Generator) -> tuple[
     """Two suites with `size` answers of each set, none in common, drawn without replacement and kept in order.
 
     A set of fewer than twice as many is halved; one of a single answer has it in both.
-
-    Example:
-        >>> one, other = cut_suite(Suite.load("mini"), 50, np.random.default_rng(0))
-        >>> {len(answers) for question in one for answers in question.answers.values()}
-        {50}
-        >>> set(one["Q01"].answers["A"]) & set(other["Q01"].answers["A"])
-        set()
     """
     parts: tuple[list[Question], list[Question]] = ([], [])
     for question in suite:

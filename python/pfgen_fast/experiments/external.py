@@ -41,9 +41,6 @@ def read_scores(path: Path) -> OutsideScores:
     """Reads a CSV file with a header, model names in the first column, and scores in the others.
 
     An empty cell is an unknown score.
-
-    Raises:
-        ExperimentError: The file is not such a table; the message names the line.
     """
     rows = read_rows(path)
     if not rows or len(rows[0][1]) < 2:
@@ -89,12 +86,7 @@ RULES: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 def match_names(ours: Sequence[str], theirs: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Matches our names with theirs and returns the partner and the rule; ambiguous names remain without a partner.
-
-    Example:
-        >>> match_names(["org/Model-7B", "a/b"], ["model_7b", "c"])
-        {'org/Model-7B': ('model_7b', 'but for what comes before the last slash')}
-    """
+    """Matches our names with theirs and returns the partner and the rule; ambiguous names remain without a partner."""
     found: dict[str, tuple[str, str]] = {}
     for rule, form in RULES:
         left = [name for name in ours if name not in found]
@@ -125,18 +117,7 @@ def models_of(runs: RunMeans, pick: Pick) -> dict[str, dict[str, float]]:
 def external(
     runs: RunMeans, files: Sequence[OutsideScores], *, pick: Pick = "best", cluster: Cluster = "model"
 ) -> Finding:
-    """Correlates our scores with the scores of others, model by model.
-
-    Args:
-        runs: The means of the runs.
-        files: The scores of others.
-        pick: Whether the best or the mean of a model's runs counts.
-        cluster: Which values depend on one another, for the intervals. There is one for each model, so that only
-            `"organisation"` makes clusters of several.
-
-    Raises:
-        ExperimentError: Fewer than three models have a partner, or all scores are equal.
-    """
+    """Correlates our scores with the scores of others, model by model."""
     models = models_of(runs, pick)
     compared: list[_Compared] = []
     notes = list(runs.problems)

@@ -49,9 +49,6 @@ class JudgeOptions:
         prices: The prices of tokens.
         budget: Asking stops before the estimated cost could exceed the budget.
         cache: The file of stored replies.
-
-    Raises:
-        JudgingError: A number is out of range, or there is a budget without prices.
     """
 
     model: str
@@ -73,11 +70,7 @@ class JudgeOptions:
         Spending(self.prices, self.budget)  # refuses a budget without prices
 
     def evaluator(self) -> JudgeEvaluator:
-        """Creates the evaluator that rates the answers.
-
-        Raises:
-            JudgingError: The template or the cache is invalid.
-        """
+        """Creates the evaluator that rates the answers."""
         temperature = usual_temperature(self.n_ratings) if self.temperature is None else self.temperature
         return JudgeEvaluator(
             Judge(self.model, temperature, self.max_tokens),
@@ -106,12 +99,7 @@ class Answer:
 
 
 class AnswersToJudge:
-    """Chooses the answers to rate; `read_figures` calls it with each batch.
-
-    Args:
-        trials: How many answers per run and question; None for all.
-        seed: Determines the choice.
-    """
+    """Chooses the answers to rate; `read_figures` calls it with each batch."""
 
     def __init__(self, trials: int | None = None, seed: str = "") -> None:
         self._trials, self._seed = trials, seed
@@ -137,16 +125,7 @@ def _digest(seed: str, question: int, text: str) -> str:
 
 
 class RatedRuns:
-    """Runs with the ratings of their answers, some of which may still be missing.
-
-    Args:
-        scored: The runs.
-        answers: The answers to rate.
-        evaluator: The evaluator that rates them.
-
-    Raises:
-        SuiteError: The template shows sample answers, but the suite has none.
-    """
+    """Runs with the ratings of their answers, some of which may still be missing."""
 
     def __init__(self, scored: RunFigures, answers: Sequence[Answer], evaluator: JudgeEvaluator) -> None:
         self._scored, self._answers, self._evaluator = scored, answers, evaluator
@@ -165,20 +144,7 @@ class RatedRuns:
         on_progress: Callable[[int, int | None], None] | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing ratings and stores each as it arrives.
-
-        Args:
-            prices: The prices of tokens.
-            budget: Asking stops before the estimated cost could exceed the budget.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some ratings are still missing; None if none are, or if there is no server.
-
-        Raises:
-            EngineError: An error concerns all requests. Ratings received before are kept.
-        """
+        """Asks for the missing ratings and stores each as it arrives."""
         evaluator = self._evaluator
         spending = Spending(prices or Prices(), budget)
         return self._ratings.ask(
@@ -198,9 +164,6 @@ class RatedRuns:
         """Compares the mean ratings of runs and models with our scores.
 
         A run's rating is the mean over its questions of their mean ratings; a model's rating is the mean over its runs.
-
-        Raises:
-            ExperimentError: There are no ratings.
         """
         found, scored, scale = self.found(), self._scored, self._evaluator.template.scale
         n_missing, n_unrated = self._ratings.asking.n_missing, self._ratings.n_unrated
@@ -240,19 +203,7 @@ def judge(
     threads: int | None = None,
     on_progress: Callable[[int, int | None], None] | None = None,
 ) -> Finding:
-    """Asks a judge to rate the answers of runs, and compares its ratings with our scores.
-
-    Args:
-        paths: Paths as `find_runs` takes them.
-        options: How the answers are judged.
-        suite: The suite of all runs; by default that of the checkout that contains them.
-        threads: Number of threads that score; by default one per core.
-        on_progress: Called with the number of finished requests and the total.
-
-    Raises:
-        PfgenError: The runs, the suite, the template or the server are not usable, or some ratings are still missing.
-            Ratings received so far are kept, and repeating the call continues.
-    """
+    """Asks a judge to rate the answers of runs, and compares its ratings with our scores."""
     evaluator = options.evaluator()
     answers = AnswersToJudge(options.trials, options.seed)
     scored = read_figures(paths, suite=suite, threads=threads, on_batch=answers)

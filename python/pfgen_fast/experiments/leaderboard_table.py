@@ -41,9 +41,6 @@ def read_leaderboard(path: Path) -> LeaderboardTable:
 
     It needs the columns `run`, `model`, `score`, `length`, `helpfulness`, and `fluency_<set>` and
     `truthfulness_<set>` of each set; others are passed over. Rows that lack a number are left out and named.
-
-    Raises:
-        ExperimentError: The file is not such a table, or has fewer than three whole rows.
     """
     rows = read_rows(path)
     header = header_of(path, rows)

@@ -40,11 +40,6 @@ def rise(x: Floats, y: Floats, level: float) -> Rise | None:
     """The value of `x` that separates best the runs whose `y` is above a level from the others; None if it is no use.
 
     That is where all runs are on one side of the level, or no value separates them better than none.
-
-    Example:
-        >>> import numpy as np
-        >>> rise(np.array([0.1, 0.2, 0.3, 0.4, 0.5]), np.array([0.0, 0.0, 0.2, 0.0, 0.4]), 0.1)
-        Rise(value=0.25, n_misplaced=1, n_above=2)
     """
     order = np.argsort(x, kind="stable")
     sorted_x, above = x[order], y[order] > level
@@ -62,12 +57,6 @@ def parts(runs: RunMeans) -> Finding:
     """Compares fluency, truthfulness and helpfulness over the runs of models.
 
     The runs of `system/...` (the human answers, the reference answers) are what these are measured by.
-
-    Args:
-        runs: The means of the runs.
-
-    Raises:
-        ExperimentError: There are fewer than three runs of models.
     """
     models, systems = runs.chosen(runs.rows_of_models()), runs.chosen(runs.rows_of_systems())
     if len(models.names) < MIN_VALUES:
@@ -103,12 +92,7 @@ _Rises = dict[tuple[float, str], Rise | None]
 
 
 def _order(*values: float) -> str:
-    """The parts from the highest to the lowest value.
-
-    Example:
-        >>> _order(0.5, 0.7, 0.5)
-        'truthfulness > fluency = helpfulness'
-    """
+    """The parts from the highest to the lowest value."""
     ranked = sorted(zip(values, PARTS, strict=True), key=lambda pair: -pair[0])
     words = ranked[0][1]
     for (above, _), (value, part) in itertools.pairwise(ranked):

@@ -41,14 +41,6 @@ def relations(scored: ScoredRuns | RunMeans, *, cluster: Cluster = "model", seed
 
     Over answers, intervals come from a sample of 5,000 answers, whose clusters are those of their runs; the
     coefficients themselves are computed from all answers.
-
-    Args:
-        scored: The runs; the means of runs alone leave the answers out.
-        cluster: Which runs depend on one another, for the intervals; with `"none"` the answers of one run still do.
-        seed: The seed of the sample.
-
-    Raises:
-        ExperimentError: Fewer than two scores vary over the runs.
     """
     all_runs = scored if isinstance(scored, RunMeans) else scored.run_means
     runs = all_runs.chosen(all_runs.rows_of_models())

@@ -53,10 +53,6 @@ def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
 
     A model's organisation is what its name has before the first slash, without regard to case; a name without one is
     its own organisation.
-
-    Example:
-        >>> clusters_of(["org/a", "org/b", "c", "org/a"], "organisation").counted("runs")
-        '4 runs of 2 organisations'
     """
     keys = {"model": list(models), "organisation": [model.split("/")[0].casefold() for model in models]}
     names = list(map(str, range(len(models)))) if by == "none" else keys[by]

@@ -86,13 +86,7 @@ class AnswersOfRuns:
 
 
 class DrawnAnswers:
-    """Draws the answers that are scored many times over, and counts them.
-
-    Args:
-        trials: At most how many answers of each run and question; by default as many as make `n_wanted` in all.
-        seed: The seed of the draws.
-        n_wanted: How many answers are wanted in all.
-    """
+    """Draws the answers that are scored many times over, and counts them."""
 
     def __init__(self, trials: int | None, seed: int, *, n_wanted: int = MANY_ANSWERS) -> None:
         self._trials, self._seed, self._n_wanted = trials, seed, n_wanted
@@ -118,12 +112,7 @@ class DrawnAnswers:
 
 
 def usual_trials(n_runs: int, n_questions: int, n_wanted: int = MANY_ANSWERS) -> int:
-    """How many answers of each run to each question make up to `n_wanted` in all, one at least.
-
-    Example:
-        >>> usual_trials(17, 50), usual_trials(516, 50)
-        (235, 7)
-    """
+    """How many answers of each run to each question make up to `n_wanted` in all, one at least."""
     return max(1, n_wanted // (n_runs * n_questions))
 
 
@@ -218,20 +207,7 @@ def read_figures(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunFigures:
-    """The means of the runs at the given paths; only runs without an up-to-date result.json are scored.
-
-    Args:
-        paths: Paths as `find_runs` takes them.
-        suite: The suite of all runs; by default that of the checkout that contains them.
-        threads: Number of threads; by default one per core.
-        on_batch: Called with each batch of answers, to compute other scores; all runs are read then.
-        on_progress: Called with the number of finished runs and the total.
-
-    Raises:
-        ExperimentError: There are fewer than three runs.
-        SuiteError: There is no suite.
-        TrialsError: There are no runs.
-    """
+    """The means of the runs at the given paths; only runs without an up-to-date result.json are scored."""
     gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=False)
     return RunFigures(**gathered.figures())
 
@@ -381,11 +357,7 @@ class _Gathered:
         return numbers
 
     def figures(self) -> dict[str, Any]:
-        """The fields of `RunFigures`.
-
-        Raises:
-            ExperimentError: There are fewer than three runs.
-        """
+        """The fields of `RunFigures`."""
         if len(self._runs) < MIN_VALUES:
             why = f"; {self.problems[0]}" if self.problems else ""
             raise ExperimentError(

@@ -44,17 +44,7 @@ _AVERAGE = COLUMNS.index("average")
 
 
 class VariedConstants:
-    """Scores answers with other constants as well; `read_figures` calls it with each batch.
-
-    Args:
-        varied: The values of each constant, by name; by default those of `VARIED`.
-        trials: How many answers of each run and question are scored; by default as many as make `MANY_ANSWERS` in all.
-        seed: The seed of their choice.
-        threads: Number of threads; by default one per core.
-
-    Raises:
-        ExperimentError: A constant is unknown or has an invalid value.
-    """
+    """Scores answers with other constants as well; `read_figures` calls it with each batch."""
 
     def __init__(
         self,
@@ -142,15 +132,7 @@ class Variation:
 
 
 def sensitivity(scored: RunFigures, varied: VariedConstants) -> Finding:
-    """Measures how far scores and ranking move as each constant and the weight of each reference set varies.
-
-    Args:
-        scored: The runs.
-        varied: Has scored the same batches with other constants.
-
-    Raises:
-        ExperimentError: All runs have the same score, or no constant is varied.
-    """
+    """Measures how far scores and ranking move as each constant and the weight of each reference set varies."""
     scores = varied.scores()
     check_columns({"score": scores[0]}, "runs")
     variations = [*_of_constants(varied.constants, scores), *_of_weights(scored)]
@@ -215,10 +197,6 @@ def weighted_scores(scored: RunFigures, weights: dict[str, float]) -> Floats:
     """The scores of the runs with weighted reference sets, computed from the means of the questions.
 
     Fluency and truthfulness of a question are the weighted means of their values for each set alone.
-
-    Args:
-        scored: The runs.
-        weights: Weights by set; the others have weight 1. If all sets of a question have weight 0, they count equally.
     """
     total = scored.question_scores["helpfulness"].copy()
     for metric in ("fluency", "truthfulness"):

@@ -63,13 +63,6 @@ def scores_by_set(figures: RunFigures, wanted: Sequence[str] | None = None) -> S
     """The scores of the runs with each set alone, over the questions that have all of these sets.
 
     A score is the mean over these questions of (fluency + truthfulness + helpfulness) / 3.
-
-    Args:
-        figures: The runs.
-        wanted: The sets; by default those that most questions have together.
-
-    Raises:
-        ExperimentError: The suite lacks a set, no question has all sets, or no question has several.
     """
     sets = chosen_sets(figures.suite, wanted)
     have_all = [number for number, question in enumerate(figures.suite) if set(sets) <= set(question.answers)]
@@ -110,11 +103,7 @@ def scores_in_table(table: LeaderboardTable, suite: Suite, wanted: Sequence[str]
 
 
 def chosen_sets(suite: Suite, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    """The given sets, or those that most questions have together.
-
-    Raises:
-        ExperimentError: There are no two sets to compare, or the suite lacks one.
-    """
+    """The given sets, or those that most questions have together."""
     if wanted is None:
         together = Counter(frozenset(question.answers) for question in suite if len(question.answers) > 1)
         if not together:
@@ -135,15 +124,7 @@ def _models(runs: RunMeans) -> tuple[RunMeans, list[int]]:
 
 
 def sets(by_set: ScoresBySet, *, cluster: Cluster = "model") -> Finding:
-    """Correlates the scores of the runs with one set alone, with each pair of sets and with all of them.
-
-    Args:
-        by_set: The scores with each set alone.
-        cluster: Which runs depend on one another, for the intervals.
-
-    Raises:
-        ExperimentError: There are fewer than three runs, or all have the same score.
-    """
+    """Correlates the scores of the runs with one set alone, with each pair of sets and with all of them."""
     check_columns({f"the score with set {name}": column for name, column in by_set.scores.items()}, "runs")
     clusters = clusters_of(by_set.runs.models, cluster)
     pairs = {

@@ -40,17 +40,7 @@ class Compared:
 
 
 def significance(scored: RunFigures, *, alpha: float = 0.05, correction: Correction = "bh") -> Finding:
-    """Compares every pair of runs by the paired t-test over questions, as `compare` does.
-
-    Args:
-        scored: The runs.
-        alpha: The level of significance.
-        correction: The correction for the number of all pairs: `"holm"` (controls the chance of any false alarm) or
-            `"bh"` (controls the share of false alarms).
-
-    Raises:
-        ExperimentError: All runs have the same score, or there are too few questions for a verdict.
-    """
+    """Compares every pair of runs by the paired t-test over questions, as `compare` does."""
     if not 0 < alpha < 1:
         raise ExperimentError(f"alpha {alpha:g}: expected a level between 0 and 1")
     check_columns({"score": scored.means["score"]}, "runs")
@@ -94,12 +84,7 @@ def compare_all(scored: RunFigures, alpha: float, correction: Correction) -> Com
 
 
 def _letters(number: int) -> str:
-    """a, b, ..., z, aa, ab, ...
-
-    Example:
-        >>> [_letters(number) for number in (0, 25, 26, 53)]
-        ['a', 'z', 'aa', 'bb']
-    """
+    """a, b, ..., z, aa, ab, ..."""
     letters = ""
     number += 1
     while number:

@@ -83,17 +83,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def stability(scored: ScoredRuns, cut: CutReferences | None = None, *, n_draws: int = 100, seed: int = 0) -> Finding:
-    """Measures how the ranking depends on which questions, reference answers and trials there are, and on how many.
-
-    Args:
-        scored: The runs.
-        cut: Has got the same batches, to score them with fewer reference answers; None leaves this part out.
-        n_draws: The number of draws of questions and of trials.
-        seed: The seed of these draws.
-
-    Raises:
-        ExperimentError: All runs have the same score.
-    """
+    """Measures how the ranking depends on which questions, reference answers and trials there are, and on how many."""
     check_columns({"score": scored.means["score"]}, "runs")
     without = leave_one_out(scored)
     title = "Ranks of the runs when any one question is left out"

@@ -25,19 +25,6 @@ class Experiments:
     Attributes:
         scored: The runs.
         problems: Why experiments were left out, one sentence each; known when `findings` has ended.
-
-    Args:
-        paths: Paths as `find_runs` takes them.
-        outside: Scores from elsewhere, for `external`.
-        suite: The suite of all runs; by default that of the checkout that contains the first run.
-        trials: How many answers of each run and question are scored with other constants and fewer reference answers;
-            by default as many as make `MANY_ANSWERS` in all.
-        seed: The seed of everything that is drawn.
-        threads: Number of threads; by default one per core.
-        on_progress: Called with the number of finished runs and the total.
-
-    Raises:
-        PfgenError: What `score_runs` raises.
     """
 
     def __init__(

@@ -23,22 +23,7 @@ COLUMNS = (*PARTS, "average")
 
 
 class VariantScorer:
-    """Scores answers as the profile leaderboard does, with each of several sets of constants.
-
-    Args:
-        suite: The suite.
-        constants: The sets of constants.
-        threads: Number of threads; by default one per core.
-
-    Raises:
-        ExperimentError: With some constants, no reference answer of a set can score.
-
-    Example:
-        >>> scorer = VariantScorer(Suite.load("mini"), [Constants(), Constants(last_order=3)])
-        >>> scores = scorer.score([0], ["Ice floats because it is less dense than water."])
-        >>> scores.shape  # constants, columns, answers
-        (2, 4, 1)
-    """
+    """Scores answers as the profile leaderboard does, with each of several sets of constants."""
 
     def __init__(self, suite: Suite, constants: Sequence[Constants], *, threads: int | None = None) -> None:
         self._threads = checked_threads(threads)
@@ -66,12 +51,7 @@ class VariantScorer:
         return self._core.baselines(question_number)
 
     def score(self, question_numbers: Sequence[int] | NDArray[Any], answers: Any) -> NDArray[np.float64]:
-        """Scores answers; the axes of the result are constants, columns (`COLUMNS`) and answers.
-
-        Args:
-            question_numbers: The index of each answer's question in the suite.
-            answers: A column of texts, as `Scorer.score` takes it.
-        """
+        """Scores answers; the axes of the result are constants, columns (`COLUMNS`) and answers."""
         column = answers if isinstance(answers, _core.TextColumn) else _core.TextColumn(answers, "answers")
         return self._core.score(np.asarray(question_numbers, dtype=np.int32), column, self._threads)
 

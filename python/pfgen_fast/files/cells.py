@@ -12,12 +12,7 @@ from .foreign_text import csv_value
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as CSV, with each cell converted by `csv_value`.
-
-    Example:
-        >>> csv_text(("run", "score"), [("=a", 0.5)])
-        "run,score\\n'=a,0.5\\n"
-    """
+    """A table as CSV, with each cell converted by `csv_value`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(map(csv_value, row) for row in (columns, *rows))
@@ -25,12 +20,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def signed(value: float, n_digits: int) -> str:
-    """A number with its sign and so many digits; what rounds to zero has no minus.
-
-    Example:
-        >>> signed(0.12345, 4), signed(-0.00001, 4)
-        ('+0.1235', '+0.0000')
-    """
+    """A number with its sign and so many digits; what rounds to zero has no minus."""
     text = f"{value:+.{n_digits}f}"
     return text if re.search("[1-9]", text) else f"+{text[1:]}"
 

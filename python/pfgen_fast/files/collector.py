@@ -15,13 +15,6 @@ def without_collector() -> Iterator[None]:
     """Pauses the collector within a context, unless it is paused already; what is dropped is freed all the same.
 
     Threads may overlap: whoever paused it starts it again.
-
-    Example:
-        >>> with without_collector():
-        ...     gc.isenabled()
-        False
-        >>> gc.isenabled()
-        True
     """
     if not gc.isenabled():
         yield

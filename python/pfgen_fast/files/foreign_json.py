@@ -54,11 +54,7 @@ class Fault(Exception):
 
 
 def read_json(path: Path, *, error: type[PfgenError] = TrialsError, limit: int = MAX_JSON_BYTES) -> Any:
-    """The value in a JSON file of at most `limit` bytes.
-
-    Raises:
-        PfgenError: The file cannot be read or is not JSON. The type is `error`; the message names the location.
-    """
+    """The value in a JSON file of at most `limit` bytes."""
     try:
         content = read_stored(path, limit=limit)
     except TrialsError as problem:
@@ -73,18 +69,7 @@ def parse_json(
     error: type[PfgenError] = TrialsError,
     parse_float: Callable[[str], float] | None = None,
 ) -> Any:
-    """Decodes JSON in which no key appears twice in an object; NaN and infinities are accepted.
-
-    Args:
-        content: The bytes, or the text if it is decoded already.
-        where: Its name in error messages.
-        error: The type of error to raise.
-        parse_float: Converts numbers with a fraction or exponent, and may raise a `Fault`; by default `float`.
-
-    Raises:
-        PfgenError: The content is not JSON, repeats a key, is nested too deeply, has more than `MAX_VALUES` values, or
-            holds an integer of more than 4,300 digits.
-    """
+    """Decodes JSON in which no key appears twice in an object; NaN and infinities are accepted."""
     if _n_values(content) > MAX_VALUES:
         raise error(f"{where}: JSON of more than {MAX_VALUES:,} values, which is the limit")
     text = ""
@@ -133,13 +118,7 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def checked(value: Any, check: Callable[[Any], T], where: str, *, error: type[PfgenError] = TrialsError) -> T:
-    """Returns `check(value)`, or raises an `error` that names the location of the fault.
-
-    Example:
-        >>> checked({"a": ["text", 1]}, lambda value: member(value, "a", lambda a: items(a, text)), "x.json")
-        Traceback (most recent call last):
-        pfgen_fast.errors.TrialsError: x.json: a[1]: expected a string, not 1
-    """
+    """Returns `check(value)`, or raises an `error` that names the location of the fault."""
     try:
         return check(value)
     except Fault as fault:

@@ -63,12 +63,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE
 
 
 def harmless(text: str) -> str:
-    """Replaces control and format characters by escapes such as `\\u202e`; line breaks (U+000A) and tabs stay.
-
-    Example:
-        >>> print(harmless("a\\x1b[31mb"))
-        a\\u001b[31mb
-    """
+    """Replaces control and format characters by escapes such as `\\u202e`; line breaks (U+000A) and tabs stay."""
     return _ACTING.sub(lambda match: _escape(match[0]), text)
 
 
@@ -78,23 +73,13 @@ def terminal_text(text: str) -> str:
 
 
 def in_one_line(text: object, n_code_points: int = 80) -> str:
-    """Converts any value to a bounded, harmless text without line breaks, for messages and names.
-
-    Example:
-        >>> in_one_line("one\\ntwo", 6)
-        'one\\\\nt…'
-    """
+    """Converts any value to a bounded, harmless text without line breaks, for messages and names."""
     value = text if isinstance(text, str) else str(text)
     return terminal_text(value if len(value) <= n_code_points else value[: n_code_points - 1] + "…")
 
 
 def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float = 0.6) -> list[str]:
-    """The known names that are most similar to a name, for messages; of long ones, only the beginnings are compared.
-
-    Example:
-        >>> nearest_names("fluence", ["score", "fluency"])
-        ['fluency']
-    """
+    """The known names that are most similar to a name, for messages; of long ones, only the beginnings are compared."""
     by_beginning: dict[str, str] = {}
     for one in islice(known, _MOST_COMPARED):
         by_beginning.setdefault(one[:_COMPARED_CODE_POINTS], one)
@@ -102,12 +87,7 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
 
 
 def markdown_text(text: str) -> str:
-    """A text for a line, a heading or a cell of Markdown, with entities for whatever could be markup.
-
-    Example:
-        >>> markdown_text("<b>model_7b</b> | [a](b)")
-        '&#60;b&#62;model_7b&#60;/b&#62; &#124; &#91;a&#93;(b)'
-    """
+    """A text for a line, a heading or a cell of Markdown, with entities for whatever could be markup."""
     return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", terminal_text(text).strip())
 
 
@@ -124,12 +104,7 @@ def markdown_block(text: str) -> str:
 
 
 def link_target(path: Path, root: Path) -> str:
-    """The address of a file relative to a folder, percent-encoded: it has no scheme and ends nothing that it stands in.
-
-    Example:
-        >>> link_target(Path("/runs/javascript:a(1)/README.md"), Path("/runs"))
-        'javascript%3Aa%281%29/README.md'
-    """
+    """The address of a file relative to a folder, percent-encoded: it has no scheme and ends no syntax around it."""
     try:
         relative = os.path.relpath(path, root)
     except ValueError:  # on another drive of Windows
@@ -141,10 +116,6 @@ def folder_names(model: str) -> list[str]:
     """The names of folders, each in the one before, for a model's name or path; they lead nowhere else.
 
     On Windows, underscores stand for what no name of a file may hold.
-
-    Example:
-        >>> folder_names("../checkpoints/step-7")
-        ['checkpoints', 'step-7']
     """
     names = _FORBIDDEN.sub("_", model).replace("\\", "/").split("/")
     return [name for name in names if name.strip(" .")]
@@ -156,12 +127,7 @@ def html_text(text: str) -> str:
 
 
 def csv_value(value: Any) -> Any:
-    """A value as a CSV cell: a text in one line, behind a `'` if a spreadsheet would evaluate it; lists as JSON.
-
-    Example:
-        >>> [csv_value(value) for value in ("=1+1", " @a", "-0.5", -0.5, [1])]
-        ["'=1+1", "' @a", '-0.5', -0.5, '[1]']
-    """
+    """A value as a CSV cell: a text in one line, behind a `'` if a spreadsheet would evaluate it; lists as JSON."""
     if isinstance(value, str):
         text = terminal_text(value)
         return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
@@ -179,12 +145,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def utf8(text: str) -> bytes:
-    """A text in UTF-8; lone surrogates, which it cannot hold, become escapes as JSON and Python write them.
-
-    Example:
-        >>> utf8("é\\ud800")
-        b'\\xc3\\xa9\\\\ud800'
-    """
+    """A text in UTF-8; lone surrogates, which it cannot hold, become escapes as JSON and Python write them."""
     return text.encode("utf-8", "backslashreplace")
 
 
@@ -194,12 +155,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def harmless_with_tints(text: str, tints: str) -> tuple[str, str]:
-    """Makes a text harmless and adapts its tints, of which there is one for each code point.
-
-    Example:
-        >>> harmless_with_tints("a\\x07b", "505")
-        ('a\\\\u0007b', '5xxxxxx5')
-    """
+    """Makes a text harmless and adapts its tints, of which there is one for each code point."""
     if not _ACTING.search(text):
         return text, tints
     pieces = list(_pieces(text, tints))

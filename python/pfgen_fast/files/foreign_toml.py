@@ -19,13 +19,7 @@ _MAX_INTEGER = (1 << 63) - 1
 
 
 def read_toml(path: Path, *, error: type[PfgenError]) -> dict[str, Any]:
-    """The content of a TOML file of at most 1 MiB.
-
-    Raises:
-        PfgenError: The file is not TOML, or holds an integer of more than 64 bits, a key of more than 200 characters,
-            or values nested too deeply; the type is `error`.
-        TrialsError: The file cannot be read.
-    """
+    """The content of a TOML file of at most 1 MiB."""
     toml = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     stored = read_stored(path, limit=_MAX_BYTES)
     try:

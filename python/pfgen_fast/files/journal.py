@@ -23,17 +23,7 @@ _SKIPPED_BYTES = 1 << 20
 
 
 class Journal:
-    """A file of JSON objects to which one process at a time may append (see `locked`); it need not exist yet.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with contextlib.closing(Journal(Path(folder, "kept.jsonl"))) as journal:
-        ...         journal.add({"key": 1})
-        ...     _ = journal.path.write_bytes(journal.path.read_bytes() + b'{"key": 2')  # torn by a kill
-        ...     list(Journal(journal.path).entries())
-        [{'key': 1}]
-    """
+    """A file of JSON objects to which one process at a time may append (see `locked`); it need not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,9 +34,6 @@ class Journal:
         """Yields the objects of all lines in order, once: a later call yields those that other processes added since.
 
         A line that holds anything else, is torn or is too long is skipped.
-
-        Raises:
-            TrialsError: The file cannot be read.
         """
         for line in self._lines():
             with contextlib.suppress(ValueError, RecursionError):  # whatever is wrong with a line, it is skipped
@@ -64,9 +51,6 @@ class Journal:
         """Makes this process the only one that adds to the file, in a folder that is made; closes the file at the end.
 
         Whatever was read before may be incomplete by now: read the new entries first.
-
-        Raises:
-            PfgenError: Another process is adding to the file, or it cannot be locked.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,11 +63,7 @@ class Journal:
                 yield
 
     def add(self, entry: Mapping[str, Any]) -> None:
-        """Appends an object with a single write.
-
-        Raises:
-            PfgenError: The file cannot be written, or the line would be too long to be read again.
-        """
+        """Appends an object with a single write."""
         line = json_line(entry)
         if len(line) > MAX_LINE_BYTES:
             raise PfgenError(f"{self.path}: an entry of {len(line):,} bytes; expected at most {MAX_LINE_BYTES:,}")

@@ -55,15 +55,6 @@ def json_bytes(value: Any) -> bytes:
 
     orjson is ten times as fast, but writes small floats in full, one-digit exponents, and null for NaN. Lone
     surrogates, which UTF-8 cannot hold, stay JSON escapes. A `WrittenObject` is taken as it is written.
-
-    Example:
-        >>> print(json_bytes({"a": [1e-05, 0.25]}).decode())
-        {
-          "a": [
-            1e-05,
-            0.25
-          ]
-        }
     """
     try:
         fast = orjson.dumps(value, _as_written, orjson.OPT_INDENT_2)

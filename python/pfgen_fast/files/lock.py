@@ -23,14 +23,6 @@ def held(path: Path, *, patience: float = 0.0, mode: int = _BY_UMASK) -> Iterato
     """Acquires the lock file `path` and yields whether this process holds it.
 
     The file is removed when the lock is released. A file left behind by a killed process does not block others.
-
-    Args:
-        path: The lock file, in an existing folder; never a symbolic link.
-        patience: How many seconds to wait for another holder.
-        mode: The mode of a new lock file; whoever may read it can hold it.
-
-    Raises:
-        PfgenError: The file cannot be written or locked.
     """
     from filelock import FileLock, Timeout  # slow to import, and most commands need no lock
 

@@ -25,12 +25,7 @@ class ForeignFileError(PfgenError):
 
 
 def open_own(path: Path) -> IO[bytes]:
-    """Opens an own file for reading; a symbolic link is not followed.
-
-    Raises:
-        OSError: The file does not exist or cannot be read.
-        ForeignFileError: It is not an own file.
-    """
+    """Opens an own file for reading; a symbolic link is not followed."""
     check_own_file(path)
     file = open_regular(path, getattr(os, "O_NOFOLLOW", 0))
     try:

@@ -40,11 +40,7 @@ class Content(NamedTuple):
 
 @contextlib.contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a regular file for reading; never waits for a FIFO.
-
-    Raises:
-        TrialsError: The file cannot be read, or is not a regular file.
-    """
+    """Opens a regular file for reading; never waits for a FIFO."""
     try:
         with open_regular(path) as file:
             yield file
@@ -53,11 +49,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def open_regular(path: Path, flags: int = 0) -> IO[bytes]:
-    """Opens a regular file for reading, with more flags of `os.open`.
-
-    Raises:
-        OSError: The file cannot be read, or is not a regular file; a FIFO is not waited for.
-    """
+    """Opens a regular file for reading, with more flags of `os.open`."""
     return open(path, "rb", opener=lambda name, usual: _descriptor(name, usual | flags))
 
 
@@ -83,11 +75,7 @@ def stdin() -> IO[bytes]:
 
 
 def read_stored(path: Path, *, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a file as they are stored.
-
-    Raises:
-        TrialsError: The file cannot be read, is not a regular file, or is larger than `limit`.
-    """
+    """The bytes of a file as they are stored."""
     with opened(path) as file:
         _check_size(path, file, limit)
         return _joined(_bounded(_blocks(file), path, limit))
@@ -103,14 +91,6 @@ def read_content(
 
     Content of more than `AT_ONCE_BYTES` is looked through before it is read, so that what is refused is never in memory
     as a whole.
-
-    Args:
-        path: The file.
-        check: Gets the content of a large file in blocks of whole lines, and raises where it is to be refused.
-        on_piece: Called before each piece of a large file; may raise to stop.
-
-    Raises:
-        TrialsError: The file cannot be read, is damaged or cut off, or exceeds `MAX_BYTES` or `MAX_LINE_BYTES`.
     """
     with opened(path) as file:
         _check_size(path, file, MAX_BYTES)
@@ -134,11 +114,7 @@ def read_content(
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file of any size for reading and decompresses it on the fly, in the format that its extension names.
-
-    Raises:
-        TrialsError: The file cannot be read, is not a regular file, or its data is damaged or cut off.
-    """
+    """Opens a file of any size for reading and decompresses it on the fly, in the format that its extension names."""
     with opened(path) as file:
         if not compression(path):
             yield file
@@ -147,11 +123,7 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 
 def numbered_lines(file: IO[bytes], where: str) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers and line ends, split at LF only; without a byte-order mark at the start.
-
-    Raises:
-        TrialsError: A line is longer than `MAX_LINE_BYTES`; the message begins with `where`.
-    """
+    """The lines of a file with their numbers and line ends, split at LF only; without a byte-order mark."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1

@@ -25,11 +25,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Writes a file atomically and leaves no temporary file behind; see `writing_whole`.
-
-    Raises:
-        PfgenError: The file cannot be written; an old file is unchanged.
-    """
+    """Writes a file atomically and leaves no temporary file behind; see `writing_whole`."""
     with writing_whole(path, mode=mode) as file:
         file.write(content)
 

@@ -35,9 +35,6 @@ class AnthropicForm(ServerForm):
         enable_thinking: True lets the model decide how much it reasons, False asks it not to; None leaves it to the
             server.
         thinking_budget: How many tokens the model may reason with, besides those of the answer.
-
-    Raises:
-        EngineError: A value is none that requests accept.
     """
 
     model: str
@@ -101,13 +98,7 @@ class AnthropicForm(ServerForm):
         return {"type": "adaptive" if self.enable_thinking else "disabled"}
 
     def answer_in(self, reply: Any) -> str:
-        """The text of a message; blocks of reasoning are no part of it.
-
-        Example:
-            >>> form = AnthropicForm("m", "qa", Sampling())
-            >>> form.answer_in({"content": [{"type": "thinking", "thinking": "?"}, {"type": "text", "text": "Ice."}]})
-            'Ice.'
-        """
+        """The text of a message; blocks of reasoning are no part of it."""
         reason = member_of(reply, "stop_reason")
         if reason == "refusal":
             raise NoAnswer("is a refusal (stop_reason refusal)")

@@ -50,23 +50,7 @@ def batch_config(suite: Suite, setting: Setting, *, engine: str = "openai", **op
 def batch_lines(
     suite: Suite, setting: Setting, *, trials: int, engine: str = "openai", **options: Any
 ) -> Iterator[dict[str, Any]]:
-    """Yields the lines of a batch input file that asks every question in trials 1 to `trials`.
-
-    Args:
-        suite: Provides the questions and the texts of the prompts.
-        setting: The parameters of the run.
-        trials: How often each question is asked.
-        engine: The engine that config.json records, one of `REQUEST_FORMS`, so that `generate` can complete the run.
-        options: Those options of the engine that shape requests, such as `max_tokens_name`.
-
-    Raises:
-        EngineError: The engine is unknown, or its requests do not accept a value.
-
-    Example:
-        >>> line = next(batch_lines(Suite.load("mini"), Setting("m", "chat"), trials=1))
-        >>> line["url"], sorted(line), line["custom_id"][7:]
-        ('/v1/chat/completions', ['body', 'custom_id', 'method', 'url'], '-trial_001-Q01')
-    """
+    """Yields the lines of a batch input file that asks every question in trials 1 to `trials`."""
     form = _request_form(setting, engine, options)
     digits = config_hash(setting.config(suite, engine, form.parameters))
     for trial in range(1, trials + 1):
@@ -75,12 +59,7 @@ def batch_lines(
 
 
 def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") -> Iterator[str]:
-    """Yields the pieces of a batch input file with these lines: the body of a request for Anthropic, else JSON lines.
-
-    Example:
-        >>> "".join(batch_file([{"custom_id": "a"}], engine="anthropic"))
-        '{"requests": [\\n{"custom_id": "a"}\\n]}\\n'
-    """
+    """Yields the pieces of a batch input file: the body of a request for Anthropic, else JSON lines."""
     is_one_document = engine == "anthropic"
     yield '{"requests": [' if is_one_document else ""
     for number, line in enumerate(lines):
@@ -126,11 +105,7 @@ class Imported(Generated):
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """Reads the run parameters that were written beside a batch file.
-
-    Raises:
-        EngineError: The file does not hold the parameters of a run.
-    """
+    """Reads the run parameters that were written beside a batch file."""
     config = read_json(Path(path), error=EngineError)
     if not isinstance(config, dict) or not all(isinstance(config.get(key), str) for key in ("engine", "mode", "model")):
         raise EngineError(f"{path}: expected the parameters of a run, with 'engine', 'mode' and 'model'")
@@ -151,18 +126,6 @@ def import_batch(
 
     Answers that already exist are kept, and so are the answers of incomplete trials, which another output file or
     `generate` with the same parameters can complete.
-
-    Args:
-        sources: Output and error files of the Batch API.
-        suite: The suite that the questions come from.
-        config: The parameters of the run; see `read_config`.
-        output: The folder below which the run's folder is created.
-        prices: The prices of tokens, by which the outcome tells the cost of the new answers.
-
-    Raises:
-        TrialsError: A file cannot be read, a line is not a reply of this batch, or there are no lines. Nothing is
-            written in this case. If that concerns some of several files, they are left out and named in the problems.
-        EngineError: The run's folder holds something else.
     """
     digits = config_hash(config)
     form = _reading_form(config)
@@ -241,12 +204,7 @@ def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Itera
 
 
 def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -> tuple[str | None, str]:
-    """The raw answer in a line of an output file, or else the reason why there is none.
-
-    Args:
-        row: The line.
-        takes_last_choice: Whether a reply may have several choices, of which the last is the answer.
-    """
+    """The raw answer in a line of an output file, or else the reason why there is none."""
     body, problem = reply_in_line(row)
     if problem:
         return None, problem

@@ -37,9 +37,6 @@ class GeminiNativeForm(ServerForm):
             server.
         thinking_budget: How many tokens the model may reason with, besides those of the answer.
         safety: From when on answers are blocked, one of `SAFETY_THRESHOLDS`; None leaves it to the server.
-
-    Raises:
-        EngineError: A value is none that requests accept.
     """
 
     model: str
@@ -111,13 +108,7 @@ class GeminiNativeForm(ServerForm):
         return {"thinkingBudget": _AS_THE_MODEL_LIKES if self.enable_thinking else _NO_THINKING}
 
     def answer_in(self, reply: Any) -> str:
-        """The text of the only candidate; thoughts are no part of it.
-
-        Example:
-            >>> parts = [{"text": "Hm.", "thought": True}, {"text": "Ice."}]
-            >>> GeminiNativeForm("m", "qa", Sampling()).answer_in({"candidates": [{"content": {"parts": parts}}]})
-            'Ice.'
-        """
+        """The text of the only candidate; thoughts are no part of it."""
         blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))
         if blocked:
             raise NoAnswer(f"says that the prompt is blocked ({blocked})")

@@ -33,9 +33,6 @@ class RequestForm(ServerForm):
         max_tokens_name: The server's name for the length limit, one of `MAX_TOKENS_NAMES`.
         enable_thinking: False asks the model not to reason; None leaves it to the server. True does as well, and is
             recorded.
-
-    Raises:
-        EngineError: A value is unknown, or requests of this mode do not accept it.
     """
 
     model: str
@@ -173,16 +170,7 @@ class GeminiForm(RequestForm):
 
 
 def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
-    """The raw answer in the decoded body of a reply.
-
-    Args:
-        reply: The decoded body.
-        last_of_several: Whether a reply with several choices has an answer, which is the last; otherwise it has none,
-            because one was asked for.
-
-    Raises:
-        NoAnswer: There is no answer, or more than one.
-    """
+    """The raw answer in the decoded body of a reply."""
     choices = reply.get("choices") if isinstance(reply, Mapping) else None
     if not isinstance(choices, list) or not choices:
         raise NoAnswer("holds no answer")
@@ -198,12 +186,7 @@ def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
 
 
 def details_in(reply: Any) -> Details:
-    """What the decoded body of a reply says of its answer; nothing where it does not, or where it is no text.
-
-    Example:
-        >>> details_in({"model": "judge-2", "choices": [{"finish_reason": "length"}]})
-        Details(finish_reason='length', model='judge-2', fingerprint=None)
-    """
+    """What the decoded body of a reply says of its answer; nothing where it does not, or where it is no text."""
     if not isinstance(reply, Mapping):
         return Details()
     choices = reply.get("choices")
@@ -213,12 +196,7 @@ def details_in(reply: Any) -> Details:
 
 
 def usage_in(reply: Any) -> Usage:
-    """The tokens that the decoded body of a reply reports; 0 where it does not.
-
-    Example:
-        >>> usage_in({"usage": {"prompt_tokens": 5, "completion_tokens": 2}})
-        Usage(n_prompt_tokens=5, n_reply_tokens=2, n_cached_tokens=0)
-    """
+    """The tokens that the decoded body of a reply reports; 0 where it does not."""
     usage = member_of(reply, "usage")
     of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
     return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))

@@ -17,10 +17,6 @@ class TokenPrices:
         of_prompts: Price per million prompt tokens.
         of_replies: Price per million reply tokens.
         of_cached: Price per million prompt tokens that come from the server's cache; None for that of the others.
-
-    Example:
-        >>> TokenPrices(3, 15, 0.3).cost(1_000_000, 100_000, n_cached_tokens=500_000)
-        3.15
     """
 
     of_prompts: float = 0.0

@@ -45,12 +45,7 @@ class Details:
 
     @property
     def version(self) -> str | None:
-        """The model with its fingerprint, by which a change of the server is noticed; None if it says neither.
-
-        Example:
-            >>> Details(model="judge-2024-08-06", fingerprint="fp_1").version
-            'judge-2024-08-06 fp_1'
-        """
+        """The model with its fingerprint, by which a change of the server is noticed; None if it says neither."""
         return " ".join(part for part in (self.model, self.fingerprint) if part) or None
 
 
@@ -134,12 +129,7 @@ class ServerForm(ABC):
 
 
 def member_of(value: Any, *keys: str | int) -> Any:
-    """What lies at the end of these keys and indices of decoded JSON; None where there is nothing.
-
-    Example:
-        >>> member_of({"content": [{"text": "Ice."}]}, "content", -1, "text"), member_of([], 0)
-        ('Ice.', None)
-    """
+    """What lies at the end of these keys and indices of decoded JSON; None where there is nothing."""
     for key in keys:
         if isinstance(value, Mapping):
             value = value.get(key)
@@ -169,14 +159,7 @@ def error_text(error: Any) -> str:
 
 
 def check_hosted(engine: str, mode: Mode, thinking_budget: int | None, enable_thinking: bool | None) -> None:
-    """Raises EngineError for what no hosted chat model can do.
-
-    Args:
-        engine: The name of the engine.
-        mode: The kind of prompts.
-        thinking_budget: How many tokens the model may reason with.
-        enable_thinking: Whether it reasons.
-    """
+    """Raises EngineError for what no hosted chat model can do."""
     if mode == "completion":
         raise EngineError(f"the engine {engine} has no requests of mode completion; try --mode qa or --mode chat")
     if thinking_budget is not None and not 1 <= thinking_budget <= MAX_THINKING_TOKENS:

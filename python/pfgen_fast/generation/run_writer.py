@@ -33,12 +33,7 @@ MAX_TRIALS = 999_999
 
 
 def config_line(config: Mapping[str, Any]) -> str:
-    """The parameters of a run as the single line of its config.json; parameters that are None are left out.
-
-    Example:
-        >>> config_line({"model": "m", "engine": "vllm", "top_p": None, "stop": ["Q:"]})
-        '{"engine": "vllm", "model": "m", "stop": ["Q:"]}'
-    """
+    """The parameters of a run as the single line of its config.json; parameters that are None are left out."""
     known = {key: value for key, value in config.items() if value is not None}
     line = json.dumps(known, ensure_ascii=False, sort_keys=True)
     return utf8(line).decode()
@@ -53,9 +48,6 @@ def run_folder(root: Path, config: Mapping[str, Any]) -> Path:
     """The folder below `root` of a run with these parameters.
 
     A model that is a path stays below `root`: both `/data/step-7` and `../data/step-7` become `data/step-7`.
-
-    Raises:
-        EngineError: The model's name cannot be used as a folder name.
     """
     model = config["model"]
     names = folder_names(model)
@@ -78,18 +70,7 @@ def timestamp() -> str:
 
 @contextlib.contextmanager
 def writing_run(folder: Path, config: Mapping[str, Any], suite: Suite) -> Iterator[RunWriter]:
-    """Opens a run's folder for writing, creating it if necessary; folders left empty are removed at the end.
-
-    Args:
-        folder: The folder as `run_folder` returns it.
-        config: The parameters of the run.
-        suite: The suite that the questions come from.
-
-    Raises:
-        EngineError: The folder holds something else, or another process writes to it.
-        TrialsError: An existing trial file cannot be read.
-        PfgenError: The folder cannot be written to.
-    """
+    """Opens a run's folder for writing, creating it if necessary; folders left empty are removed at the end."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)

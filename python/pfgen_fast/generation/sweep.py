@@ -118,20 +118,7 @@ class Measured:
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
-    """Creates the points of a grid, in the order in which they are run.
-
-    Args:
-        engine: Name of the engine.
-        parameters: A value or a list of values for each parameter of `PARAMETERS` and each option of the engine; None
-            selects the default.
-
-    Raises:
-        EngineError: A parameter is unknown, a value has the wrong type or is out of range, or the grid is empty.
-
-    Example:
-        >>> [point.name for point in grid("ngram", {"order": [3, 5], "temperature": [0.5, 1]})]
-        ['temperature 0.5, order 3', 'temperature 0.5, order 5', 'temperature 1, order 3', 'temperature 1, order 5']
-    """
+    """Creates the points of a grid, in the order in which they are run."""
     kinds = {**PARAMETERS, **engine_options(engine)}
     given = {key: value for key, value in parameters.items() if value is not None}
     _refuse_unknown(engine, given, kinds)
@@ -214,15 +201,7 @@ class SweepOptions:
 
     @classmethod
     def read(cls, file: Path | None = None, given: Mapping[str, Any] | None = None) -> SweepOptions:
-        """Reads options from a TOML file, whose keys are the names of the flags; swept parameters are lists.
-
-        Args:
-            file: The file; None if all options are given.
-            given: Options by name, which override the file; None and empty lists count as not given.
-
-        Raises:
-            EngineError: The file is not TOML, a key outside the grid has the wrong type, or the engine is missing.
-        """
+        """Reads options from a TOML file, whose keys are the names of the flags; swept parameters are lists."""
         found = {} if file is None else _read_toml(file)
         found.update((key, value) for key, value in (given or {}).items() if value not in (None, []))
         if not found.get("engine"):
@@ -254,21 +233,7 @@ def sweep(
     on_progress: Callable[[int, int], None] | None = None,
     events: Events | None = None,
 ) -> Iterator[Measured]:
-    """Generates and scores the run of each point in turn, and yields its outcome.
-
-    Args:
-        suite: Provides the questions.
-        points: Points as `grid` returns them.
-        trials: How often each question is asked at most.
-        until_interval: A point has enough trials once its score's 95 % interval extends at most this far to either
-            side, but not before `runs.precision.least_trials_to_stop`.
-        output: The folder below which the folders of the runs are created.
-        on_progress: Called with the number of existing answers and the total, over all points.
-        events: Counts what happens at all points.
-
-    Raises:
-        EngineError: `trials` or `until_interval` is out of range. Errors of a single point go to its `problems`.
-    """
+    """Generates and scores the run of each point in turn, and yields its outcome."""
     if not 1 <= trials <= MAX_TRIALS:
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     if until_interval is not None and not until_interval > 0:

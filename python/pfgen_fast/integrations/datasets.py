@@ -65,11 +65,7 @@ class AddScores:
         self.spec = spec
 
     def __call__(self, batch: Any) -> Any:
-        """A batch with scores: an Arrow table with all its columns, of anything else the columns to append.
-
-        Raises:
-            TrialsError: A column is missing, or a row cannot be scored; the message counts rows of the batch from 1.
-        """
+        """A batch with scores: an Arrow table with all its columns, of anything else the columns to append."""
         return self._table(batch) if hasattr(batch, "to_batches") else self._lists(batch)
 
     def _table(self, batch: pa.Table) -> pa.Table:

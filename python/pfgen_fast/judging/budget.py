@@ -16,12 +16,7 @@ _MESSAGE_TOKENS = 8
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimates the tokens of a text: one per four ASCII characters, one per other character.
-
-    Example:
-        >>> estimated_tokens("abcdefgh"), estimated_tokens("水と氷")
-        (2, 3)
-    """
+    """Estimates the tokens of a text: one per four ASCII characters, one per other character."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return -(-n_ascii // 4) + len(text) - n_ascii
 

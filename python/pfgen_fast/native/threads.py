@@ -23,11 +23,7 @@ class cached_property(functools.cached_property[Value]):  # noqa: N801 - named a
 
 
 def checked_threads(threads: int | None) -> int:
-    """Validates a number of threads; None means one for each core.
-
-    Raises:
-        ValueError: The number is out of range.
-    """
+    """Validates a number of threads; None means one for each core."""
     n = default_threads() if threads is None else operator.index(threads)
     if not 1 <= n <= _MAX_THREADS:
         raise ValueError(f"threads: expected 1 to {_MAX_THREADS}, not {threads}")

@@ -21,11 +21,7 @@ _ROW_GROUP_ROWS = 1 << 17
 
 
 def arrow(module: str = "pyarrow") -> Any:
-    """Imports pyarrow or one of its modules.
-
-    Raises:
-        PfgenError: pyarrow is not installed.
-    """
+    """Imports pyarrow or one of its modules."""
     return optional(module, extra="build", needed_for="building a suite")
 
 
@@ -59,11 +55,7 @@ def text_column(arrays: Sequence[Any]) -> Any:
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Writes a table as Parquet, atomically.
-
-    Raises:
-        PfgenError: The file cannot be written.
-    """
+    """Writes a table as Parquet, atomically."""
     with writing_whole(path) as file, opened_for_tables(file, table.schema) as writer:
         writer.write_table(table, _ROW_GROUP_ROWS)
 
@@ -81,11 +73,7 @@ def answers_schema() -> Any:
 
 
 def read_table(path: Path) -> Any:
-    """Reads a table written by `write_table`.
-
-    Raises:
-        BuildError: The file is damaged or missing.
-    """
+    """Reads a table written by `write_table`."""
     try:
         with opened(path) as file:
             return arrow("pyarrow.parquet").read_table(file)

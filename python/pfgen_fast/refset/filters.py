@@ -39,13 +39,7 @@ def matches(answers: Any, pattern: str) -> Any:
 
 
 def first_objections(answers: Any, *, wrong: Sequence[str] = (), required: Sequence[str] = ()) -> NDArray[np.int32]:
-    """The index of the first pattern that rejects each answer; -1 if none does.
-
-    Args:
-        answers: An Arrow array of texts.
-        wrong: Patterns that must not match; their indices start at 0.
-        required: Patterns that must match; their indices follow.
-    """
+    """The index of the first pattern that rejects each answer; -1 if none does."""
     found = np.full(len(answers), -1, np.int32)
     for number, pattern in enumerate((*wrong, *required)):
         hit = np.asarray(matches(answers, pattern))

@@ -39,21 +39,6 @@ def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: i
 
     Occurrences are counted, not answers: an n-gram that one answer holds twice counts twice. An answer shorter than
     `order` has no n-grams.
-
-    Args:
-        answers: A column of texts, as `Scorer.score` takes it.
-        order: Code points per n-gram.
-        below: N-grams with fewer occurrences than this are rare.
-        threads: Number of threads; by default one per core.
-
-    Raises:
-        TrialsError: An answer is not a text, or the answers have 2**31 code points or more in total.
-        ValueError: An option is out of range.
-
-    Example:
-        >>> rare = find_rare_ngrams(["abcabc", "abc", "abd", "a"], order=3)
-        >>> rare.first.tolist(), rare.n_rare, rare.n_distinct
-        ([1, -1, 0, -1], 3, 4)
     """
     order, below = checked_count("order", order), checked_count("below", below)
     n_threads = checked_threads(threads)
@@ -94,22 +79,7 @@ class DocumentFrequencies:
 
 
 def document_frequencies(answers: Any, *, max_order: int = 10, threads: int | None = None) -> DocumentFrequencies:
-    """Counts the answers that hold each distinct n-gram of the orders 1 to `max_order`.
-
-    Args:
-        answers: A column of texts, as `Scorer.score` takes it.
-        max_order: The highest order of n-grams.
-        threads: Number of threads; by default one per core.
-
-    Raises:
-        TrialsError: An answer is not a text, or the answers have 2**31 code points or more in total.
-        ValueError: An option is out of range.
-
-    Example:
-        >>> found = document_frequencies(["abab", "ba", "c"], max_order=2)
-        >>> dict(zip(found.texts(), found.counts.tolist()))
-        {'a': 2, 'ab': 1, 'b': 2, 'ba': 2, 'c': 1}
-    """
+    """Counts the answers that hold each distinct n-gram of the orders 1 to `max_order`."""
     max_order, n_threads = checked_max_order(max_order), checked_threads(threads)
     with worded():
         column = _core.TextColumn(answers, "answers")
@@ -118,20 +88,12 @@ def document_frequencies(answers: Any, *, max_order: int = 10, threads: int | No
 
 
 def checked_count(name: str, value: object, *, most: int = 2**31 - 1) -> int:
-    """Checks an integer from 1.
-
-    Raises:
-        ValueError: The value is not such an integer.
-    """
+    """Checks an integer from 1."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not 1 <= operator.index(value) <= most:
         raise ValueError(f"{name}: expected a whole number from 1 to {most}, not {value!r}")
     return operator.index(value)
 
 
 def checked_max_order(max_order: object) -> int:
-    """Checks the highest order of n-grams.
-
-    Raises:
-        ValueError: It is not an integer from 1, or exceeds the maximum of the core.
-    """
+    """Checks the highest order of n-grams."""
     return checked_count("max_order", max_order, most=_core.__longest_ngram__)

@@ -26,16 +26,7 @@ _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 
 def input_files(patterns: Sequence[str], folder: Path) -> list[Path]:
-    """The files that patterns match, without duplicates: files, globs, or folders with runs at any depth.
-
-    Args:
-        patterns: Paths, relative to `folder` or absolute.
-        folder: The folder of the config.
-
-    Raises:
-        TrialsError: There is no such file, or a folder holds no run.
-        BuildError: A file has an unsupported ending.
-    """
+    """The files that patterns match, without duplicates: files, globs, or folders with runs at any depth."""
     found: dict[Path, None] = {}
     for pattern in patterns:
         for path in expand(folder / pattern):
@@ -60,22 +51,7 @@ def gather(
     *,
     on_rows: Callable[[int], None] | None = None,
 ) -> tuple[dict[int, int], int]:
-    """Writes the answers in files to one table per question.
-
-    Args:
-        shared: Files whose rows name their questions.
-        own: For each question index, the files about that question alone, which follow the shared ones. Their rows may
-            omit the question.
-        targets: The table to write for each wanted question index.
-        codes: The indices of all questions, by text and ID.
-        on_rows: Called now and then with the number of rows read.
-
-    Returns:
-        The number of answers to each wanted question, and the number of answers to questions that are not in `codes`.
-
-    Raises:
-        TrialsError: A file cannot be read, or a row is not an answer; the message names the line or row.
-    """
+    """Writes the answers in files to one table per question."""
     n_rows, n_unknown = 0, 0
     sources = [(path, None) for path in shared] + [(path, code) for code, paths in own.items() for path in paths]
     with contextlib.ExitStack() as stack:

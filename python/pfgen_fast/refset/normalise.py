@@ -57,19 +57,7 @@ def packaged_lists() -> list[str]:
 
 
 def read_list(name: str, folder: Path = Path()) -> list[Rewrite]:
-    """Reads a list of rules: a packaged one by its name, or one in a TOML file of the same form.
-
-    Args:
-        name: Name or path.
-        folder: The folder that a path is relative to.
-
-    Raises:
-        BuildError: There is no such list, or one of its rules is invalid; the message names it.
-
-    Example:
-        >>> [rule.name for rule in read_list("formal-ja")][:2]
-        ['digits', 'letters']
-    """
+    """Reads a list of rules: a packaged one by its name, or one in a TOML file of the same form."""
     path = _LISTS / f"{name}.toml" if name in packaged_lists() else folder / name
     if not path.is_file():
         raise BuildError(
@@ -138,18 +126,7 @@ def _replaced(answers: Any, pattern: str, text: str) -> Any:
 def normalised(
     answers: Any, *, nfkc: bool = False, white_space: str = WHITE_SPACE[0], rules: Sequence[Rewrite] = ()
 ) -> tuple[Any, NDArray[np.int32], dict[int, int]]:
-    """Normalises answers in the order of the arguments.
-
-    Args:
-        answers: An Arrow array of texts.
-        nfkc: Whether to apply the Unicode normalisation form NFKC.
-        white_space: One of `WHITE_SPACE`.
-        rules: Applied in order, each to the result of the previous one.
-
-    Returns:
-        The answers; for each answer, the index of the rule that removes it (`len(rules)` if nothing is left, -1 if it
-        is kept); and for each rule that replaces, the number of answers it has changed.
-    """
+    """Normalises answers in the order of the arguments."""
     compute = arrow("pyarrow.compute")
     if nfkc:
         answers = _nfkc(answers)

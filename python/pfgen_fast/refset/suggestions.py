@@ -53,22 +53,6 @@ def suggest_keywords(
     answers, minus the same for the other questions. They begin and end with a letter or digit of any script. An n-gram
     that is part of another with the same answers is left out, and so is one that contains, is part of, or overlaps with
     an n-gram of higher rank.
-
-    Args:
-        suite: The suite. At most 100 answers of each set are used from every other question.
-        question: ID or text of the question.
-        n: The maximum number of suggestions.
-        min_share: The minimum share of the question's answers that must hold an n-gram.
-        threads: Number of threads; by default one per core.
-
-    Raises:
-        TrialsError: The question is unknown.
-        SuiteError: The suite has no other question.
-        ValueError: An option is out of range.
-
-    Example:
-        >>> [found.ngram for found in suggest_keywords(Suite.load("mini"), "Q02", n=3)]
-        ['アントシアニン', '葉', '赤']
     """
     if n < 1:
         raise ValueError(f"n: expected at least 1, not {n}")

@@ -65,15 +65,7 @@ def _tokenizers_there(folder: Path) -> Iterator[str]:
 
 
 def write_suite(config: Config, answers: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-    """Writes the suite, replacing an existing one.
-
-    Args:
-        config: Questions, rules and texts of prompts.
-        answers: For each question's ID, its reference sets.
-
-    Raises:
-        PfgenError: The suite cannot be written, or `suite check` would find a fault; an existing suite is unchanged.
-    """
+    """Writes the suite, replacing an existing one."""
     check_place(config)
     fresh = config.suite.with_name(f".{config.suite.name}.part")
     old = config.suite.with_name(f".{config.suite.name}.old")

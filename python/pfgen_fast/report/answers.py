@@ -59,13 +59,7 @@ def packed(value: Any) -> str:
 
 
 def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: int) -> list[str]:
-    """The lines of a question.
-
-    Args:
-        question: The question.
-        answers: The answers of each run that has the question.
-        n_shown: How many code points of a text are shown.
-    """
+    """The lines of a question."""
     references = {name: _spread(texts) for name, texts in question.answers.items()}
     samples = [sample for run in answers for sample in run.samples]
     texts = [*(text for of_set in references.values() for text in of_set), *(sample.answer for sample in samples)]

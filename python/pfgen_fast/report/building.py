@@ -34,20 +34,7 @@ _METRICS = ("average", *PARTS)
 def write_building_report(
     built: Built, *, threads: int | None = None, on_branch: Callable[[Branch], None] | None = None
 ) -> Path:
-    """Writes the report into the work folder of a build.
-
-    Args:
-        built: A build that has written its suite.
-        threads: How many threads score; by default one for each core.
-        on_branch: Called with each set of a question before it is processed.
-
-    Returns:
-        The path of the page.
-
-    Raises:
-        PfgenError: Plotly or Jinja is not installed, or the page cannot be written.
-        BuildError: The suite was not written, another process is rebuilding it, or files of a stage cannot be read.
-    """
+    """Writes the report into the work folder of a build."""
     if not built.is_written:
         raise BuildError(f"{built.config.suite}: not built, so there is nothing to report")
     page = template("building.html.jinja", figure=_figure)

@@ -126,11 +126,7 @@ class CheckedRun:
 
 
 def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
-    """Prepares a run for reports.
-
-    Raises:
-        TrialsError: The result belongs to another suite.
-    """
+    """Prepares a run for reports."""
     name = in_one_line(run.name, 200)
     result = run.result
     fluency, truthfulness = result.scores.fluency, result.scores.truthfulness

@@ -19,13 +19,7 @@ _JOINER = "\u200d"
 
 
 def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
-    """Both texts in pieces. Unchanged pieces are the same in both; no character with its marks is split.
-
-    Example:
-        >>> before, after = marked("Ice floats.", "Ice flots, too.")
-        >>> [piece.text for piece in before if piece.is_changed], [piece.text for piece in after if piece.is_changed]
-        (['a'], [', too'])
-    """
+    """Both texts in pieces. Unchanged pieces are the same in both; no character with its marks is split."""
     is_long = max(len(before), len(after)) > N_SHOWN
     start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.

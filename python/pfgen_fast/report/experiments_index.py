@@ -69,11 +69,7 @@ def record_of(finding: Finding, files: Sequence[str]) -> Record:
 
 
 def write_index(folder: Path) -> Path | None:
-    """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin.
-
-    Raises:
-        PfgenError: Jinja is not installed, or the page cannot be written.
-    """
+    """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin."""
     path = folder / _NAME
     # Of two experiments that end at the same time, the second sees the record of the first.
     with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):

@@ -30,19 +30,7 @@ def check_libraries() -> None:
 
 
 def write_finding(finding: Finding, folder: Path, *, report: Path | None = None) -> list[Path]:
-    """Writes the files of a finding, each atomically, and the page of all experiments in the folder.
-
-    Args:
-        finding: What was found.
-        folder: Where the files go.
-        report: The report of the same runs (`write_report`), to which the names of runs link.
-
-    Returns:
-        The paths of the files, the page first.
-
-    Raises:
-        PfgenError: Jinja or matplotlib is not installed, or a file cannot be written.
-    """
+    """Writes the files of a finding, each atomically, and the page of all experiments in the folder."""
     check_libraries()
     contents: dict[str, bytes] = {}
     for picture in finding.pictures:

@@ -37,17 +37,7 @@ _KIND = PageKind("pfgen-fast report", "answers")
 
 
 def write_report(entries: Sequence[ReportRun], suite: Suite, path: Path) -> None:
-    """Writes a page in one file, of at most `MAX_BYTES`.
-
-    Args:
-        entries: The runs of the same suite, in any order.
-        suite: The suite that they were scored with; its reference answers tint the samples.
-        path: The path of the page.
-
-    Raises:
-        PfgenError: Jinja is not installed, or the page cannot be written.
-        TrialsError: There is no run, or a run is not a result of this suite.
-    """
+    """Writes a page in one file, of at most `MAX_BYTES`."""
     page = _Page(entries, suite)
     room = MAX_BYTES - sum(len(piece.encode()) for piece in page.pieces(N_SHOWN, [])) - 100 * len(suite)
     n_shown, answers = page.answers_that_fit(room)
@@ -60,17 +50,6 @@ def write_report_folder(entries: Sequence[ReportRun], suite: Suite, folder: Path
     """Writes a page into a folder, as index.html with files of data beside it; the data are not bounded.
 
     The files of an earlier report are replaced, the page after its data. Other files in the folder stay as they are.
-
-    Args:
-        entries: The runs of the same suite, in any order.
-        suite: The suite that they were scored with.
-        folder: The folder, which need not exist.
-        is_live: Whether the page asks its server for a newer version of itself.
-
-    Raises:
-        PfgenError: Jinja is not installed, or a file cannot be written, or would replace one that is not
-            from a report.
-        TrialsError: There is no run, or a run is not a result of this suite.
     """
     page = _Page(entries, suite, is_folder=True, is_live=is_live)
     write_page_folder(folder, _KIND, page.answers(N_SHOWN), lambda files: "".join(page.pieces(N_SHOWN, [], files)))
@@ -99,13 +78,7 @@ class _Page:
         self._figures = packed(_figures(self._by_question))
 
     def pieces(self, n_shown: int, answers: Sequence[Sequence[str]], files: Sequence[str] = ()) -> Iterator[str]:
-        """The text of the page.
-
-        Args:
-            n_shown: How many code points of an answer are shown.
-            answers: The lines of each question.
-            files: The addresses of the files that hold them instead.
-        """
+        """The text of the page."""
         markup = library("markupsafe").Markup
         overview = {**self._overview, "n_shown": n_shown, "files": files}
         pieces: Iterator[str] = self._template.generate(

@@ -47,14 +47,7 @@ class Mark:
 
 
 def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
-    """An SVG of matplotlib as an element of a page.
-
-    Args:
-        svg: The file.
-        name: Distinguishes the ids of this picture from those of others.
-        picture: What it shows.
-        link: The addresses of runs.
-    """
+    """An SVG of matplotlib as an element of a page."""
     root = ElementTree.fromstring(svg)
     _remove(root, "metadata", "style")
     for element in root.iter():

@@ -59,11 +59,7 @@ class LiveReport:
     _written: dict[Path, _Stamp] = field(default_factory=dict, init=False)
 
     def write(self) -> None:
-        """Writes the report; reads only the results that have changed.
-
-        Raises:
-            TrialsError: There is no result that can be reported.
-        """
+        """Writes the report; reads only the results that have changed."""
         self._seen = self._written = stamps = self._stamps()
         self._read = {path: self._read_again(path, stamp) for path, stamp in stamps.items()}
         runs = [(path, run) for path, (_, run) in self._read.items() if run is not None]

@@ -30,12 +30,7 @@ _TAGS = {"0": "s", "4": "b", "5": "b"}
 
 
 def write_readme(run: ReportRun, suite: Suite, path: Path) -> None:
-    """Writes the README.md of a run.
-
-    Raises:
-        PfgenError: The file cannot be written.
-        TrialsError: The run is not a result of this suite.
-    """
+    """Writes the README.md of a run."""
     check_run(run, suite)
     write_whole(path, "".join(_readme(run, suite)).encode())
 

@@ -45,10 +45,6 @@ def tied_ranks(
     """The first and last rank that each run cannot be told apart from; None without a rank or with too few questions.
 
     They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
-
-    Args:
-        of_ranks: The rank of each run, 1, 2, 3, ...; None for a run that is not ranked.
-        scores: The score of each run on each question; None where there is none.
     """
     ranked = [place for place, rank in enumerate(of_ranks) if rank is not None]
     tied: list[tuple[int, int] | None] = [None] * len(of_ranks)

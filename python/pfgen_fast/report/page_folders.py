@@ -51,17 +51,7 @@ class PageKind:
 
 
 def write_page_folder(folder: Path, kind: PageKind, data: Iterable[Any], page: Callable[[Sequence[str]], str]) -> None:
-    """Writes a page and its data. The files of an earlier one are replaced, the page after its data.
-
-    Args:
-        folder: The folder, which need not exist. Other files in it stay as they are.
-        kind: What the files are known by.
-        data: What each file holds, as JSON values.
-        page: Makes the page of the addresses of the files.
-
-    Raises:
-        PfgenError: A file cannot be written, or would replace one that is not from such a page.
-    """
+    """Writes a page and its data. The files of an earlier one are replaced, the page after its data."""
     if (folder / PAGE).exists() and kind.page_mark not in _begin(folder / PAGE):
         raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
     files = []

@@ -28,16 +28,7 @@ def check_picture(path: Path) -> None:
 
 
 def write_picture(measured: Sequence[Measured], path: Path, *, until_interval: float | None = None) -> None:
-    """Draws every score against every swept parameter with its interval, and the interval against the trials.
-
-    Args:
-        measured: The points; points without scores are left out.
-        path: The path of the picture, `.png` or `.svg`.
-        until_interval: The target half width of the interval, drawn as a line if given.
-
-    Raises:
-        PfgenError: Matplotlib is not installed, no point has scores, or the picture cannot be written.
-    """
+    """Draws every score against every swept parameter with its interval, and the interval against the trials."""
     check_picture(path)
     shown = [point for point in measured if point.intervals]
     if not shown:

@@ -38,12 +38,7 @@ class Line:
 
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]] | None:
-    """The parameters in which runs differ, with each run's values; None if the runs are not a sweep.
-
-    Example:
-        >>> swept_values([{"model": "m", "top_p": 0.9}, {"model": "m", "top_p": 1.0}])
-        [{'top_p': 0.9}, {'top_p': 1.0}]
-    """
+    """The parameters in which runs differ, with each run's values; None if the runs are not a sweep."""
     known = [
         {in_one_line(key): _plain(value) for key, value in config.items()}
         for config in configs
@@ -86,13 +81,7 @@ def plain_values(values: Mapping[str, Any]) -> dict[str, float | str]:
 
 
 def lines(points: Sequence[Mapping[str, float | str]], parameter: str) -> list[Line]:
-    """The points as lines over one parameter, one for each combination of the others.
-
-    Example:
-        >>> points = [{"t": 1.0, "mode": "qa"}, {"t": 0.5, "mode": "qa"}, {"t": 1.0, "mode": "chat"}]
-        >>> [(line.name, line.points) for line in lines(points, "t")]
-        [('mode qa', (1, 0)), ('mode chat', (2,))]
-    """
+    """The points as lines over one parameter, one for each combination of the others."""
     orders = {key: {value: number for number, value in enumerate(axis(points, key))} for key in points[0]}
 
     def order(number: int) -> tuple[list[int], int]:

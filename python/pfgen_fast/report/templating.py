@@ -65,13 +65,6 @@ def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = Fal
     """Our style and scripts as a template embeds them, and a Content-Security-Policy that allows no others: `policy`.
 
     The page must contain each of them whole, as an element of its own.
-
-    Args:
-        style: The style of the page.
-        loads_scripts: Whether our scripts may load files of data, which are scripts too. Markup still cannot: this is
-            the only way to load files that a page on disk has, and needs neither their hashes nor an origin.
-        asks_server: Whether our scripts may ask the server that the page is from.
-        **scripts: The scripts.
     """
     markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}

@@ -40,14 +40,6 @@ def tints(question: Question, answers: Sequence[str]) -> list[str]:
     level 0 is below 0.005; levels 1, 2 and 3 start at 0.005, 0.02 and 0.05; levels 4 and 5 are above 0.10 and 0.25.
 
     The references are counted again in each call, so pass all answers to a question at once.
-
-    Returns:
-        For each answer, a string with one digit per code point.
-
-    Example:
-        >>> from pfgen_fast import Suite
-        >>> tints(Suite.load("mini")["Q07"], ["Ice is less dense than qqq"])
-        ['44445555555555555555555000']
     """
     return QuestionTints(question).levels(answers)
 
@@ -82,14 +74,7 @@ class QuestionTints:
         return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
 
     def table(self, answers: Sequence[str]) -> TintTable:
-        """The table that tints these answers, where the units are characters.
-
-        Example:
-            >>> from types import MappingProxyType
-            >>> question = Question("Q", "q?", MappingProxyType({"A": ("abcd", "bcd"), "B": ("abc",)}))
-            >>> QuestionTints(question).table(["abcd", "zzz"])
-            TintTable(grams='abcbcd', counts=[[1, 2], [1, 0]], sizes=[2, 1])
-        """
+        """The table that tints these answers, where the units are characters."""
         found, _ = _three_grams(*_code_points(answers))
         keys = np.unique(found)
         held = np.array([of_set.look_up_counts(keys) for of_set in self._sets], dtype=np.int64)

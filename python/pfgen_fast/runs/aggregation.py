@@ -26,40 +26,14 @@ _QUANTILES = (0, 0.25, 0.5, 0.75, 1)
 
 
 def evaluate(run: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> RunResult:
-    """Scores a run; see `trials_of` for `unknown`.
-
-    Raises:
-        TrialsError: A trial is invalid, a question is unknown, or a question of the suite has no trial.
-
-    Example:
-        >>> import json, pathlib, tempfile
-        >>> from pfgen_fast import Scorer
-        >>> from pfgen_fast.runs.trials import find_runs
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> scorer = Scorer("mini")
-        >>> lines = [json.dumps({"question": q.question, "answer": q.answers["A"][0]}) for q in scorer.suite]
-        >>> _ = pathlib.Path(folder.name, "trials.jsonl").write_text("\\n".join(lines))
-        >>> (run,) = find_runs([folder.name])
-        >>> evaluate(run, scorer).num_trials
-        1
-        >>> folder.cleanup()
-    """
+    """Scores a run; see `trials_of` for `unknown`."""
     trials = trials_of(scorer.suite, Trials.of(run), unknown=unknown)
     check_questions(trials, scorer.suite)
     return aggregate(trials, scorer.score(trials.lines.questions, trials.lines.answers), run.config())
 
 
 def trials_of(suite: Suite, trials: Trials, *, unknown: UnknownQuestions = "error") -> Trials:
-    """The trials of a suite's questions; where the suite was cut, those of its other questions are left out.
-
-    Args:
-        suite: The suite.
-        trials: The trials.
-        unknown: What happens to trials of questions that the suite lacks.
-
-    Raises:
-        TrialsError: A question is unknown.
-    """
+    """The trials of a suite's questions; where the suite was cut, those of its other questions are left out."""
     if unknown == "error":
         for question in unknown_questions(suite, trials):
             where = f"{trials.path}, line {trials.line_number(trials.rows_by_question[question][0])}"

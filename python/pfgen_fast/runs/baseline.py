@@ -126,23 +126,7 @@ def compare_with_baseline(
     seed: int = 0,
     unknown: UnknownQuestions = "error",
 ) -> BaselineComparison:
-    """Compares runs with a baseline, all over the same questions and by the same draws of them.
-
-    Args:
-        baseline: The run that the others are compared with.
-        runs: The others, at least one.
-        scorer: Scores all runs.
-        metric: What is compared; one of `comparison.METRICS`.
-        test: The test; see `statistics.paired_resampling.against_baseline`.
-        n_draws: The number of draws; by default it follows from the number of runs, see `default_draws`.
-        seed: The seed of the draws.
-        unknown: What happens to trials of questions that the suite lacks.
-
-    Raises:
-        TrialsError: A run cannot be read, there is none to compare, they have no question in common, or the metric is
-            unknown.
-        ExperimentError: `n_draws` or `seed` is out of range.
-    """
+    """Compares runs with a baseline, all over the same questions and by the same draws of them."""
     if not runs:
         raise TrialsError(f"{baseline.folder}: no other run to compare with it")
     if metric not in METRICS:

@@ -49,11 +49,7 @@ def run_name(folder: Path) -> str:
 
 
 def suite_of(folder: Path, given: Suite | None = None) -> Suite:
-    """The suite of a run: the given one, or else the suite of the checkout that contains the run.
-
-    Raises:
-        SuiteError: There is no suite, or it breaks the rules.
-    """
+    """The suite of a run: the given one, or else the suite of the checkout that contains the run."""
     if given is not None:
         return given
     root = checkout_of(folder)
@@ -66,11 +62,7 @@ def suite_of(folder: Path, given: Suite | None = None) -> Suite:
 
 
 def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
-    """The one suite of several runs: the given one, or else that of their checkouts.
-
-    Raises:
-        SuiteError: A run has no suite, or one that breaks the rules, or two runs have different ones.
-    """
+    """The one suite of several runs: the given one, or else that of their checkouts."""
     if given is not None:
         return given
     # Runs in one folder have one checkout; looking for it takes longer than all the rest.
@@ -86,20 +78,12 @@ def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
 
 
 def suite_here() -> Suite:
-    """The suite of the checkout that the working folder is, or lies in.
-
-    Raises:
-        SuiteError: There is no suite, or it breaks the rules.
-    """
+    """The suite of the checkout that the working folder is, or lies in."""
     return _loaded(suite_folder_here())
 
 
 def suite_folder_here() -> Path:
-    """The folder of the suite of `suite_here`.
-
-    Raises:
-        SuiteError: There is none.
-    """
+    """The folder of the suite of `suite_here`."""
     root = checkout_of(Path.cwd() / "run")
     if root is None:
         raise SuiteError("the working folder is not in a checkout with a data/ folder of Q*.json files; name a suite")

@@ -121,17 +121,7 @@ class Comparison:
 
 
 def compare(a: RunFolder, b: RunFolder, scorer: Scorer, *, unknown: UnknownQuestions = "error") -> Comparison:
-    """Compares two runs of one suite.
-
-    Args:
-        a: Run A.
-        b: Run B; the numbers of trials may differ.
-        scorer: Scores both runs.
-        unknown: What happens to trials of questions that the suite lacks.
-
-    Raises:
-        TrialsError: A run cannot be read, or the two have no question in common.
-    """
+    """Compares two runs of one suite."""
     means_a, means_b = means_of(a, scorer, unknown), means_of(b, scorer, unknown)
     of_a, of_b = means_a.by_question, means_b.by_question
     questions = [question for question in scorer.suite if question.question in of_a and question.question in of_b]

@@ -107,22 +107,12 @@ def medal(model: str) -> str:
 
 
 def order_key(score: float | None, name: str) -> tuple[float, str]:
-    """The key that sorts runs by score, best first: those without one last, equal ones by the text of their paths.
-
-    Args:
-        score: The score in result.json, which has four digits.
-        name: The name of the run, as `run_name` makes it. As in the published table, "a-b" comes before "a".
-    """
+    """The key that sorts runs by score, best first: those without one last, equal ones by the text of their paths."""
     return math.inf if score is None or math.isnan(score) else -score, f"{name}/{_NAME}"
 
 
 def ranks(models: Iterable[str]) -> list[int | None]:
-    """The ranks of runs in their order, given their models: yardsticks have none, and all others count.
-
-    Example:
-        >>> ranks(["system/ground-truth", "org/a", "org/b"])
-        [None, 1, 2]
-    """
+    """The ranks of runs in their order, given their models: yardsticks have none, and all others count."""
     numbers = itertools.count(1)
     return [None if is_system(model) else next(numbers) for model in models]
 
@@ -131,9 +121,6 @@ def find_results(paths: Iterable[str | Path]) -> list[Path]:
     """Finds the result.json files at or below the given paths, without duplicates.
 
     The folder `result` of a checkout stands for all results of the checkout (see `yardsticks_beside`).
-
-    Raises:
-        TrialsError: A path does not exist or holds no result.json.
     """
     found: dict[Path, Path] = {}
     for path in map(Path, paths):
@@ -156,18 +143,7 @@ def rank(
     float_sum: FloatSum = "compensated",
     on_problem: Callable[[TrialsError], None] | None = None,
 ) -> list[Entry]:
-    """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths.
-
-    Args:
-        paths: The result.json files.
-        float_sum: How the shares of the sets in a metric are added up: `"compensated"`, as in the published table, or
-            `"naive"`.
-        on_problem: Called with the error of each file that cannot be ranked, which is then skipped; by default the
-            first such error is raised.
-
-    Raises:
-        TrialsError: A file holds no result, or lacks a number that a leaderboard shows.
-    """
+    """Reads results and ranks them by score, best first; equal scores are ordered by the text of their paths."""
     entries: list[Entry] = []
     for path in paths:
         try:
@@ -213,12 +189,7 @@ def _shown_numbers(result: RunSummary) -> Iterator[tuple[str, float]]:
 
 
 def to_markdown(entries: Sequence[Entry], root: Path | None = None) -> str:
-    """The published table as Markdown.
-
-    Args:
-        entries: The entries, as returned by `rank`.
-        root: The folder that links are relative to; by default the working folder.
-    """
+    """The published table as Markdown."""
     rows = list(map(_cells, entries))
     heads = [_padded_head(name, [row[column] for row in rows]) for column, name in enumerate(_HEADS)]
     lines = [markdown_row(heads), "|" + "-----|" * len(heads) + "\n"]
@@ -311,12 +282,6 @@ def update(path: Path, table: str) -> list[str]:
     """Replaces the text between the two leaderboard comments of a Markdown file, in the line ends of the first.
 
     Comments within code are not meant: they show how to write them.
-
-    Returns:
-        The links of the former table that the new one lacks: rows that are gone.
-
-    Raises:
-        TrialsError: The file does not hold each comment exactly once and in order.
     """
     try:
         text = read_stored(path).decode("utf-8")

@@ -36,24 +36,7 @@ class Interval:
 
 
 class TrialScores:
-    """The scores of a run, to which trials can be added while the run is being generated.
-
-    Args:
-        scorer: Scores the answers.
-        in_order: Whether answers are added trial by trial. A packed file is sorted, so its order is meaningless.
-
-    Example:
-        >>> import tempfile
-        >>> from pfgen_fast.engines import open_engine
-        >>> from pfgen_fast.generation import Setting, generate
-        >>> scorer, setting = Scorer("mini"), Setting("ngram/order-5")
-        >>> engine = open_engine("ngram", suite=scorer.suite, model=setting.model, mode=setting.mode)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     run = generate(scorer.suite, engine, setting, trials=20, output=folder).run
-        ...     scores = TrialScores.of(run, scorer)
-        >>> scores.n_trials, scores.interval().half_width < 0.05, scores.trials_for(0.01) > 20
-        (20, True, True)
-    """
+    """The scores of a run, to which trials can be added while the run is being generated."""
 
     def __init__(self, scorer: Scorer, *, in_order: bool = True) -> None:
         self._scorer = scorer
@@ -63,11 +46,7 @@ class TrialScores:
 
     @classmethod
     def of(cls, run: RunFolder, scorer: Scorer) -> TrialScores:
-        """Scores a run, from the files of its single trials if they exist.
-
-        Raises:
-            TrialsError: The trials cannot be read or scored.
-        """
+        """Scores a run, from the files of its single trials if they exist."""
         paths = single_trials(run.folder)
         scores = cls(scorer, in_order=bool(paths))
         packed = run.trials_path or packed_trials(run.folder)
@@ -89,11 +68,7 @@ class TrialScores:
         return min(map(len, self._values["score"]))
 
     def interval(self, metric: str = "score", n_trials: int | None = None) -> Interval:
-        """The value and interval of one metric, over all trials or the first `n_trials`.
-
-        Raises:
-            ValueError: A question has no trial.
-        """
+        """The value and interval of one metric, over all trials or the first `n_trials`."""
         if not self.n_trials:
             raise ValueError("an interval needs at least one trial of each question")
         samples = [np.array(values[:n_trials]) for values in self._values[metric]]
@@ -141,19 +116,10 @@ def least_trials(n_questions: int) -> int:
     """The number of trials from which on a score has an interval: ten, or two at least if they are 100 answers.
 
     Where nearly all answers to a question are the same, fewer often show no difference at all: docs/statistics.md.
-
-    Example:
-        >>> least_trials(8), least_trials(50), least_trials(200)
-        (10, 2, 2)
     """
     return max(2, min(10, math.ceil(100 / n_questions)))
 
 
 def least_trials_to_stop(n_questions: int) -> int:
-    """The number of trials before which no score counts as known: ten, and 640 answers; reason as in `least_trials`.
-
-    Example:
-        >>> least_trials_to_stop(8), least_trials_to_stop(50), least_trials_to_stop(200)
-        (80, 13, 10)
-    """
+    """The number of trials before which no score counts as known: ten, and 640 answers; reason as in `least_trials`."""
     return max(10, math.ceil(640 / n_questions))

@@ -22,17 +22,7 @@ from .trials import Trials
 def with_recorded_sum(
     path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
 ) -> tuple[RunResult, ScoreTable, str | None]:
-    """Aggregates trials with the float sum of an earlier result of them.
-
-    Args:
-        path: The earlier result.json. If it is missing, damaged or made from other inputs, there is nothing to keep.
-        trials: The trials.
-        table: Their scores with the usual sum, which is kept where both sums give the earlier figures, or neither.
-        config: The parameters of the run.
-
-    Returns:
-        The result, the scores that it is made of, and a sentence if neither sum gives the earlier figures.
-    """
+    """Aggregates trials with the float sum of an earlier result of them."""
     usual = table.scorer.float_sum
     result = aggregate(trials, table, config)
     recorded = _figures_of(path, result)

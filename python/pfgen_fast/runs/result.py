@@ -168,29 +168,17 @@ def result_path(run: RunFolder) -> Path:
 
 
 def read_result(path: Path) -> RunResult:
-    """Reads a result.json.
-
-    Raises:
-        TrialsError: The file cannot be read or holds no result; the message names the file and the location in it.
-    """
+    """Reads a result.json."""
     return parse_result(read_json(path), str(path))
 
 
 def read_scores(path: Path) -> tuple[RunSummary, dict[str, Scores]]:
-    """Reads the parts of a result.json that rankings and experiments need: the summary, and the scores by question.
-
-    Raises:
-        TrialsError: The file cannot be read or holds no result. Other parts of the questions are not checked.
-    """
+    """Reads the parts of a result.json that rankings and experiments need: the summary, and the scores by question."""
     return checked(read_json(path), _summary_and_scores, f"{path}: not a result")
 
 
 def parse_result(value: Any, where: str) -> RunResult:
-    """Converts a decoded result.json to a result; error messages call it `where`.
-
-    Raises:
-        TrialsError: The value is not a result.
-    """
+    """Converts a decoded result.json to a result; error messages call it `where`."""
     return checked(value, _result, f"{where}: not a result")
 
 

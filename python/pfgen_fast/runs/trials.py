@@ -62,11 +62,7 @@ class Trials:
 
     @classmethod
     def of(cls, run: RunFolder) -> Trials:
-        """Reads the trials of a run.
-
-        Raises:
-            TrialsError: The run has no file of all trials yet, or it cannot be read.
-        """
+        """Reads the trials of a run."""
         if run.trials_path is None:
             raise TrialsError(
                 f"{run.folder}: the trials are not packed yet; 'pfgen-fast score' packs them, or says why not"
@@ -75,15 +71,7 @@ class Trials:
 
     @classmethod
     def read(cls, path: str | Path, *, on_piece: Callable[[], object] = lambda: None) -> Trials:
-        """Reads a file of trials, compressed in the format that its extension names.
-
-        Args:
-            path: The file.
-            on_piece: Called before each piece of a large file; may raise to stop.
-
-        Raises:
-            TrialsError: The file cannot be read, or a line is not a trial; the message names the line.
-        """
+        """Reads a file of trials, compressed in the format that its extension names."""
         path = Path(path)
         content, sha1 = _read(path, on_piece)
         return cls(path, sha1, _core.TrialLines(content, partial(_parse, path, 1)))
@@ -169,14 +157,7 @@ def bad_line(path: Path, number: int, line: bytes) -> TrialsError:
 
 
 def find_runs(paths: Iterable[str | Path]) -> list[RunFolder]:
-    """Finds the runs at the given paths, without duplicates, sorted by folder.
-
-    Args:
-        paths: Run folders, files of trials, folders that hold runs at any depth, or globs (including `**`).
-
-    Raises:
-        TrialsError: A path does not exist or holds no run.
-    """
+    """Finds the runs at the given paths, without duplicates, sorted by folder."""
     runs: dict[Path, RunFolder] = {}
     for path in paths:
         found = [run for match in expand(path) for run in _runs_in(match)]
@@ -236,15 +217,7 @@ def single_trials(folder: Path) -> list[Path]:
 
 
 def pack_trials(run: RunFolder, folder: Path | None = None) -> RunFolder:
-    """Packs the single trials of a run into one trials.jsonl.xz, with all lines sorted bytewise.
-
-    Args:
-        run: A run without a file of all trials.
-        folder: The folder to write to; by default the run's own folder.
-
-    Raises:
-        TrialsError: A file cannot be read or a line is not a trial; then nothing is written.
-    """
+    """Packs the single trials of a run into one trials.jsonl.xz, with all lines sorted bytewise."""
     packed = (folder or run.folder) / _TRIALS_NAMES[0]
     lines: list[bytes] = []
     n_bytes = 0

@@ -55,20 +55,7 @@ class Verdict:
 
 
 class Verifier:
-    """Verifies runs of one suite; the oracle's tables are built only once.
-
-    Args:
-        suite: The suite.
-        float_sum: The expected float sum of recorded results; if it does not match, the other one is tried. With
-            `"auto"` a result may have either. Where the suite was cut to some questions, no result is compared.
-        sample: The number of answers of each run that the oracle scores, evenly spread; None for all.
-        unknown: What happens to trials of questions that the suite lacks.
-
-    Attributes:
-        suite: The suite.
-        index_differences: The questions whose index, as scoring finds it, is not what the suite's files give; one
-            sentence each.
-    """
+    """Verifies runs of one suite; the oracle's tables are built only once."""
 
     def __init__(
         self,
@@ -90,11 +77,7 @@ class Verifier:
         self.index_differences = tuple(_index_differences(self._scorer, original))
 
     def verify(self, run: RunFolder, on_answer: Callable[[int, int], None] | None = None) -> Verdict:
-        """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle.
-
-        Raises:
-            TrialsError: The run cannot be scored at all.
-        """
+        """Verifies one run; `on_answer(done, total)` is called after each answer of the oracle."""
         trials = trials_of(self._scorer.suite, Trials.of(run), unknown=self._unknown)
         rows = self._rows(len(trials))
         recorded, is_right, signature = self._check_recorded(run)
@@ -174,12 +157,7 @@ def _compiled_questions(suite: Suite, index: SuiteIndex) -> dict[str, tuple[byte
 
 
 def first_difference(recorded: Any, found: Any, where: str = "") -> tuple[str, Any, Any] | None:
-    """The first location at which two JSON values differ in value, type or order of keys, and both values there.
-
-    Example:
-        >>> first_difference({"a": [1, 2]}, {"a": [1, 3]})
-        ('a[1]', 2, 3)
-    """
+    """The first location at which two JSON values differ in value, type or order of keys, and both values there."""
     if isinstance(recorded, dict) and isinstance(found, dict):
         for key in recorded:
             if key in found:

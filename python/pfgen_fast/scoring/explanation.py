@@ -76,13 +76,7 @@ class Explanation:
 
 
 def explain(suite: Suite, question: str, answer: str) -> Explanation:
-    """Explains the score of one answer.
-
-    Example:
-        >>> explanation = explain(Suite.load("mini"), "Q07", "Ice floats because it is less dense.")
-        >>> explanation.sets[0].best_prefix  # words, for this question counts them
-        8
-    """
+    """Explains the score of one answer."""
     oracle = Oracle(suite)
     found = suite[question]
     reading = Reading(found, answer)

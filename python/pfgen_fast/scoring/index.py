@@ -36,9 +36,6 @@ def index_of(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
 
     For a suite loaded from files, the index comes from the user's cache; if it is missing there, it is built and added.
     A suite that was cut from another shares that one's index.
-
-    Raises:
-        SuiteError: A reference set has baseline 0 in this profile.
     """
     if suite.whole is not None:
         return _of_questions(suite, suite.whole, index_of(suite.whole, profile, threads))
@@ -69,20 +66,7 @@ def _cache_of(suite: Suite, profile: Profile) -> Path | None:
 
 
 def open_index(suite: Suite, profile: Profile, path: Path, *, own: bool = False) -> SuiteIndex:
-    """Opens the index in a file that was compiled from this suite for this profile.
-
-    Args:
-        suite: The suite.
-        profile: The profile.
-        path: The file.
-        own: Whether to refuse a file that somebody else could have written (`files.ownership`).
-
-    Raises:
-        OSError: The file does not exist or cannot be read.
-        ForeignFileError: The file is refused.
-        IndexFormatError: The file is damaged or belongs to another suite or profile. Damage within a question is
-            detected only when the question is first used.
-    """
+    """Opens the index in a file that was compiled from this suite for this profile."""
     compiled = CompiledSuite.open(path, own=own)
     compiled.check(suite.metadata_hash, profile)
     if compiled.details != describe_questions(suite.questions):
@@ -105,12 +89,7 @@ def renewed_index(suite: Suite, profile: Profile, threads: int, damage: str) -> 
 
 
 def save_index(suite: Suite, profile: Profile, threads: int, path: Path) -> SuiteIndex:
-    """Builds the index of a suite and writes it to a file, for `Scorer(suite, index=path)`.
-
-    Raises:
-        SuiteError: A reference set has baseline 0 in this profile.
-        PfgenError: The file cannot be written.
-    """
+    """Builds the index of a suite and writes it to a file, for `Scorer(suite, index=path)`."""
     built = built_index(suite, profile, threads)
     write_compiled(path, suite.metadata_hash, profile, suite.questions, built)
     return built
@@ -169,11 +148,7 @@ def _warn(damage: str) -> None:
 
 
 def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
-    """The native index of each question, made anew from the reference answers.
-
-    Raises:
-        SuiteError: A reference set has baseline 0 in this profile.
-    """
+    """The native index of each question, made anew from the reference answers."""
     if not suite.is_checked:
         check_suite(suite.name, suite.questions)
     _check_baselines(suite, profile)
@@ -182,11 +157,7 @@ def built_index(suite: Suite, profile: Profile, threads: int) -> SuiteIndex:
 
 
 def spelled_sets(suite: Suite, question: Question) -> Mapping[str, Sequence[str]]:
-    """The reference sets of a question, spelled with one code point for each unit.
-
-    Raises:
-        SuiteError: No answer of a set holds a token.
-    """
+    """The reference sets of a question, spelled with one code point for each unit."""
     if question.spelling is None:
         return question.answers
     spelled = {name: question.spelling.spelled(answers) for name, answers in question.answers.items()}

@@ -13,10 +13,5 @@ METRICS = (*SCORES, "length")
 
 
 def column_of(metric: str) -> str:
-    """The column of a `ScoreTable` that holds one of `SCORES`.
-
-    Example:
-        >>> column_of("score"), column_of("fluency")
-        ('average', 'fluency')
-    """
+    """The column of a `ScoreTable` that holds one of `SCORES`."""
     return "average" if metric == "score" else metric

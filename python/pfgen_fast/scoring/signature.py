@@ -12,11 +12,5 @@ if TYPE_CHECKING:
 
 
 def signature_of(suite: Suite, *, profile: Profile = "leaderboard", float_sum: FloatSum = "compensated") -> str:
-    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders.
-
-    Example:
-        >>> from pfgen_fast import Scorer, Suite
-        >>> signature_of(Suite.load("mini")) == Scorer("mini").signature
-        True
-    """
+    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders."""
     return f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"

@@ -11,16 +11,7 @@ from ..suite.rules import FloatSum
 
 
 def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> float:
-    """Adds up floats in their order, whatever Python runs this.
-
-    Args:
-        values: The floats.
-        float_sum: `"compensated"`, as the published table is made, or `"naive"`.
-
-    Example:
-        >>> add_up([0.1] * 10), add_up([0.1] * 10, "naive")
-        (1.0, 0.9999999999999999)
-    """
+    """Adds up floats in their order, whatever Python runs this."""
     total = compensation = 0.0
     for value in values:
         new = total + value

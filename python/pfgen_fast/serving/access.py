@@ -22,11 +22,7 @@ _MAX_TOKEN_LENGTH = 4096
 
 
 def find_token(file: Path | None) -> str | None:
-    """The token in a file, or else in the environment (`PFGEN_FAST_TOKEN`); None if there is none.
-
-    Raises:
-        ServingError: The file cannot be read, others may read it, or the token is unusable.
-    """
+    """The token in a file, or else in the environment (`PFGEN_FAST_TOKEN`); None if there is none."""
     if file is None:
         token = os.environ.get(TOKEN_VARIABLE)
         return None if token is None else _checked(token, TOKEN_VARIABLE)
@@ -52,16 +48,6 @@ class Guard:
 
     Without a token, a request must name the loopback as its host, so that a page of somebody else that has its own name
     lead to the loopback (DNS rebinding) learns nothing. What a page of another origin sends is refused in any case.
-
-    Args:
-        token: What requests have to show, if anything.
-        port: The port of the server.
-        host: The address that it listens on.
-
-    Example:
-        >>> Guard(None, 8000).check({"host": "example.org:8000"})
-        Traceback (most recent call last):
-        pfgen_fast.serving.limits.Refusal: Host: expected 127.0.0.1:8000 or localhost:8000
     """
 
     def __init__(self, token: str | None, port: int, host: str = "127.0.0.1") -> None:

@@ -37,18 +37,7 @@ _WATCH_AFTER_SECONDS = 0.1
 
 
 class Application:
-    """What uvicorn calls for each request.
-
-    Args:
-        scorer: The scorer.
-        guard: Who may ask.
-        limits: What is refused.
-        mode: The kind of prompts of OpenRLHF.
-        workers: How many requests are scored at a time.
-
-    Attributes:
-        room: What is in progress.
-    """
+    """What uvicorn calls for each request."""
 
     def __init__(
         self,
@@ -132,12 +121,7 @@ class Application:
         return show()
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
-        """What a worker makes of some work.
-
-        Raises:
-            Gone: The client left before; a worker that has not begun will not.
-            Refusal: It waited or took too long.
-        """
+        """What a worker makes of some work."""
         submitted = self._workers.submit(work)
         future = asyncio.wrap_future(submitted)
         place.keep_until(future)

@@ -22,11 +22,7 @@ _HEADER_KIND, _HEADER, _COMPRESSION = 1, 2, 3  # places of fields in its tables
 
 
 def texts_of_stream(body: bytes, limits: Limits) -> tuple[Any, Any]:
-    """The columns of questions and of answers.
-
-    Raises:
-        Refusal: The body is not such a stream, or beyond the limits.
-    """
+    """The columns of questions and of answers."""
     pa = pyarrow()
     try:
         _check_messages(pa, body)
@@ -45,12 +41,7 @@ def texts_of_stream(body: bytes, limits: Limits) -> tuple[Any, Any]:
 
 
 def stream_of(columns: Any, signature: str) -> bytes:
-    """Columns as an Arrow stream, whose schema has the signature in its metadata.
-
-    Args:
-        columns: A table of scores, or a dictionary of columns by name.
-        signature: The signature of the scorer.
-    """
+    """Columns as an Arrow stream, whose schema has the signature in its metadata."""
     pa = pyarrow()
     table = pa.table(columns).replace_schema_metadata({"signature": signature})
     sink = pa.BufferOutputStream()
@@ -61,11 +52,7 @@ def stream_of(columns: Any, signature: str) -> bytes:
 
 
 def pyarrow() -> Any:
-    """The package pyarrow, with its modules of streams and of functions.
-
-    Raises:
-        Refusal: It is not installed.
-    """
+    """The package pyarrow, with its modules of streams and of functions."""
     try:
         for module in ("pyarrow.ipc", "pyarrow.compute"):
             optional(module, extra="tables", needed_for="Arrow")

@@ -21,20 +21,7 @@ class Batch:
 
 
 def read_batch(body: bytes, kind: str, limits: Limits) -> Batch:
-    """The batch in a body.
-
-    Args:
-        body: The body.
-        kind: Its media type, `JSON` or `ARROW`.
-        limits: What is refused.
-
-    Raises:
-        Refusal: The body holds no batch, or one beyond the limits.
-
-    Example:
-        >>> read_batch(b'{"questions": "Q07", "answers": ["It floats."]}', JSON, Limits())
-        Batch(questions='Q07', answers=['It floats.'])
-    """
+    """The batch in a body."""
     if kind == ARROW:
         return Batch(*texts_of_stream(body, limits))
     questions, answers = decoded(body, ("questions", "answers"))

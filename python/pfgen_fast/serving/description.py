@@ -25,12 +25,7 @@ _REFUSALS = {
 
 
 def described(signature: str, limits: Limits) -> dict[str, Any]:
-    """The OpenAPI document.
-
-    Example:
-        >>> list(described("signature", Limits())["paths"])
-        ['/reward', '/score', '/get_reward', '/healthz', '/metrics']
-    """
+    """The OpenAPI document."""
     answers = {**_TEXTS, "maxItems": limits.n_answers, "items": {"type": "string", "maxLength": limits.n_code_points}}
     questions = {"oneOf": [{"type": "string"}, _TEXTS], "description": "Ids or exact texts: one for all, or one each."}
     batch = _object(questions=questions, answers=answers)

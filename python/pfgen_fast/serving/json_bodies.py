@@ -12,18 +12,7 @@ _ESCAPED = re.compile(rb'\\[\\"]')  # with the backslashes, so that one that is 
 
 
 def decoded(body: bytes, keys: tuple[str, ...]) -> list[str | list[str]]:
-    """The values of an object that has exactly these keys, each once: texts, and lists of texts.
-
-    Raises:
-        Refusal: It is something else.
-
-    Example:
-        >>> decoded(b'{"answers": ["It floats."], "questions": "Q07"}', ("questions", "answers"))
-        ['Q07', ['It floats.']]
-        >>> decoded(b'{"answers": [], "answers": []}', ("answers",))
-        Traceback (most recent call last):
-        pfgen_fast.serving.limits.Refusal: a key appears twice; expected once 'answers'
-    """
+    """The values of an object that has exactly these keys, each once: texts, and lists of texts."""
     import orjson
 
     if len(body) >= MAX_VALUES and sum(map(body.count, (b",", b"[", b"{"))) > MAX_VALUES:

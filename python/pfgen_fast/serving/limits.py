@@ -86,11 +86,7 @@ class Gone(Exception):
 
 
 def checked_answers(answers: list[str], limits: Limits) -> list[str]:
-    """The answers, if they are few and short enough.
-
-    Raises:
-        Refusal: They are not.
-    """
+    """The answers, if they are few and short enough."""
     check_number(len(answers), limits)
     if max(map(len, answers), default=0) > limits.n_code_points:
         place = next(place for place, answer in enumerate(answers) if len(answer) > limits.n_code_points)

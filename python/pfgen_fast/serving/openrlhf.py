@@ -29,23 +29,7 @@ PARTS = ("fluency", "truthfulness", "helpfulness")
 def scores_of_queries(
     scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
 ) -> dict[str, Any]:
-    """The reply to OpenRLHF: rewards and scores, which are the same, and the parts of the scores to log.
-
-    Args:
-        scorer: The scorer.
-        queries: Whole texts, from the beginning of the prompt.
-        prompts: Their prompts.
-        labels: For each query the id or exact text of its question.
-        mode: The kind of prompts, which determines where an answer begins and ends.
-
-    Raises:
-        TrialsError: A query lacks its prompt, a label is no question, or the lists differ in length.
-
-    Example:
-        >>> reply = scores_of_queries(Scorer("mini"), ["Q: Why?\\nA: Ice floats.</s>"], ["Q: Why?\\nA:"], ["Q07"])
-        >>> reply["rewards"].tolist()
-        [0.02259]
-    """
+    """The reply to OpenRLHF: rewards and scores, which are the same, and the parts of the scores to log."""
     if not len(queries) == len(prompts) == len(labels):
         raise TrialsError(
             f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each"
@@ -69,10 +53,6 @@ def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
     """The answer in a query: what follows the prompt, up to the first special token or stop string.
 
     Some tokenizers put a token before the prompt, so it may begin later than the query.
-
-    Example:
-        >>> answer_in_query("<s>Q: Why?\\nA: It floats.<|im_end|>", "Q: Why?\\nA:", "completion")
-        'It floats.'
     """
     _, found, said = query.partition(prompt) if prompt else ("", "found", query)
     if not found:

@@ -49,17 +49,7 @@ class Replies:
     mode: Mode
 
     def reward(self, body: bytes, kind: str, accepted: str) -> Reply:
-        """The rewards of a batch.
-
-        Args:
-            body: The body of the request.
-            kind: Its media type.
-            accepted: The media type of the reply.
-
-        Raises:
-            Refusal: The body is no batch within the limits.
-            TrialsError: An answer cannot be scored.
-        """
+        """The rewards of a batch."""
         batch = read_batch(body, kind, self.limits)
         rewards = self.scorer.reward(batch.questions, batch.answers)
         if accepted == ARROW:

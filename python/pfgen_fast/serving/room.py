@@ -62,10 +62,6 @@ class Place:
         """Reads the body of the request, and counts while it arrives.
 
         Where there is no room, the body is read and dropped, so that the client is ready for the reply.
-
-        Raises:
-            Refusal: The body is too large or compressed, or there is no room.
-            Gone: The client left.
         """
         self._n_requests = 1
         self._room.n_requests += 1

@@ -46,21 +46,7 @@ FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadra
 
 
 def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> LevelAgreement:
-    """How far two raters agree.
-
-    Args:
-        first: The levels that the first rater gave.
-        second: The levels that the second gave to the same things.
-        levels: All levels, ascending.
-
-    Raises:
-        ChecklistError: The raters gave different numbers of levels, or something that is no level.
-
-    Example:
-        >>> found = agreement_of_levels([1, 0.5, 0, 1], [1, 0, 0, 0.5], [0, 0.5, 1])
-        >>> found.same, found.within_one_level, found.mean_difference, round(found.kappa, 3)
-        (0.5, 1.0, -0.25, 0.273)
-    """
+    """How far two raters agree."""
     x, y = (level_numbers(column, levels) for column in (first, second))
     if x.shape != y.shape:
         raise ChecklistError(f"{x.size} and {y.size} levels: expected as many of the one rater as of the other")
@@ -68,34 +54,14 @@ def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> Lev
 
 
 def agreement_of_table(table: Any, levels: Sequence[float]) -> LevelAgreement:
-    """How far two raters agree, from how often they gave each pair of levels.
-
-    Args:
-        table: For each level of the first rater (row) and of the second (column), the number of pairs.
-        levels: All levels, ascending.
-
-    Example:
-        >>> agreement_of_table([[2, 0], [0, 2]], [0, 1]).kappa
-        1.0
-        >>> agreement_of_table([[0, 0], [1, 3]], [0, 1]).kappa is None
-        True
-    """
+    """How far two raters agree, from how often they gave each pair of levels."""
     counts = np.asarray(table, dtype=np.float64)[np.newaxis]
     figures = [None if math.isnan(value) else value for value in figures_of_tables(counts, levels)[0].tolist()]
     return LevelAgreement(int(counts.sum()), *figures)
 
 
 def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
-    """`FIGURES` (columns) of each of many tables (rows); NaN where a figure is undefined.
-
-    Args:
-        tables: Tables as `agreement_of_table` takes them, one behind the other.
-        levels: All levels, ascending.
-
-    Example:
-        >>> figures_of_tables([[[1, 1], [0, 2]], [[4, 0], [0, 0]]], [0, 1]).tolist()
-        [[0.75, 1.0, 0.25, 0.5, 0.5], [1.0, 1.0, 0.0, nan, nan]]
-    """
+    """`FIGURES` (columns) of each of many tables (rows); NaN where a figure is undefined."""
     counts = np.asarray(tables, dtype=np.float64)
     values, places = np.asarray(levels, dtype=np.float64), np.arange(len(levels))
     distance = np.abs(places[:, np.newaxis] - places)
@@ -118,18 +84,7 @@ def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
 
 
 def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
-    """For each group, how often each pair of levels was given.
-
-    Args:
-        given: For the two raters (rows), the number of the level of each pair.
-        groups: The number of each pair's group.
-        n_groups: How many groups there are.
-        n_levels: How many levels there are.
-
-    Example:
-        >>> tables_of([[0, 1, 1], [0, 0, 1]], np.array([0, 0, 1]), 2, 2).tolist()
-        [[[1, 0], [1, 0]], [[0, 0], [0, 1]]]
-    """
+    """For each group, how often each pair of levels was given."""
     first, second = np.asarray(given, dtype=np.int64)
     cells = (groups * n_levels + first) * n_levels + second
     counts: Ints = np.bincount(cells, minlength=n_groups * n_levels * n_levels).astype(np.int64)
@@ -137,15 +92,7 @@ def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
 
 
 def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
-    """The number of the level of each value, from 0.
-
-    Raises:
-        ChecklistError: A value is no level.
-
-    Example:
-        >>> level_numbers([1, 0.5], [0, 0.5, 1]).tolist()
-        [2, 1]
-    """
+    """The number of the level of each value, from 0."""
     column = np.asarray(values, dtype=np.float64)
     known = np.asarray(levels, dtype=np.float64)
     found = np.minimum(np.searchsorted(known, column), len(known) - 1)
@@ -156,21 +103,7 @@ def level_numbers(values: Any, levels: Sequence[float]) -> Ints:
 
 
 def krippendorff_alpha(ratings: Any) -> float | None:
-    """Krippendorff's alpha for numbers (interval scale), of any number of raters who may leave things out.
-
-    Args:
-        ratings: The number that each rater (row) gave to each thing (column); NaN where there is none.
-
-    Returns:
-        1 for full agreement, 0 for that of chance. None where no thing has two ratings, or all ratings are the same.
-
-    Example:
-        >>> nan = float("nan")
-        >>> round(krippendorff_alpha([[1, 2, 3, nan], [1, 2, 4, 1], [nan, 2, 3, 1]]), 4)
-        0.91
-        >>> krippendorff_alpha([[1, 1], [1, 1]]) is None
-        True
-    """
+    """Krippendorff's alpha for numbers (interval scale), of any number of raters who may leave things out."""
     values = np.asarray(ratings, dtype=np.float64)
     n_raters = (~np.isnan(values)).sum(axis=0)
     values, n_raters = values[:, n_raters > 1], n_raters[n_raters > 1]

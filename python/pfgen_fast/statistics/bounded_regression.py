@@ -59,23 +59,7 @@ class BoundedFit:
 
 
 def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
-    """Minimises the sum of (y - x w)^2 over all w of which none is below the bound.
-
-    Args:
-        x: A row for each observation, a column for each coefficient.
-        y: A value for each observation.
-        bound: The lower bound.
-
-    Raises:
-        ExperimentError: There are no rows or no columns, shapes do not agree, or a value is no number up to 1,024.
-
-    Example:
-        >>> fit = bounded_fit([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0.5)
-        >>> fit.coefficients, fit.at_bound, fit.ss_residual
-        ((2.75, 0.5), (False, True), 0.375)
-        >>> bounded_fit([[1, 1]], [5]).coefficients  # only their sum is known
-        (2.5, 2.5)
-    """
+    """Minimises the sum of (y - x w)^2 over all w of which none is below the bound."""
     rows, values = _checked(x, y)
     columns, target = [_on_grid(column) for column in rows.T], _on_grid(values)
     gram = [[_product(one, other) for other in columns] for one in columns]
@@ -97,25 +81,7 @@ def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:
 
 
 def bounded_fits(x: Any, y: Any, counts: Counts, *, bound: float = 0.0) -> Floats:
-    """The coefficients of `bounded_fit` for each draw of rows: a row for each draw.
-
-    Args:
-        x: A row for each observation, a column for each coefficient.
-        y: A value for each observation.
-        counts: How often each observation (column) is in each draw (row).
-        bound: The lower bound.
-
-    Returns:
-        The coefficients; NaN where a draw leaves them open.
-
-    Raises:
-        ExperimentError: As `bounded_fit`, or counts have another number of columns than there are observations.
-
-    Example:
-        >>> drawn = bounded_fits([[1, 0], [0, 1], [1, 1]], [3, 0, 3], np.array([[1, 1, 1], [0, 0, 3]]), bound=0.5)
-        >>> drawn.tolist()
-        [[2.75, 0.5], [nan, nan]]
-    """
+    """The coefficients of `bounded_fit` for each draw of rows: a row for each draw."""
     rows, values = _checked(x, y)
     if counts.ndim != 2 or counts.shape[1] != len(rows):
         raise ExperimentError(f"draws of the shape {counts.shape} from {len(rows)} rows: expected a column for each")

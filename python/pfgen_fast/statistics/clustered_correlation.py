@@ -21,36 +21,21 @@ _VALUES_AT_ONCE = 1 << 20
 
 
 def spearman(x: Any, y: Any) -> float | None:
-    """Spearman's correlation of two columns; None with fewer than two values or where a column is constant.
-
-    Example:
-        >>> spearman([1, 2, 3, 4], [1, 3, 2, 4]), spearman([1, 1], [1, 2])
-        (0.8, None)
-    """
+    """Spearman's correlation of two columns; None with fewer than two values or where a column is constant."""
     one = np.arange(len(x))
     found = float(resampled_spearman(x, y, one, np.ones((1, len(one)), dtype=np.int32))[0]) if len(one) else math.nan
     return None if math.isnan(found) else found
 
 
 def pearson(x: Any, y: Any) -> float | None:
-    """Pearson's correlation of two columns; None with fewer than two values or where a column is constant.
-
-    Example:
-        >>> round(pearson([1, 2, 3, 5], [1, 3, 2, 4]), 4), pearson([1, 1], [1, 2])
-        (0.8315, None)
-    """
+    """Pearson's correlation of two columns; None with fewer than two values or where a column is constant."""
     one = np.arange(len(x))
     found = float(resampled_pearson(x, y, one, np.ones((1, len(one)), dtype=np.int32))[0]) if len(one) else math.nan
     return None if math.isnan(found) else found
 
 
 def p_value(coefficient: float, n: int) -> float | None:
-    """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values.
-
-    Example:
-        >>> round(p_value(0.108, 700), 4)
-        0.0042
-    """
+    """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values."""
     if n < 3:
         return None
     rest = 1 - coefficient * coefficient
@@ -62,17 +47,6 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Cou
     """Spearman's correlation in each draw; NaN where a column of it is constant.
 
     Ranks are doubled and counted from their middle: whole numbers, whose sums are exact in any order.
-
-    Args:
-        x: The first column.
-        y: The second column.
-        cluster_of: The number of each value's cluster.
-        counts: How often each cluster (column) is in each draw (row).
-
-    Example:
-        >>> counts = np.array([[1, 1, 1], [2, 1, 0]])
-        >>> resampled_spearman([1.0, 2.0, 3.0], [1.0, 3.0, 2.0], np.arange(3), counts).tolist()
-        [0.5, 1.0]
     """
     columns = _Ranked(x), _Ranked(y)
     found = np.full(len(counts), np.nan)
@@ -87,12 +61,7 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Cou
 
 
 def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Counts) -> Floats:
-    """Pearson's correlation in each draw; NaN where a column of it is constant. Takes what `resampled_spearman` does.
-
-    Example:
-        >>> resampled_pearson([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], np.arange(3), np.array([[1, 1, 1]])).tolist()
-        [1.0]
-    """
+    """Pearson's correlation in each draw, NaN where a column is constant; arguments as of `resampled_spearman`."""
     a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
     # From the middle, so that the squares lose few digits.
     a, b = (column - math.fsum(column.tolist()) / len(column) for column in (a, b))

@@ -49,16 +49,7 @@ class Correlation:
 
 
 def coefficient(name: str, x: Floats, y: Floats) -> float:
-    """One of `COEFFICIENTS` between two columns.
-
-    Raises:
-        ExperimentError: A column is constant.
-
-    Example:
-        >>> import numpy as np
-        >>> coefficient("Kendall", np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])).__round__(3)
-        0.667
-    """
+    """One of `COEFFICIENTS` between two columns."""
     if is_constant(x) or is_constant(y):
         raise ExperimentError("a constant column has no correlation")
     # SciPy's own functions for Pearson and Spearman spend most of their time on p-values.
@@ -81,15 +72,7 @@ def is_constant(column: Floats) -> bool:
 
 
 def check_columns(columns: Mapping[str, Floats], what: str) -> None:
-    """Checks that columns can be correlated.
-
-    Args:
-        columns: The columns by name; error messages use these names.
-        what: What the values belong to: `"runs"`, `"models"`.
-
-    Raises:
-        ExperimentError: A column has too few values, or is constant.
-    """
+    """Checks that columns can be correlated."""
     for name, column in columns.items():
         if len(column) < MIN_VALUES:
             raise ExperimentError(f"{len(column)} {what}: a correlation needs at least {MIN_VALUES}")
@@ -100,12 +83,7 @@ def check_columns(columns: Mapping[str, Floats], what: str) -> None:
 
 
 def few_values(n: int, what: str) -> list[str]:
-    """A sentence that warns of correlations of fewer than `MIN_FOR_INTERVAL` values; none if there are enough.
-
-    Args:
-        n: The number of values, or of clusters.
-        what: What the values or clusters are: `"runs"`, `"models"`, `"organisations"`.
-    """
+    """A sentence that warns of correlations of fewer than `MIN_FOR_INTERVAL` values; none if there are enough."""
     if n >= MIN_FOR_INTERVAL:
         return []
     return [
@@ -119,15 +97,6 @@ def correlate(x: Floats, y: Floats, *, clusters: NDArray[np.int_] | None = None)
 
     Each cluster is left out once. Fisher's transformation, atanh, makes the coefficients nearly normal; the interval is
     Student's t with two degrees of freedom fewer than clusters, transformed back.
-
-    Args:
-        x: The first column.
-        y: The second column.
-        clusters: The cluster of each value, of values that depend on one another. By default each value is its own
-            cluster. Memory grows with the square of their number.
-
-    Raises:
-        ExperimentError: A column is constant.
     """
     values = {name: coefficient(name, x, y) for name in COEFFICIENTS}
     names, cluster_of = np.unique(np.arange(len(x)) if clusters is None else clusters, return_inverse=True)
@@ -153,12 +122,6 @@ def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], c
     """The coefficients of each resample; NaN where a column of it is constant.
 
     A value that is drawn n times has weight n, so that nothing is sorted or compared again for a resample.
-
-    Args:
-        x: The first column.
-        y: The second column.
-        cluster_of: The index of each value's cluster.
-        counts: How often each cluster (column) is drawn in each resample (row).
     """
     agreement, x_differs, y_differs = (
         # Sums of whole numbers are exact in any order, so that the BLAS behind `@` cannot change them.

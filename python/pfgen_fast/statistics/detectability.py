@@ -26,30 +26,13 @@ _PAIRS_FOR_80 = 8.243
 
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
-    """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN.
-
-    Args:
-        d: Discernment scores.
-        n: The numbers of pairs with different scores.
-
-    Example:
-        >>> is_noticed([1.0, 0.9, 2.0, np.nan], [5, 100, 4, 100]).tolist()
-        [True, False, False, False]
-    """
+    """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN."""
     found: NDArray[np.bool_] = (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
     return found
 
 
 def noticed_from(noticed: Any) -> Any:
-    """The index of the degree from which on all degrees are noticed; the number of degrees if there is none.
-
-    Args:
-        noticed: Whether each degree is noticed, the degrees last and rising.
-
-    Example:
-        >>> int(noticed_from([True, False, True, True])), int(noticed_from([True, False]))
-        (2, 2)
-    """
+    """The index of the degree from which on all degrees are noticed; the number of degrees if there is none."""
     from_last = np.flip(np.asarray(noticed, dtype=bool), axis=-1)
     n_degrees = from_last.shape[-1]
     return n_degrees - np.logical_and.accumulate(from_last, axis=-1).sum(axis=-1)
@@ -68,25 +51,6 @@ def noticed_from_with(
     """The degree of `noticed_from` with a smaller number of items: the median over draws without replacement.
 
     The median is the lower one: the smallest degree from which on at least half of the draws notice all degrees.
-
-    Args:
-        n_items: The number of items of each draw.
-        original: The score of each original.
-        damaged: The scores of the damaged texts, a row for each degree. An item without a score is drawn like others,
-            and then left out where the score is missing: of 20 texts, few may have numbers to be changed.
-        higher_is_better: Whether higher scores are better.
-        zeros: As in `signed_rank`.
-        n_draws: The number of draws.
-        seed: The seed of the draws.
-
-    Returns:
-        The index of the degree, or the number of degrees if damage of no degree is noticed; None if there
-        are fewer than `n_items` items, or no degrees.
-
-    Example:
-        >>> scores = np.arange(100.0)
-        >>> noticed_from_with(20, scores, [scores, scores - 1])
-        1
     """
     x, y = _checked(original, damaged)
     if x.shape[1] < n_items or not n_items or not len(y):
@@ -109,20 +73,7 @@ def _subsamples(n_items: int, size: int, n_draws: int, seed: int) -> NDArray[np.
 
 
 def n80(rank_biserial: float, n: int, n_pairs: int) -> int | None:
-    """How many items it takes to notice damage of the same effect with a probability of 0.8.
-
-    Args:
-        rank_biserial: The rank-biserial correlation over the pairs with different scores.
-        n: The number of pairs with different scores.
-        n_pairs: The number of pairs.
-
-    Returns:
-        The number of items; None if there is no effect, or an opposite one.
-
-    Example:
-        >>> n80(0.5, 100, 100), n80(0.5, 50, 100), n80(-0.5, 100, 100)  # 8.243 / 0.25 = 32.97
-        (33, 66, None)
-    """
+    """How many items it takes to notice damage of the same effect with a probability of 0.8."""
     if not rank_biserial > 0 or not n:
         return None
     n_different = math.ceil(_PAIRS_FOR_80 / rank_biserial**2)
@@ -134,20 +85,6 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
 
     All pairs of a text and a more damaged one of the same item are compared, originals among them: falls less rises, as
     a share of the pairs whose texts differ.
-
-    Args:
-        original: The score of each original.
-        damaged: The scores of the damaged texts, a row for each degree, rising. Items that have not all scores take no
-            part.
-        differs: Whether each damaged text differs from that of the degree below, and for the first from the original.
-        higher_is_better: Whether higher scores are better.
-
-    Returns:
-        A number from -1 to 1; NaN if no texts differ.
-
-    Example:
-        >>> monotonicity([3.0, 3.0], [[2.0, 2.0], [1.0, 2.5]], [[True, True], [True, True]])  # five falls and a rise
-        0.6666666666666666
     """
     x, y = _of_common_items(original, damaged)
     is_new = np.asarray(differs, dtype=bool).reshape(np.shape(damaged))[:, _is_common(original, damaged)]

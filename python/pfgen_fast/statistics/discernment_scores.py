@@ -29,15 +29,7 @@ _LOG_20 = math.log(20.0)
 
 
 def discernment_score(log_p: Any) -> Any:
-    """The discernment score of p-values: their logarithms to the base 0.05; 1 is p = 0.05.
-
-    Args:
-        log_p: Natural logarithms of p-values, a number or an array.
-
-    Example:
-        >>> float(discernment_score(math.log(0.05)))
-        1.0
-    """
+    """The discernment score of p-values: their logarithms to the base 0.05; 1 is p = 0.05."""
     return np.asarray(log_p, dtype=np.float64) / -_LOG_20 + 0.0  # no negative zero
 
 
@@ -77,16 +69,7 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
 
 
 def calibrated(log_p: Any, n_metrics: int) -> Any:
-    """The logarithm of a combined p-value that holds whatever the dependence of its metrics (Vovk and Wang, 2020).
-
-    Args:
-        log_p: What `combine` returns without weights.
-        n_metrics: The number of metrics that are combined.
-
-    Example:
-        >>> round(float(calibrated(math.log(0.01), 2)) - math.log(0.02), 12)
-        0.0
-    """
+    """The logarithm of a combined p-value that holds whatever the dependence of its metrics (Vovk and Wang, 2020)."""
     factor = {1: 1.0, 2: 2.0}.get(n_metrics) or math.e * math.log(n_metrics)
     return np.minimum(np.asarray(log_p, dtype=np.float64) + math.log(factor), 0.0) + 0.0
 
@@ -113,20 +96,7 @@ class Averages:
 
 
 def averages(d: Any, levels: Sequence[str]) -> Averages:
-    """Averages of the discernment scores of perturbations, each level with the same weight.
-
-    Args:
-        d: The score of each perturbation, the perturbations last; NaN or None where it is undefined.
-        levels: The level of each perturbation. Those of `control` take no part.
-
-    Raises:
-        DiscernmentError: The numbers of scores and levels differ.
-
-    Example:
-        >>> found = averages([2.0, 6.0, 1.0, None], ["character", "character", "word", "word"])
-        >>> float(found.average), float(found.minimum), int(found.minimum_at), int(found.n_defined)
-        (2.5, 1.0, 2, 3)
-    """
+    """Averages of the discernment scores of perturbations, each level with the same weight."""
     scores = np.array(d, dtype=np.float64)
     if scores.shape[-1] != len(levels):
         raise DiscernmentError(f"{scores.shape[-1]} discernment scores for {len(levels)} levels: expected one for each")

@@ -37,23 +37,7 @@ class Agreement:
 def agreement(
     first: Any, second: Any, levels: Sequence[str], *, first_draws: Any = None, second_draws: Any = None
 ) -> Agreement:
-    """Compares the discernment scores of two evaluators over the perturbations that are defined for both.
-
-    Args:
-        first: The score of each perturbation; NaN where it is undefined.
-        second: The same for the other evaluator.
-        levels: The level of each perturbation. Those of `control` take no part.
-        first_draws: The scores of each bootstrap draw (row); None for no interval.
-        second_draws: The same for the other evaluator, of the same draws of items.
-
-    Raises:
-        DiscernmentError: The shapes differ, or no perturbation is defined for both.
-
-    Example:
-        >>> found = agreement([3.0, 2.0, 1.0], [2.0, 3.0, 0.5], ["word", "word", "sentence"])
-        >>> found.difference, round(found.tau, 3), found.n_perturbations
-        (0.25, 0.333, 3)
-    """
+    """Compares the discernment scores of two evaluators over the perturbations that are defined for both."""
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if x.ndim != 1 or not x.shape == y.shape == (len(levels),):
         raise DiscernmentError(

@@ -17,15 +17,6 @@ def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled
 
     Ranks are doubled, so that those shared by equal differences are whole. Floats hold the counts up to 2^500; they are
     only added up, so the result is exact to 1e-13.
-
-    Args:
-        doubled_ranks: Twice the ranks of the groups of equal differences, in ascending order.
-        sizes: The number of differences in each group.
-        doubled_r_plus: Twice the sum of the positive ranks.
-
-    Example:
-        >>> exact_test(np.array([2, 4, 6, 8, 10]), np.array([1, 1, 1, 1, 1]), 30)[0] * 2**5  # all five are positive
-        1.0
     """
     n = int(sizes.sum())
     doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus

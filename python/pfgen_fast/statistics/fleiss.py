@@ -9,19 +9,7 @@ import numpy as np
 
 
 def fleiss_kappa(counts: Any) -> float:
-    """Fleiss' kappa of raters who put each subject into one category.
-
-    Args:
-        counts: Subjects × categories: how many raters chose the category. Each subject has the same number of raters.
-
-    Returns:
-        1 for full agreement, 0 for that of chance. NaN if it is undefined: there are fewer than two raters, subjects
-        have different numbers of them, or all chose the same category everywhere.
-
-    Example:
-        >>> round(fleiss_kappa([[4, 0], [3, 1], [0, 4]]), 6)
-        0.657143
-    """
+    """Fleiss' kappa of raters who put each subject into one category."""
     votes = np.asarray(counts, dtype=np.float64)
     if votes.ndim != 2 or not votes.size:
         return math.nan

@@ -45,19 +45,7 @@ class MeanInterval:
 
 
 def mean_interval(values: Iterable[float]) -> MeanInterval:
-    """The mean over questions and its 95 % interval, by Student's t.
-
-    Args:
-        values: The value of each question; NaN where there is none.
-
-    Raises:
-        ValueError: No question has a value.
-
-    Example:
-        >>> found = mean_interval([0.4, 0.6, 0.5, float("nan")])
-        >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), found.n
-        (0.5, 0.252, 0.748, 3)
-    """
+    """The mean over questions and its 95 % interval, by Student's t."""
     column = [float(value) for value in values if not math.isnan(value)]
     if not column:
         raise ValueError("a mean needs the value of at least one question")
@@ -66,12 +54,7 @@ def mean_interval(values: Iterable[float]) -> MeanInterval:
 
 
 def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple[None, None]:
-    """The ends of the 95 % interval of a mean; None and None where the values have no spread.
-
-    Args:
-        values: The values, at least one.
-        largest: The largest amount that the values are made from, which says how far rounding may move them.
-    """
+    """The ends of the 95 % interval of a mean; None and None where the values have no spread."""
     n = len(values)
     if n < 2 or max(values) - min(values) <= ROUNDING * largest:
         return None, None

@@ -17,19 +17,7 @@ CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochb
 
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
-    """Corrects p-values for multiple comparisons.
-
-    Args:
-        p_values: The p-values of all comparisons, from 0 to 1.
-        correction: `"holm"` bounds the family-wise error rate, `"bh"` the false discovery rate.
-
-    Raises:
-        ExperimentError: There are no p-values, or one is out of range.
-
-    Example:
-        >>> corrected([0.01, 0.04, 0.03], "holm").round(3).tolist()
-        [0.03, 0.06, 0.06]
-    """
+    """Corrects p-values for multiple comparisons."""
     values = _checked(p_values)
     order = np.argsort(values, kind="stable")
     n = len(values)
@@ -43,19 +31,7 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
 
 
 def combined(p_values: Any, method: Combination = "fisher") -> float:
-    """Combines the p-values of independent tests into one, of "all null hypotheses are true".
-
-    Args:
-        p_values: The p-values, from 0 to 1.
-        method: A method of `scipy.stats.combine_pvalues`.
-
-    Raises:
-        ExperimentError: There are no p-values, one is out of range, or the method cannot combine them.
-
-    Example:
-        >>> round(combined([0.05, 0.05]), 4)  # 0.0025 * (1 - log(0.0025))
-        0.0175
-    """
+    """Combines the p-values of independent tests into one, of "all null hypotheses are true"."""
     values = _checked(p_values)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = float(scipy_stats().combine_pvalues(values, method=method).pvalue)

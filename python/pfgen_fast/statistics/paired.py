@@ -75,22 +75,7 @@ class Pairs:
 
 
 def paired_difference(a: Any, b: Any) -> PairedDifference:
-    """The mean difference A - B over the questions that both have, by the paired t-test.
-
-    Args:
-        a: The value of each question in run A; NaN where there is none.
-        b: The same of run B, questions in the same order.
-
-    Raises:
-        ValueError: No question has both values.
-
-    Example:
-        >>> found = paired_difference([0.5, 0.7, 0.6, 0.9, 0.4, 0.8], [0.4, 0.7, 0.4, 0.8, 0.3, 0.6])
-        >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), round(found.p_value, 3)
-        (0.117, 0.038, 0.196, 0.013)
-        >>> found.differs(), paired_difference([0.5], [0.4]).differs()
-        (True, None)
-    """
+    """The mean difference A - B over the questions that both have, by the paired t-test."""
     both = np.stack([np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)])
     both = both[:, ~np.isnan(both).any(axis=0)]
     n = both.shape[1]
@@ -107,18 +92,6 @@ def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh"
 
     All pairs with at least `MIN_QUESTIONS` common questions are one family: they are corrected together, and the
     groups follow from the corrected pairs.
-
-    Args:
-        scores: The score of each run (row) on each question (column); NaN where there is none. Groups are stretches
-            of rows, so give the runs as they are ranked.
-        alpha: The level of significance.
-        correction: `"bh"` bounds the share of false alarms, `"holm"` the chance of any.
-
-    Example:
-        >>> import numpy as np
-        >>> noise = np.random.default_rng(0).normal(size=(3, 20))
-        >>> all_pairs(np.array([[5.0], [0.1], [0.0]]) + noise).groups
-        ((0, 0), (1, 2))
     """
     matrix = np.asarray(scores, dtype=np.float64)
     n_runs = len(matrix)

@@ -63,26 +63,7 @@ class BaselineDifference:
 def against_baseline(
     baseline: Any, runs: Any, *, test: PairedTest = "bootstrap", n_draws: int | None = None, seed: int = 0
 ) -> list[BaselineDifference]:
-    """Compares runs with a baseline by drawing questions again.
-
-    Args:
-        baseline: The value of each question in the baseline.
-        runs: The same of the runs that are compared with it, a row for each.
-        test: `"bootstrap"` draws as many questions as there are, with replacement; `"randomization"` swaps a run and
-            the baseline on each question or not, in all ways if these are no more than `n_draws`.
-        n_draws: The number of draws; by default `default_draws` of the number of runs.
-        seed: The seed of the draws.
-
-    Raises:
-        ExperimentError: There is no question or no run, a value is missing, shapes differ, or a number is out of range.
-
-    Example:
-        >>> baseline = [0.4, 0.7, 0.4, 0.8, 0.3, 0.6, 0.5]
-        >>> runs = [[0.5, 0.7, 0.6, 0.9, 0.4, 0.8, 0.7], baseline]
-        >>> better, same = against_baseline(baseline, runs, test="randomization")
-        >>> round(better.mean, 3), better.p_value, better.corrected, same.p_value
-        (0.129, 0.03125, 0.0625, 1.0)
-    """
+    """Compares runs with a baseline by drawing questions again."""
     if test not in get_args(PairedTest):
         raise ExperimentError(f"test {test!r}: expected one of {', '.join(get_args(PairedTest))}")
     if n_draws is None:
@@ -113,32 +94,17 @@ def against_baseline(
 
 
 def default_draws(n_runs: int) -> int:
-    """The number of draws for a family of runs: 10,000, or so many that the smallest p-value by Holm is 0.005.
-
-    Example:
-        >>> default_draws(2), default_draws(515), default_draws(10_000)
-        (10000, 103000, 1000000)
-    """
+    """The number of draws for a family of runs: 10,000, or so many that the smallest p-value by Holm is 0.005."""
     return min(max(10_000, 200 * n_runs), MAX_DRAWS)
 
 
 def draws_needed(n_runs: int) -> int:
-    """The fewest draws whose smallest p-value, multiplied by the number of runs, is at most 0.05.
-
-    Example:
-        >>> draws_needed(1), draws_needed(515)
-        (19, 10299)
-    """
+    """The fewest draws whose smallest p-value, multiplied by the number of runs, is at most 0.05."""
     return math.ceil(n_runs / (1 - CONFIDENCE) - ROUNDING) - 1
 
 
 def takes_all_ways(n_questions: int, n_draws: int) -> bool:
-    """Whether randomization tries all ways to swap the runs, because these are no more than `n_draws`.
-
-    Example:
-        >>> takes_all_ways(13, 10_000), takes_all_ways(14, 10_000)
-        (True, False)
-    """
+    """Whether randomization tries all ways to swap the runs, because these are no more than `n_draws`."""
     return n_questions < MAX_DRAWS.bit_length() and 2**n_questions <= n_draws
 
 

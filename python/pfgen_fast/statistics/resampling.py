@@ -40,34 +40,14 @@ _HALF_BITS = 27
 
 
 def affordable_draws(n_draws: int, n_items: int, n_cells: int) -> int:
-    """How many draws the bootstrap takes if asked for `n_draws`.
-
-    Example:
-        >>> affordable_draws(1000, 100, 420), affordable_draws(1000, 20_000, 400), affordable_draws(1000, 10**6, 400)
-        (1000, 250, 100)
-    """
+    """How many draws the bootstrap takes if asked for `n_draws`."""
     if n_items <= MAX_ITEMS_FOR_ALL_DRAWS:
         return n_draws
     return min(n_draws, max(MIN_DRAWS, MAX_ITEM_DRAWS // (n_items * max(1, n_cells))))
 
 
 def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Sequence[Hashable] | None = None) -> Counts:
-    """Draws as many items as there are, with replacement: how often each item (column) is in each draw (row).
-
-    Args:
-        n_items: The number of items.
-        n_draws: The number of draws.
-        seed: The seed of the draws.
-        groups: The group of each item. Groups are drawn whole and as many as there are, because their items depend on
-            one another. By default each item is its own group.
-
-    Raises:
-        DiscernmentError: The number of groups is not that of the items.
-
-    Example:
-        >>> bootstrap_counts(4, 3, groups=["a", "a", "b", "b"]).tolist()
-        [[1, 1, 1, 1], [2, 2, 0, 0], [0, 0, 2, 2]]
-    """
+    """Draws as many items as there are, with replacement: how often each item (column) is in each draw (row)."""
     if groups is not None and len(groups) != n_items:
         raise DiscernmentError(f"{len(groups)} groups for {n_items} items: expected one for each")
     numbers = {
@@ -85,12 +65,7 @@ def bootstrap_counts(n_items: int, n_draws: int, *, seed: int = 0, groups: Seque
 
 
 def subsample_counts(n_items: int, size: int, n_draws: int, *, seed: int = 0) -> Counts:
-    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row).
-
-    Example:
-        >>> subsample_counts(5, 2, 3).sum(axis=1).tolist()
-        [2, 2, 2]
-    """
+    """Draws `size` items, at most all, without replacement: whether each item (column) is in each draw (row)."""
     counts = np.zeros((n_draws, n_items), dtype=np.int32)
     draws = np.arange(n_draws)
     # Floyd's way: any of the first items, or the next one if that is in the sample already.
@@ -111,19 +86,7 @@ def _below(bounds: Any, n_draws: int, n_numbers: int, seed: int) -> Ints:
 
 
 def interval(draws: Any) -> tuple[Floats, Floats]:
-    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out.
-
-    Args:
-        draws: Figures of draws, the draws first.
-
-    Returns:
-        Low and high ends; NaN where no draw is defined.
-
-    Example:
-        >>> low, high = interval(np.arange(1001.0))
-        >>> float(low), float(high)
-        (25.0, 975.0)
-    """
+    """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out."""
     values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
     n_defined = (~np.isnan(values)).sum(axis=0)
     low, high = (_quantile(values, n_defined, share) for share in (_LOW, _HIGH))
@@ -167,23 +130,7 @@ class Resampled:
 def resampled(
     original: Any, damaged: Any, counts: Counts, *, higher_is_better: Any = True, zeros: Zeros = "drop"
 ) -> Resampled:
-    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell.
-
-    Args:
-        original: The score of each original, a row for each cell.
-        damaged: The scores of the damaged texts. Pairs in which a score is missing (NaN or infinite) are left out.
-        counts: How often each item (column) is in each draw (row).
-        higher_is_better: Whether higher scores are better, or one value for each cell.
-        zeros: As in `signed_rank`.
-
-    Raises:
-        DiscernmentError: Shapes do not agree, or `zeros` is unknown.
-
-    Example:
-        >>> drawn = resampled([[5, 7, 9]], [[4, 5, 6]], np.array([[1, 1, 1], [3, 0, 0]]))
-        >>> drawn.mean_drop.tolist(), drawn.n.tolist()
-        ([[2.0], [1.0]], [[3.0], [3.0]])
-    """
+    """The tests of `signed_rank` for each draw, with differences on the grid of the whole cell."""
     x, y = checked_scores(original, damaged, zeros)
     if counts.ndim != 2 or counts.shape[1] != x.shape[1]:
         raise DiscernmentError(f"draws of the shape {counts.shape} from {x.shape[1]} items: expected a column for each")
@@ -199,16 +146,7 @@ def resampled(
 
 
 def resampled_means(values: Any, counts: Counts) -> Floats:
-    """The mean of each row of values in each draw: a row for each draw, a column for each row of values.
-
-    Args:
-        values: Values of the items (columns); NaN where there is none, which is left out.
-        counts: How often each item (column) is in each draw (row).
-
-    Example:
-        >>> resampled_means([[0.25, 0.75, np.nan]], np.array([[1, 1, 1], [3, 1, 0]])).tolist()
-        [[0.5], [0.375]]
-    """
+    """The mean of each row of values in each draw: a row for each draw, a column for each row of values."""
     rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
     is_there = np.isfinite(rows)
     known, weights = np.where(is_there, rows, 0.0), is_there.astype(np.float64)

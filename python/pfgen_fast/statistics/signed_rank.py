@@ -173,11 +173,7 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
 
 
 def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
-    """Scores of originals and damaged texts as two matrices of one shape; a vector becomes a matrix of one row.
-
-    Raises:
-        DiscernmentError: As `signed_rank`.
-    """
+    """Scores of originals and damaged texts as two matrices of one shape; a vector becomes a matrix of one row."""
     try:
         x, y = np.asarray(original, dtype=np.float64), np.asarray(damaged, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -192,11 +188,7 @@ def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[
 
 
 def directions(higher_is_better: Any, n_cells: int) -> NDArray[np.bool_]:
-    """Whether higher scores are better, for each cell.
-
-    Raises:
-        DiscernmentError: There are several directions, but not one for each cell.
-    """
+    """Whether higher scores are better, for each cell."""
     found = np.asarray(higher_is_better, dtype=bool)
     if found.shape not in ((), (n_cells,)):
         raise DiscernmentError(
@@ -209,11 +201,6 @@ def differences_on_grid(x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> F
     """The differences of each row, positive where the original is better, as whole numbers up to 2^41 in size.
 
     The unit is 2^-40 of the power of two above the row's largest score. Pairs with a missing score are NaN.
-
-    Args:
-        x: The scores of the originals, a row for each cell.
-        y: The scores of the damaged texts.
-        is_better: Whether higher scores are better, for each cell.
     """
     is_pair = np.isfinite(x) & np.isfinite(y)
     largest = np.where(is_pair, np.maximum(np.abs(x), np.abs(y)), 0.0).max(axis=1, initial=0.0, keepdims=True)
@@ -235,13 +222,7 @@ def log_tail(z: Any) -> Floats:
 
 
 def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
-    """Mean and variance of the sum of positive ranks if the damage makes no difference; NaN where nothing differs.
-
-    Args:
-        n: The number of differences that are ranked.
-        n_zero: How many of them are zero.
-        tie_term: The sum of t³ - t over groups of t equal differences other than zero.
-    """
+    """Mean and variance of the sum of positive ranks if the damage makes no difference; NaN where nothing differs."""
     ranked, zero = np.asarray(n, dtype=np.float64), np.asarray(n_zero, dtype=np.float64)
     mean = (ranked * (ranked + 1) - zero * (zero + 1)) / 4
     squares = ranked * (ranked + 1) * (2 * ranked + 1) - zero * (zero + 1) * (2 * zero + 1)

@@ -47,12 +47,7 @@ class Stratum:
 
     @classmethod
     def of(cls, values: Any) -> Stratum:
-        """A stratum with one value for each member (row) and item (column); NaN where there is none.
-
-        Example:
-            >>> Stratum.of([[1.0, float("nan")]]).counts.tolist()
-            [[1.0, 0.0]]
-        """
+        """A stratum with one value for each member (row) and item (column); NaN where there is none."""
         rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
         is_there = ~np.isnan(rows)
         return cls(np.where(is_there, rows, 0.0), is_there.astype(np.float64))
@@ -69,16 +64,6 @@ def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> li
     """The mean of each member in each bootstrap draw, for each stratum: a row for each draw, a column for each member.
 
     A mean is NaN where a draw has no value of a member.
-
-    Args:
-        strata: The strata; each has draws of its own.
-        n_draws: The number of draws.
-        seed: The seed of the draws.
-
-    Example:
-        >>> (means,) = drawn_means([Stratum.of([[0.0, 1.0, 2.0]])], 4)
-        >>> means.shape, bool(((means >= 0) & (means <= 2)).all())
-        ((4, 1), True)
     """
     return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
 
@@ -103,12 +88,7 @@ def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
 
 
 def mean_of_strata(means: Sequence[Floats]) -> Floats:
-    """The mean over strata, which count alike; NaN where that of any stratum is.
-
-    Example:
-        >>> mean_of_strata([np.array([1.0, 2.0]), np.array([3.0, np.nan])]).tolist()
-        [2.0, nan]
-    """
+    """The mean over strata, which count alike; NaN where that of any stratum is."""
     total = np.zeros_like(means[0])
     for of_stratum in means:
         total = total + of_stratum
@@ -120,23 +100,6 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
 
     The test is Student's for a mean of means of paired differences, with the degrees of freedom of Welch and
     Satterthwaite. One stratum is the paired t-test.
-
-    Args:
-        a: For each stratum, the value of each item of member A; NaN where there is none.
-        b: The same of member B.
-
-    Returns:
-        The difference; without interval and p-value where a stratum has fewer than two common items. Where the
-        differences of each stratum are the same, there is no interval, and the p-value is that of the sign test,
-        2 / 2**n, and 1 where the mean is zero.
-
-    Raises:
-        ValueError: A stratum has no common item.
-
-    Example:
-        >>> found = paired_difference([[2.0, 4.0, 3.0], [1.0, 1.0]], [[1.0, 2.0, 3.0], [1.5, 0.5]])
-        >>> found.mean, found.n, round(found.p_value, 3)
-        (0.5, 5, 0.285)
     """
     pairs = [_common(of_a, of_b) for of_a, of_b in zip(a, b, strict=True)]
     means = [pair.mean for pair in pairs]
@@ -191,17 +154,6 @@ def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correct
 
     All pairs with at least `MIN_QUESTIONS` common items are one family: they are corrected together, and the groups
     follow from the corrected pairs.
-
-    Args:
-        strata: For each stratum, the value of each member (row) on each item (column); NaN where there is none. Groups
-            are stretches of rows, so give the members as they are ranked.
-        alpha: The level of significance.
-        correction: `"bh"` bounds the share of false alarms, `"holm"` the chance of any.
-
-    Example:
-        >>> noise = np.random.default_rng(0).normal(size=(3, 20))
-        >>> all_pairs([np.array([[5.0], [0.1], [0.0]]) + noise]).groups
-        ((0, 0), (1, 2))
     """
     matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
     size = len(matrices[0])

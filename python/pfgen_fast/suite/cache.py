@@ -79,11 +79,7 @@ def clear_place(path: Path) -> None:
 
 
 def make_cache_folder(folder: Path) -> None:
-    """Makes the cache folder, so that only this user may write in it.
-
-    Raises:
-        PfgenError: It cannot be made, or others may write in the folder that is there.
-    """
+    """Makes the cache folder, so that only this user may write in it."""
     try:
         folder.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
@@ -96,9 +92,6 @@ def building(path: Path) -> Iterator[bool]:
     """Lets one process at a time build the file `path`; other processes wait.
 
     Yields whether this one may; it may not, after a warning, if the lock is not its own or is not released in time.
-
-    Raises:
-        PfgenError: The folder cannot be written to.
     """
     make_cache_folder(path.parent)
     lock = path.with_suffix(".lock")

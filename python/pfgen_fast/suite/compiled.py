@@ -52,17 +52,7 @@ class CompiledSuite:
 
     @classmethod
     def open(cls, path: Path, *, own: bool = False) -> CompiledSuite:
-        """Maps a file and checks its header.
-
-        Args:
-            path: The file.
-            own: Whether to refuse a file that somebody else could have written (`files.ownership`).
-
-        Raises:
-            OSError: The file does not exist or cannot be read.
-            ForeignFileError: The file is refused.
-            IndexFormatError: The file is damaged.
-        """
+        """Maps a file and checks its header."""
         with open_own(path) if own else open_regular(path) as file:
             try:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -72,11 +62,7 @@ class CompiledSuite:
 
     @classmethod
     def of(cls, content: Any, name: str) -> CompiledSuite:
-        """Opens a compiled suite from its bytes: `bytes` and read-only mapped files are borrowed, all else is copied.
-
-        Raises:
-            IndexFormatError: The bytes are damaged; the message begins with `name`.
-        """
+        """Opens a compiled suite from its bytes: `bytes` and read-only mapped files are borrowed, others copied."""
         view = memoryview(content)
         # A view that is read-only itself may be one of memory that others change.
         is_fixed = view.c_contiguous and view.readonly and isinstance(view.obj, (bytes, mmap.mmap))
@@ -95,11 +81,7 @@ class CompiledSuite:
             raise IndexFormatError(f"{self.name}: compiled for another profile, not for {profile}")
 
     def questions(self, references_of: ReferencesOf, folder: Path) -> tuple[Question, ...]:
-        """The questions of the suite; `folder` holds their tokenizers.
-
-        Raises:
-            IndexFormatError: The questions cannot be read or do not match the indexes.
-        """
+        """The questions of the suite; `folder` holds their tokenizers."""
         try:
             described = json.loads(self.details)
             return tuple(
@@ -157,11 +139,7 @@ def compiled_pieces(
 def write_compiled(
     path: Path, metadata_hash: str, profile: Profile, questions: Sequence[Question], index: SuiteIndex
 ) -> None:
-    """Writes a compiled suite; at any moment the path holds either the old file or the complete new one.
-
-    Raises:
-        PfgenError: The file cannot be written.
-    """
+    """Writes a compiled suite; at any moment the path holds either the old file or the complete new one."""
     with writing_whole(path, sync=False, mode=OWN_FILE) as file:  # checksums detect damage from a power failure
         for piece in compiled_pieces(metadata_hash, profile, questions, index):
             file.write(piece)

@@ -79,11 +79,7 @@ def _name_faults(what: str, name: object) -> Iterator[str]:
 
 
 def check_suite(name: str, questions: Iterable[Question]) -> None:
-    """Checks a suite built in memory as `Suite.load` checks files.
-
-    Raises:
-        SuiteError: The suite breaks the rules; the message is the first fault.
-    """
+    """Checks a suite built in memory as `Suite.load` checks files."""
     taken: dict[str, str] = {}
     for number, question in enumerate(questions, start=1):
         where = f"suite {name}, question {number}"

@@ -31,11 +31,7 @@ _State = list[list[Any]]
 
 
 def file_hashes(paths: Sequence[Path]) -> list[str]:
-    """The SHA-1 of each file of one folder.
-
-    Raises:
-        TrialsError: A file cannot be read.
-    """
+    """The SHA-1 of each file of one folder."""
     now = time.time_ns()
     before = _state(paths)
     memory = _memory(paths[0].parent) if sum(size for _, size, *_ in before) >= _WORTH_BYTES else None

@@ -33,12 +33,7 @@ class Instructions:
 
     @classmethod
     def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:
-        """The texts for a question: a suite's own, by name, and for the rest ours in the language of the question.
-
-        Example:
-            >>> Instructions.for_question("Why does ice float?", {"question_heading": "# Q"}).question_heading
-            '# Q'
-        """
+        """The texts for a question: a suite's own, by name, and for the rest ours in the language of the question."""
         return replace(INSTRUCTIONS[language_of(question)], **own)
 
 
@@ -60,10 +55,5 @@ INSTRUCTIONS: Mapping[Language, Instructions] = {
 
 
 def language_of(question: str) -> Language:
-    """The language of our texts that goes with a question: Japanese with kana or Chinese characters, otherwise English.
-
-    Example:
-        >>> language_of("QRコードとは？"), language_of("Why does ice float?"), language_of("Pourquoi ?")
-        ('ja', 'en', 'en')
-    """
+    """The language of our texts that goes with a question: Japanese with kana or Chinese characters, else English."""
     return "ja" if _JAPANESE.search(question) else "en"

@@ -67,11 +67,7 @@ class Rule:
 
 
 def parse_rule(source: Any) -> Rule:
-    """Checks and freezes one rule of a question file (decoded JSON).
-
-    Raises:
-        SuiteError: The value is not a valid rule; the message is the first of `rule_faults`.
-    """
+    """Checks and freezes one rule of a question file (decoded JSON)."""
     for fault in rule_faults(source, "rule"):
         raise SuiteError(fault)
     return freeze_rule(source)
@@ -96,13 +92,7 @@ def rule_source(rule: object) -> object:
 
 
 def rule_faults(source: object, where: str, depth: int = 1) -> Iterator[str]:
-    """Every fault of one rule, one sentence each.
-
-    Args:
-        source: The decoded JSON value.
-        where: The location that the sentences name, such as `keywords[2].and[0]`.
-        depth: Nesting depth of the rule; it is bounded so that hostile files cannot exhaust the stack.
-    """
+    """Every fault of one rule, one sentence each."""
     if not isinstance(source, Mapping):
         yield f"{where}: a rule is an object with one of 't', 'and', 'or', not {shown_value(source)}"
         return
@@ -200,12 +190,7 @@ def token_reader(rules: tuple[Rule, ...], spelling: Spelling, question_id: str) 
 
 
 def depth_first(rules: tuple[Rule, ...]) -> Iterator[Rule]:
-    """Yields the rules of one question in the order that the native core takes: each rule before its parts.
-
-    Example:
-        >>> [rule.form for rule in depth_first((parse_rule({"or": [{"t": "tide"}, {"t": "ebb"}]}),))]
-        ['or', 't', 't']
-    """
+    """Yields the rules of one question in the order that the native core takes: each rule before its parts."""
     for rule in rules:
         yield rule
         yield from depth_first(rule.parts)

@@ -33,16 +33,7 @@ class _Overdue(Exception):
 
 
 def searched(search: Callable[[str], T], text: str, where: str) -> T:
-    """Returns `search(text)`; `pattern_time_limit` ends it where it takes too long.
-
-    Args:
-        search: The method of a compiled pattern.
-        text: The text.
-        where: The question and the pattern, as the message begins.
-
-    Raises:
-        PatternTimeout: The search took longer than the limit.
-    """
+    """Returns `search(text)`; `pattern_time_limit` ends it where it takes too long."""
     try:
         return search(text)
     except _Overdue as overdue:
@@ -56,12 +47,6 @@ def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
     Scorers have no limit of their own, because a timer and its signal (SIGALRM) belong to the program. The context uses
     both and gives them back; it does nothing outside of the main thread and where there are no such timers (Windows).
     Scoring becomes no slower: nothing but the timer looks at the time.
-
-    Example:
-        >>> from pfgen_fast import Scorer
-        >>> with pattern_time_limit(1.0):
-        ...     len(Scorer("mini").score("Q07", ["Ice floats."]))
-        1
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield

@@ -41,12 +41,7 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def discount(length: int) -> float:
-    """The factor by which a length discounts a score; negative past the limit.
-
-    Example:
-        >>> discount(100), discount(125), discount(150)
-        (1.0, 0.5, 0.0)
-    """
+    """The factor by which a length discounts a score; negative past the limit."""
     return 1 - max(length - TARGET_LENGTH, 0) / (LIMIT - TARGET_LENGTH)
 
 
@@ -60,13 +55,6 @@ class Constants:
         threshold: The share of reference answers that must hold a 3-gram for it to count in full in truthfulness.
         target_length: The length up to which a score is not discounted.
         limit: The length at which the discount reaches 0.
-
-    Raises:
-        ValueError: A constant is out of range.
-
-    Example:
-        >>> Constants(limit=200).look_ahead
-        250
     """
 
     first_order: int = 1

@@ -262,11 +262,7 @@ class Suite:
 
 
 def parse_question(content: bytes, path: Path) -> Question:
-    """Decodes and checks the bytes of one question file; errors name `path`.
-
-    Raises:
-        SuiteError: The file breaks the rules; the message is its first fault.
-    """
+    """Decodes and checks the bytes of one question file; errors name `path`."""
     source = parse_suite_json(content, str(path))
     for fault in question_faults(source, path.parent):
         raise SuiteError(f"{path}: {fault}")

@@ -68,11 +68,7 @@ class PatternTokenizer:
 
 @dataclass(frozen=True)
 class FileTokenizer:
-    """A tokenizer.json of Hugging Face `tokenizers` in the suite's folder, loaded on first use.
-
-    Raises:
-        SuiteError: The file is missing, has a different SHA-1, or is not a tokenizer.
-    """
+    """A tokenizer.json of Hugging Face `tokenizers` in the suite's folder, loaded on first use."""
 
     path: Path
     sha1: str
@@ -159,13 +155,6 @@ class Spelling:
 
     Words get code points in the order of their first appearance in the reference answers. All other words share one
     code point, since no n-gram with them is known. Tokens with numeric ids keep these.
-
-    Example:
-        >>> spelling = Spelling.learned(PatternTokenizer("words"), ["Ice is ice.", "It is cold."])
-        >>> spelling.vocabulary
-        ('Ice', 'is', 'ice', '.', 'It', 'cold')
-        >>> [len(symbols) for symbols in spelling.spelled(["Ice is cold, very cold"])]
-        [6]
     """
 
     def __init__(self, tokenizer: Tokenizer, vocabulary: Iterable[str] = ()) -> None:

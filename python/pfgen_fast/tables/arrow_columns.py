@@ -46,11 +46,7 @@ def giving_memory_back() -> Iterator[None]:
 
 
 def check_schema(schema: Any, columns: Columns, location: str) -> None:
-    """Checks that a schema has the columns that scoring reads, as texts, and none that it adds.
-
-    Raises:
-        TrialsError: It has not; the message begins with `location`.
-    """
+    """Checks that a schema has the columns that scoring reads, as texts, and none that it adds."""
     columns.check(schema.names, location)
     for name in filter(schema.names.__contains__, (columns.question, columns.answer)):
         kind = schema.field(name).type
@@ -99,12 +95,7 @@ def score_arrays(scores: Scores) -> list[Any]:
 
 
 def json_values(column: Any) -> list[Any]:
-    """The values of a column as JSON has them (or NaN, infinity), without the loss of a digit.
-
-    Raises:
-        TypeError: JSON has nothing for the type.
-        ValueError: A value is out of range, or needs more digits than a number of JSON has; or another of `MISFITS`.
-    """
+    """The values of a column as JSON has them (or NaN, infinity), without the loss of a digit."""
     kind, convert = _as_json(column.type)
     values: list[Any] = (column if kind == column.type else column.cast(kind)).to_pylist()
     return values if convert is None else list(map(convert, values))

@@ -32,11 +32,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def reader_of(path: str | Path, encoding: str | None = None) -> Reader:
-    """The reader of a file; an encoding counts where the format leaves it open.
-
-    Raises:
-        TrialsError: The file extension names no format.
-    """
+    """The reader of a file; an encoding counts where the format leaves it open."""
     kind = format_of(path)
     if kind in _DELIMITERS:
         return partial(read_csv, delimiter=_DELIMITERS[kind], encoding=encoding)
@@ -90,11 +86,7 @@ def check_target(target: str | Path) -> None:
 
 
 def column_names(source: str | Path, encoding: str | None = None) -> list[str]:
-    """The names of the columns of a table; of JSON, the keys of the first rows.
-
-    Raises:
-        TrialsError: The source cannot be read.
-    """
+    """The names of the columns of a table; of JSON, the keys of the first rows."""
     with contextlib.closing(reader_of(source, encoding)(str(source), AnyColumns("", "", ()), 100)) as batches:
         return [name for name in next(batches).names if name]
 
@@ -116,11 +108,7 @@ def opened(
 
 
 def table_rows(source: str | Path, *, batch_size: int = 1024) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields the rows of a table in any format of `score_table`, each with its location for error messages.
-
-    Raises:
-        TrialsError: The source cannot be read.
-    """
+    """Yields the rows of a table in any format of `score_table`, each with its location for error messages."""
     read = reader_of(source)
     with contextlib.closing(read(str(source), AnyColumns("", "", ()), batch_size)) as batches:
         for batch in batches:

@@ -43,25 +43,13 @@ class RowFilter:
     """Comparisons that a row must meet, all of them.
 
     A row without a score (a missing answer, a set that its question lacks) meets none.
-
-    Example:
-        >>> RowFilter.parsed("average >= 0.6 and helpfulness > 0", ("average", "helpfulness")).columns
-        ('average', 'helpfulness')
     """
 
     comparisons: tuple[Comparison, ...]
 
     @classmethod
     def parsed(cls, text: str, columns: Sequence[str]) -> RowFilter:
-        """The filter that a text stands for.
-
-        Args:
-            text: `COLUMN OPERATOR NUMBER`, with one of `>=`, `>`, `<=`, `<`, `==`, `!=`; several are joined by `and`.
-            columns: The columns that there are.
-
-        Raises:
-            PfgenError: The text is no such filter, or names another column.
-        """
+        """The filter that a text stands for."""
         return cls(tuple(_comparison(part, text, columns) for part in re.split(r"\s+and\s+", text.strip())))
 
     @property

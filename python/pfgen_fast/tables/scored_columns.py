@@ -31,20 +31,7 @@ class Scored:
 
 
 class ScoredColumns:
-    """The columns of scores that a table gets.
-
-    Args:
-        spec: The scorer, or how to make it.
-        question_column: The column with the id or exact text of each question.
-        answer_column: The column with the answers.
-        columns: The columns to add; by default all of a `ScoreTable` but `question_id`.
-        nulls: How to treat a missing answer; see `Scorer.score`.
-        where: Which rows stay, as `RowFilter.parsed` reads it; by default all.
-
-    Raises:
-        PfgenError: There is no such column, or the filter cannot be read.
-        ValueError: `nulls` is invalid.
-    """
+    """The columns of scores that a table gets."""
 
     def __init__(
         self,
@@ -64,16 +51,7 @@ class ScoredColumns:
         self.columns = Columns(question_column, answer_column, chosen, may_lack_answers=nulls == "null")
 
     def score(self, questions: Any, answers: Any, location: Location) -> Scored:
-        """Scores a batch.
-
-        Args:
-            questions: A column with a question for each answer.
-            answers: A column with the answers.
-            location: Where a row of the batch is.
-
-        Raises:
-            TrialsError: A row cannot be scored; the message names it.
-        """
+        """Scores a batch."""
         scorer = self._spec.scorer if isinstance(self._spec, ScorerSpec) else self._spec
         try:
             table = scorer.score(questions, answers, nulls=self._nulls)

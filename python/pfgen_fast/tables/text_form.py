@@ -44,11 +44,7 @@ class TextForm:
 
     @classmethod
     def named(cls, encoding: str | None) -> TextForm:
-        """The form of a new file in an encoding that Python knows by this name; by default UTF-8.
-
-        Raises:
-            PfgenError: There is no such encoding of texts.
-        """
+        """The form of a new file in an encoding that Python knows by this name; by default UTF-8."""
         try:
             name = codecs.lookup("utf-8" if encoding is None else encoding).name
             codecs.getincrementaldecoder(name)
@@ -69,17 +65,7 @@ class TextForm:
 
 
 def decoded(file: IO[bytes], encoding: str | None, where: str) -> tuple[TextForm, Iterator[str]]:
-    """The form of a file, apart from its line ends, and its text in blocks without the byte-order mark.
-
-    Args:
-        file: The file, at its start.
-        encoding: Its encoding; by default the one of its byte-order mark, or UTF-8 without one.
-        where: The name of the file in error messages.
-
-    Raises:
-        PfgenError: The encoding is unknown.
-        TrialsError: The byte-order mark is that of another encoding, or (from the iterator) bytes cannot be decoded.
-    """
+    """The form of a file, apart from its line ends, and its text in blocks without the byte-order mark."""
     form = TextForm.named(encoding)
     first = file.read(_BLOCK_BYTES)
     mark = next((mark for mark in _MARKS if first.startswith(mark)), b"")
@@ -112,11 +98,7 @@ def _decoded_blocks(blocks: Iterator[bytes], encoding: str, where: str, hint: st
 
 
 def lines_of(blocks: Iterator[str], where: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text with their numbers and line ends, split at LF only.
-
-    Raises:
-        TrialsError: A line is longer than `MAX_LINE_BYTES`, in code points.
-    """
+    """The lines of a text with their numbers and line ends, split at LF only."""
     n_lines, rest = 0, ""
     for block in blocks:
         *lines, rest = (rest + block).split("\n")

@@ -23,12 +23,7 @@ Write = Callable[[Iterable[Sequence[str]]], None]
 
 
 def check_text_table(path: Path) -> str:
-    """Checks, before any work, that a table of texts can be written, and returns its format.
-
-    Raises:
-        TrialsError: The extension names no format that rows can be appended to.
-        PfgenError: Parquet needs a package that is missing, or the folder is missing or cannot be written to.
-    """
+    """Checks, before any work, that a table of texts can be written, and returns its format."""
     kind = format_of(path)
     if str(path) == STANDARD_STREAM:
         raise TrialsError(f"{path}: rows of texts are written to a file, not to stdout")
@@ -41,16 +36,7 @@ def check_text_table(path: Path) -> str:
 
 @contextlib.contextmanager
 def writing_texts(path: Path, columns: Sequence[str]) -> Iterator[Write]:
-    """Yields a function that appends rows of texts to a table, which takes its place when the context ends.
-
-    Args:
-        path: The table; its extension names the format, as for all tables.
-        columns: The names of the columns.
-
-    Raises:
-        TrialsError: The extension names no format that rows can be appended to.
-        PfgenError: The file cannot be written.
-    """
+    """Yields a function that appends rows of texts to a table, which takes its place when the context ends."""
     kind = check_text_table(path)
     with writing_whole(path) as file, compressing(file, path) as packed, _WRITERS[kind](packed, columns) as write:
         yield write

@@ -93,15 +93,7 @@ class Checkout:
 
 
 def read_checkout(folder: Path, areas: Sequence[str]) -> Checkout:
-    """Reads the suite in a checkout.
-
-    Args:
-        folder: The checkout.
-        areas: The areas that it must have.
-
-    Raises:
-        ChecklistError: The folder is no checkout, or a file is missing or breaks the rules.
-    """
+    """Reads the suite in a checkout."""
     data = _folder(folder, _MAIN)
     if data is None:
         raise ChecklistError(
@@ -126,12 +118,7 @@ def read_checkout(folder: Path, areas: Sequence[str]) -> Checkout:
 
 
 def summary_category(instruction: str) -> str | None:
-    """The category of a task of `summarization`, by its first line; None if it does not say.
-
-    Example:
-        >>> summary_category("Shorten the following report.")
-        'report'
-    """
+    """The category of a task of `summarization`, by its first line; None if it does not say."""
     first = instruction.partition("\n")[0]
     found = [category for phrase, category in _DOCUMENTS.items() if phrase in first]
     return found[0] if len(found) == 1 else None

@@ -33,17 +33,7 @@ class UpstreamLine:
 
 
 def upstream_line(value: Any, suite: ChecklistSuite, length: str | None, where: str) -> UpstreamLine:
-    """Reads a line.
-
-    Args:
-        value: The decoded line.
-        suite: The suite.
-        length: The name of the wanted length, which the name of the file says.
-        where: Its place.
-
-    Raises:
-        ChecklistError: The line breaks the rules.
-    """
+    """Reads a line."""
 
     def answer_of(line: Any) -> Answer:
         return Answer(member(line, "id", whole_text), member(line, "response", whole_text), length)

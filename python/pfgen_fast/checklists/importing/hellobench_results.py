@@ -56,17 +56,7 @@ class Imported:
 def import_runs(
     folder: str | Path, suite: ChecklistSuite, output: Path, *, judge: str = PUBLISHED_JUDGE
 ) -> Iterator[Imported]:
-    """Writes a run for each model of a folder, and says what became of it.
-
-    Args:
-        folder: A checkout, its `results`, a folder in it, or a folder with the compact form.
-        suite: The suite.
-        output: The folder of the runs.
-        judge: The judge, which the files do not name.
-
-    Raises:
-        ChecklistError: The folder holds neither answers nor judgements.
-    """
+    """Writes a run for each model of a folder, and says what became of it."""
     sources = _sources(Path(folder))
     if not sources:
         raise ChecklistError(

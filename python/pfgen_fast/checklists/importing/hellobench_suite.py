@@ -34,11 +34,7 @@ _PROMPTS = {
 
 
 def import_suite(folder: str | Path) -> ChecklistSuite:
-    """Reads the suite from a checkout of HelloBench's repository, or from a folder with its data in compact form.
-
-    Raises:
-        ChecklistError: The folder holds neither, or a file breaks the rules.
-    """
+    """Reads the suite from a checkout of HelloBench's repository, or from a folder with its data in compact form."""
     folder = Path(folder)
     if not folder.is_dir():
         raise ChecklistError(f"{folder}: {'expected a folder, not a file' if folder.exists() else 'no such folder'}")
@@ -73,12 +69,7 @@ def import_suite(folder: str | Path) -> ChecklistSuite:
 
 
 def wanted_words(length: str | None) -> int | None:
-    """How many words the name of a length stands for.
-
-    Example:
-        >>> wanted_words("16k"), wanted_words(None)
-        (16000, None)
-    """
+    """How many words the name of a length stands for."""
     found = _LENGTH.fullmatch(length or "")
     return 1000 * int(found[1]) if found else None
 

@@ -36,11 +36,6 @@ def checklist_suite_of(suite: Suite) -> ChecklistSuite:
 
     An instruction names the keywords of the question, and shows the style with the sample answer to another question
     (its own would give the answer away).
-
-    Example:
-        >>> made = checklist_suite_of(Suite.load("mini"))
-        >>> len(made.tasks), made.tasks[0].id, made.language, len(made.checklist(made.tasks[0]).questions)
-        (8, 'Q01', 'ja', 5)
     """
     language = _language(suite)
     texts = read_toml(_TEXTS, error=ChecklistError)[language]
@@ -69,17 +64,7 @@ def checklist_suite_of(suite: Suite) -> ChecklistSuite:
 
 
 def answers_of(run: RunFolder, suite: Suite, *, n_trials: int | None = None) -> Iterator[Answer]:
-    """The answers of a run on an n-gram suite.
-
-    Args:
-        run: The run.
-        suite: The n-gram suite.
-        n_trials: How many answers to each question are taken; by default all.
-
-    Raises:
-        TrialsError: The run cannot be read, or answers a question that the suite lacks.
-        ChecklistError: UTF-8 cannot hold an answer.
-    """
+    """The answers of a run on an n-gram suite."""
     trials = trials_of(suite, Trials.of(run))
     for question in suite:
         rows = trials.rows_by_question.get(question.question, [])
@@ -90,12 +75,7 @@ def answers_of(run: RunFolder, suite: Suite, *, n_trials: int | None = None) -> 
 
 
 def key_of(run: RunFolder) -> str:
-    """The name of a run as that of a folder.
-
-    Example:
-        >>> key_of(RunFolder(Path("/result/openai/gpt-4o/5e1e9f4"), None))
-        'openai-gpt-4o-5e1e9f4'
-    """
+    """The name of a run as that of a folder."""
     return re.sub(r"[^\w.]+", "-", run_name(run.folder)).strip("-.") or "run"
 
 

@@ -28,11 +28,7 @@ _URL = "/v1"
 
 
 def write_batch(judging: Judging, path: Path) -> int:
-    """Writes the open requests as the input file of a batch; returns their number.
-
-    Raises:
-        PfgenError: The file cannot be written.
-    """
+    """Writes the open requests as the input file of a batch; returns their number."""
     ratings = {key: rating for rating in judging.open_ratings() if (key := rating.next_key()) is not None}
     with writing_whole(path) as file:
         for key, rating in sorted(ratings.items()):
@@ -60,10 +56,6 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
     """Takes the replies in output files of a batch into the files of replies of the runs.
 
     A reply that is there already stays. Lines and files that cannot be read are named, and the others count.
-
-    Raises:
-        JudgingError: Another process is adding replies to a file.
-        ChecklistError: No file holds a reply to a request of these runs.
     """
     known = _known_requests(judging)
     problems: list[str] = []

@@ -46,12 +46,7 @@ _DATE_OR_HASH = re.compile(
 
 
 def names_a_version(model: str) -> bool:
-    """Whether the name of a model holds a date or a hash, so that it names one version of it.
-
-    Example:
-        >>> names_a_version("judge-2024-08-06"), names_a_version("org/judge@3f2a9bc"), names_a_version("judge-4o")
-        (True, True, False)
-    """
+    """Whether the name of a model holds a date or a hash, so that it names one version of it."""
     return _DATE_OR_HASH.search(model) is not None
 
 

@@ -54,10 +54,6 @@ class Wording:
         profile: How an answer is shown.
         method: Whether the judge is asked about each question, or for one overall rating.
         seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number, 42 by default.
-
-    Raises:
-        ChecklistError: The suite has no prompt for the method, or a prompt has an unknown place, or the seed is no
-            number where it must be one.
     """
 
     suite: ChecklistSuite
@@ -101,16 +97,7 @@ class Wording:
         try_number: int = 1,
         rating: int = 1,
     ) -> JudgeRequest:
-        """The request about an answer.
-
-        Args:
-            task: The ID and the length of the task, which the seed depends on.
-            instruction: The instruction that was answered.
-            checklist: The questions.
-            response: The answer.
-            try_number: The number of the try, from 1.
-            rating: The number of the rating, from 1.
-        """
+        """The request about an answer."""
         values = {
             "instruction": instruction,
             "response": self.shown(response)[0],
@@ -176,13 +163,6 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     """Fills in a template that is written as a Python format string: places in braces, doubled braces for single ones.
 
     All places are filled in one pass, so braces in the values mean nothing.
-
-    Raises:
-        ChecklistError: There is no value for a place.
-
-    Example:
-        >>> filled('{{"response": {response}}}', {"response": "{response} {{"})
-        '{"response": {response} {{}'
     """
 
     def piece(match: re.Match[str]) -> str:

@@ -232,9 +232,6 @@ class RunToJudge:
         too_long: The IDs of the tasks whose answers are too long to be sent.
         covered: The answers that are judged, with those that are too long.
         faults: A sentence for each line of the file of answers that cannot be read.
-
-    Raises:
-        ChecklistError: The run has no answers, or a task has no whole instruction.
     """
 
     run: Run

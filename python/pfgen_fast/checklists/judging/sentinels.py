@@ -64,12 +64,7 @@ class Sentinel:
 
 
 def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
-    """Opens the next round of a run, or the last one if it was interrupted; None if nothing has been judged before.
-
-    Args:
-        one: The run. Chosen are those of its answers that have judgements by replies.
-        n_answers: How many answers are chosen at most.
-    """
+    """Opens the next round of a run, or the last one if it was interrupted; None if nothing has been judged before."""
     judged = [judgement.key for judgement in one.judgements() if judgement.rating == 1 and judgement.tries]
     chosen = sorted(judged, key=_digest)[:n_answers]
     if not chosen:

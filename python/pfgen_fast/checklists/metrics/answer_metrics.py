@@ -171,20 +171,7 @@ def open_metrics(
     wordnet: Path | None = None,
     perplexity: Perplexities | None = None,
 ) -> MetricSet:
-    """Chooses metrics and makes them ready.
-
-    Args:
-        suite: The suite.
-        metrics: Their names (see `METRICS`); None takes those that the suite and the installed packages allow, and
-            perplexity if it is given.
-        tokens: What tokens are (see `open_tokenizing`); None takes the words of the suite's counter.
-        n: The order of Repetition and Distinct.
-        wordnet: The folder of NLTK's WordNet, for the synonyms of METEOR.
-        perplexity: Computes perplexities, such as a `Perplexity`.
-
-    Raises:
-        ChecklistError: A metric is unknown, or was asked for and cannot be computed.
-    """
+    """Chooses metrics and makes them ready."""
     for metric in metrics or ():
         if metric not in METRICS:
             raise ChecklistError(unknown_name("metric", metric, METRICS))
@@ -229,17 +216,7 @@ def measure(
     on_progress: Callable[[int, int], None] | None = None,
     on_fault: OnFault | None = None,
 ) -> list[Measured]:
-    """The metrics of the answers of a run, in the order of the suite.
-
-    Args:
-        run: The run.
-        measures: The metrics.
-        on_progress: Called with the number of answers that are done, and of all.
-        on_fault: Is told of answers that break the rules, which are then left out.
-
-    Raises:
-        ChecklistError: The file of answers breaks the rules, or there is none.
-    """
+    """The metrics of the answers of a run, in the order of the suite."""
     suite = measures.suite
     answers = run.answers(suite, on_fault=on_fault)
     if not answers:

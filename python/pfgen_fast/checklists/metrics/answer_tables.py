@@ -24,12 +24,7 @@ _FORMATS = (".csv", ".jsonl", ".parquet")
 
 
 def check_value_table(path: Path) -> None:
-    """Checks, before any work, that a table can be written.
-
-    Raises:
-        ChecklistError: The ending names no format.
-        PfgenError: Parquet needs a package that is missing, or the folder is missing or cannot be written to.
-    """
+    """Checks, before any work, that a table can be written."""
     if format_of(path) not in _FORMATS or str(path) == "-":
         raise ChecklistError(f"{path}: expected a file that ends with {', '.join(_FORMATS)}")
     check_target(path)
@@ -37,17 +32,7 @@ def check_value_table(path: Path) -> None:
 
 
 def write_value_table(path: Path, types: Mapping[str, type], rows: Iterable[Sequence[Value]]) -> None:
-    """Writes a table, atomically.
-
-    Args:
-        path: The file; its ending names the format, and may be followed by that of a compression.
-        types: The columns in their order, with the types of their values; each value may also be None.
-        rows: The rows, each with a value for each column.
-
-    Raises:
-        ChecklistError: The ending names no format.
-        PfgenError: The file cannot be written.
-    """
+    """Writes a table, atomically."""
     check_value_table(path)
     kind = format_of(path)
     with writing_whole(path) as file, compressing(file, path) as packed:

@@ -29,23 +29,13 @@ def ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
 
 
 def repetition(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
-    """The share of the different n-grams that stand more than once; None without any n-gram.
-
-    Example:
-        >>> repetition("a b c d a b c d".split())
-        0.25
-    """
+    """The share of the different n-grams that stand more than once; None without any n-gram."""
     counts = ngrams(tokens, n)
     return sum(count > 1 for count in counts.values()) / len(counts) if counts else None
 
 
 def distinct(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
-    """The number of different n-grams over the number of all n-grams; None without any.
-
-    Example:
-        >>> distinct("a b c d a b c d".split())
-        0.8
-    """
+    """The number of different n-grams over the number of all n-grams; None without any."""
     counts = ngrams(tokens, n)
     return len(counts) / counts.total() if counts else None
 
@@ -90,12 +80,7 @@ def bleu_counts(tokens: Tokens, references: Iterable[Tokens], max_order: int = M
 
 
 def bleu(tokens: Tokens, references: Iterable[Tokens], max_order: int = MAX_ORDER) -> float:
-    """BLEU of an answer without smoothing, with the brevity penalty against the shortest reference.
-
-    Example:
-        >>> round(bleu("the cat lay on the warm mat".split(), ["the cat lay on the mat".split()]), 4)
-        0.6435
-    """
+    """BLEU of an answer without smoothing, with the brevity penalty against the shortest reference."""
     return bleu_counts(tokens, references, max_order).score
 
 
@@ -112,15 +97,7 @@ def corpus_bleu(counts: Iterable[BleuCounts]) -> float | None:
 
 
 def rouge_l(tokens: Tokens, references: Iterable[Tokens]) -> float:
-    """The F1 of the longest common subsequence of tokens; that of the best reference.
-
-    Raises:
-        ChecklistError: The package rapidfuzz is missing.
-
-    Example:
-        >>> rouge_l("b a d c".split(), ["a b c d".split()])
-        0.5
-    """
+    """The F1 of the longest common subsequence of tokens; that of the best reference."""
     similarity = optional(
         "rapidfuzz.distance.LCSseq", extra="metrics", needed_for="ROUGE-L", error=ChecklistError
     ).similarity
@@ -135,20 +112,6 @@ class Meteor:
 
     Words match if they are equal, or have the same Porter stem, or if their stems (as NLTK has it) are synonyms in
     WordNet, if its files are there.
-
-    Args:
-        wordnet: The folder of NLTK's WordNet (with `lexnames`); None leaves synonyms out.
-
-    Attributes:
-        name: The name in tables, which says whether synonyms match.
-
-    Raises:
-        ChecklistError: The package nltk is missing, or the folder does not hold WordNet.
-
-    Example:
-        >>> meteor = Meteor()
-        >>> meteor.name, round(meteor("cats sat down".split(), ["the cat sat down".split()]), 4)
-        ('meteor (no synonyms)', 0.755)
     """
 
     def __init__(self, wordnet: Path | None = None) -> None:

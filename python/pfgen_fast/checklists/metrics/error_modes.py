@@ -167,14 +167,6 @@ def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -
     """What is found in the answers of a run, in the order of the suite.
 
     Answers that have a judgement only count, too, as far as it tells.
-
-    Args:
-        run: The run.
-        rules: How errors are found.
-        on_fault: Is told of answers that break the rules, which are then left out.
-
-    Raises:
-        ChecklistError: A file of the run breaks the rules, or the run has neither answers nor judgements.
     """
     answers = run.answers(rules.suite, on_fault=on_fault)
     judgements = run.judgements(rules.suite, with_reasons=False)
@@ -255,16 +247,7 @@ def _errors(
 
 
 def signals(text: str, listed: list[str]) -> tuple[str, ...]:
-    """What speaks against an answer without deciding anything.
-
-    Args:
-        text: The answer.
-        listed: Its words.
-
-    Example:
-        >>> signals("The reply has a checklist_id.", ["The", "reply", "has", "a", "checklist_id", "."])
-        ('holds checklist_id',)
-    """
+    """What speaks against an answer without deciding anything."""
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)
     if share is not None and share > _MOST_REPETITION:
@@ -294,12 +277,7 @@ def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
 
 
 def has_closing_punctuation(text: str) -> bool:
-    """Whether a text ends as a sentence does, behind it at most quotes, brackets, marks of Markdown, or an end token.
-
-    Example:
-        >>> [has_closing_punctuation(text) for text in ("He left.**", "「行った。」", "And then he", "He left.</s>")]
-        [True, True, False, True]
-    """
+    """Whether a text ends as a sentence does, but for quotes, brackets, marks of Markdown, or an end token."""
     end = text.rstrip(_BEHIND)
     return (
         end.endswith(_CLOSING)

@@ -54,18 +54,7 @@ class Claim:
 
 
 def claim_in(answer: str, n_words: int) -> Claim | None:
-    """The last number of words or characters that an answer says it has, at its end; None if it says none.
-
-    Args:
-        answer: The answer.
-        n_words: The number of its words.
-
-    Example:
-        >>> claim_in("It was a long story.\\n\\n(Word count: 2,020)", 5)
-        Claim(claimed=2020, counted=5, unit='words')
-        >>> claim_in("Write it again, in at least 2,000 words.", 9) is None
-        True
-    """
+    """The last number of words or characters that an answer says it has, at its end; None if it says none."""
     end = answer[-_END:]
     if not _DIGIT.search(end):
         return None
@@ -99,13 +88,7 @@ class LengthFigures:
 
 
 def length_figures(counted_and_wanted: Iterable[tuple[int, int]]) -> LengthFigures | None:
-    """The figures of answers from their numbers of words and the wanted ones; None without any answer.
-
-    Example:
-        >>> length_figures([(1500, 2000), (2600, 2000)])
-        LengthFigures(n=2, mean_words=2050.0, mean_absolute_length_error=550.0, mean_shortfall=250.0, \
-share_long_enough=0.5)
-    """
+    """The figures of answers from their numbers of words and the wanted ones; None without any answer."""
     listed = list(counted_and_wanted)
     if not listed:
         return None

@@ -18,17 +18,7 @@ WINDOW = 512
 
 
 class Perplexity:
-    """Computes perplexities with a model that `AutoModelForCausalLM` loads.
-
-    Args:
-        model: Folder of a model, or its name on the Hugging Face Hub; the published figures have GPT-2 Large.
-        device: Where to run it; by default the first GPU if there is one.
-        dtype: The number format: `auto` (as the weights are stored), `float32`, `bfloat16` or `float16`.
-        window: The most tokens of a piece; fewer if the model has less room.
-
-    Raises:
-        EngineError: A package, the model or the device is not available.
-    """
+    """Computes perplexities with a model that `AutoModelForCausalLM` loads."""
 
     def __init__(self, model: str, *, device: str | None = None, dtype: str = "float32", window: int = WINDOW) -> None:
         self._device = checked_device(device, "perplexity")

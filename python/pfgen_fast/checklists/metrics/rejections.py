@@ -19,15 +19,7 @@ _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 
 
 class Rejections:
-    """Finds the phrase that an answer begins with.
-
-    Args:
-        phrases: The phrases.
-
-    Example:
-        >>> Rejections(["I cannot"]).phrase_of("**I CANNOT write that.**"), Rejections(["I cannot"]).phrase_of("I can.")
-        ('I cannot', None)
-    """
+    """Finds the phrase that an answer begins with."""
 
     def __init__(self, phrases: Iterable[str]) -> None:
         self.phrases = tuple(phrases)
@@ -44,24 +36,12 @@ class Rejections:
 
 
 def read_phrases(path: Path = PACKAGED) -> Mapping[str, tuple[str, ...]]:
-    """The phrases of a TOML file by language: a table for each language, with a list `phrases`.
-
-    Raises:
-        ChecklistError: The file breaks the rules.
-
-    Example:
-        >>> sorted(read_phrases())
-        ['en', 'ja']
-    """
+    """The phrases of a TOML file by language: a table for each language, with a list `phrases`."""
     return checked(read_toml(path, error=ChecklistError), _languages, str(path), error=ChecklistError)
 
 
 def phrases_for(language: str, path: Path = PACKAGED) -> tuple[str, ...]:
-    """The phrases of a language, such as `en` or `en-GB`; empty if the file has none.
-
-    Raises:
-        ChecklistError: The file breaks the rules.
-    """
+    """The phrases of a language, such as `en` or `en-GB`; empty if the file has none."""
     return read_phrases(path).get(language.partition("-")[0].casefold(), ())
 
 

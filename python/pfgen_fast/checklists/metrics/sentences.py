@@ -26,14 +26,7 @@ _BREAK = re.compile(rf"[.!?]{_CLOSING}(?=\s|\Z)|[。．！？][.!?。．！？]*
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in order, with white space folded to single blanks; none of them is empty.
-
-    Example:
-        >>> sentences('He said: "Stop!" It took 1.5 hours.')
-        ['He said: "Stop!"', 'It took 1.5 hours.']
-        >>> sentences("氷は浮く。「なぜ？」と聞いた。")
-        ['氷は浮く。', '「なぜ？」', 'と聞いた。']
-    """
+    """The sentences of a text in order, with white space folded to single blanks; none of them is empty."""
     ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
     found = (text[begin:end] for begin, end in pairwise(ends))
     return [folded for sentence in found if (folded := " ".join(sentence.split()))]
@@ -55,13 +48,7 @@ class Repeated:
 
 
 def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Repeated:
-    """The commonest of some sentences; shorter ones do not count, and interrupt no run.
-
-    Example:
-        >>> ice = "Ice floats on water because it is lighter."
-        >>> repeated([ice, ice, "Yes.", ice, "Iron sinks, because it is heavier."])
-        Repeated(sentence='Ice floats on water because it is lighter.', count=3, longest_run=3)
-    """
+    """The commonest of some sentences; shorter ones do not count, and interrupt no run."""
     long = [sentence for sentence in listed if len(sentence) >= min_characters]
     if not long:
         return Repeated()
@@ -70,11 +57,7 @@ def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Rep
 
 
 def published_sentences(text: str) -> list[str]:
-    """The sentences by NLTK, as the published figures have them.
-
-    Raises:
-        ChecklistError: The package nltk or its data are missing.
-    """
+    """The sentences by NLTK, as the published figures have them."""
     nltk: Any = optional("nltk", extra="metrics", needed_for="NLTK's sentences", error=ChecklistError)
     try:
         listed: list[str] = nltk.sent_tokenize(text)

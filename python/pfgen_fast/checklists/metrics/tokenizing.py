@@ -28,10 +28,6 @@ class Tokenizing:
         tokens: The tokens of a text.
         are_words: Whether the tokens are texts, and words rather than characters.
         note: What a reader must know.
-
-    Example:
-        >>> open_tokenizing("characters").tokens("氷 は")
-        ['氷', 'は']
     """
 
     signature: str
@@ -41,16 +37,7 @@ class Tokenizing:
 
 
 def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None) -> Tokenizing:
-    """How texts become tokens, by name.
-
-    Args:
-        name: The name of a word counter, `blanks`, or the path of a `tokenizer.json`; None takes the suite's counter,
-            or the counter `regex` where that is not there.
-        suite: The suite.
-
-    Raises:
-        ChecklistError: The name is unknown, the tokenizer cannot be read, or its package is missing.
-    """
+    """How texts become tokens, by name."""
     if name is None:
         wanted: Counter = "regex" if suite is None else suite.words
         counter = counter_there(wanted)

@@ -112,10 +112,6 @@ class Agreed:
 
 
 def agreed(first: Side, second: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Agreed:
-    """How far two sides agree over the answers that both judged.
-
-    Raises:
-        ChecklistError: They have no answer in common.
-    """
+    """How far two sides agree over the answers that both judged."""
     pairing = pair(first, second, suite)
     return Agreed(pairing, two_tables(pairing, draws, seed), draws, seed)

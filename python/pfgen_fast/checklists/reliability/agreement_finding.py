@@ -27,17 +27,7 @@ _LEVEL_COLUMNS = tuple(
 
 
 def agree(sides: Sequence[Side], suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
-    """How far sides agree: the two, or every pair of several and all of them together.
-
-    Args:
-        sides: The sides, two or more.
-        suite: Their suite.
-        draws: How many draws of tasks the intervals are made of.
-        seed: The seed of the draws.
-
-    Raises:
-        ChecklistError: There is one side only, or two have no answer in common.
-    """
+    """How far sides agree: the two, or every pair of several and all of them together."""
     if len(sides) < 2:
         raise ChecklistError(
             f"{sides[0].name if sides else 'nothing'}: one judge only; expected two paths, or one with the judgements "

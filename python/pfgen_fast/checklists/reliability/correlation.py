@@ -138,12 +138,7 @@ class Correlated:
 
 
 def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation between each row and its counterpart; NaN where one is constant or has no value.
-
-    Example:
-        >>> spearman_rows(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])).tolist()
-        [0.5]
-    """
+    """Spearman's correlation between each row and its counterpart; NaN where one is constant or has no value."""
     middle = (x.shape[-1] + 1) / 2
     a, b = places(x) - middle, places(y) - middle
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -159,18 +154,7 @@ def correlated(
     draws: int = USUAL_DRAWS,
     seed: int = 0,
 ) -> Correlated:
-    """Methods on the answers that all of them have.
-
-    Args:
-        values: What they say.
-        against: The method that others are compared with; by default people, or else the checklist.
-        methods: The methods to compare; by default all.
-        draws: The number of draws of tasks.
-        seed: Their seed.
-
-    Raises:
-        ChecklistError: A method is unknown, there is one only, or they have no answer in common.
-    """
+    """Methods on the answers that all of them have."""
     known = list(values.methods)
     first = against or (PEOPLE if PEOPLE in known else known[0])
     for name in (first, *(methods or ())):

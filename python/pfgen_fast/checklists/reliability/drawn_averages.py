@@ -23,18 +23,7 @@ _SEEDS = 1 << 16
 
 
 def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
-    """Draws the tasks of each part, as many as it has: how often each task (column) is in each draw (row).
-
-    Args:
-        parts: The number of each task's part.
-        n_draws: The number of draws.
-        seed: The seed of the draws.
-
-    Example:
-        >>> draws = draws_within(np.array([0, 0, 1]), 4)
-        >>> draws[:, 2].tolist(), draws[:, :2].sum(axis=1).tolist()
-        ([1, 1, 1, 1], [2, 2, 2, 2])
-    """
+    """Draws the tasks of each part, as many as it has: how often each task (column) is in each draw (row)."""
     counts = np.zeros((n_draws, len(parts)), dtype=np.int32)
     for part in np.unique(parts).tolist():
         tasks = np.flatnonzero(parts == part)
@@ -60,14 +49,7 @@ class Averages:
 
 
 def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0) -> Averages:
-    """The means of models over the parts that all of them have, and the same in draws of tasks.
-
-    Args:
-        strata: The scores of the models (rows) on the tasks (columns) of each part.
-        usual: The numbers of the parts that may count.
-        n_draws: The number of draws.
-        seed: The seed of the draws.
-    """
+    """The means of models over the parts that all of them have, and the same in draws of tasks."""
     counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
     n_models = len(strata[0].totals)
     if not counted:
@@ -79,20 +61,7 @@ def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed
 
 
 def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
-    """The values of answers by part: of each model (row) and task (column) of the part.
-
-    Args:
-        values: The value of each answer.
-        models: The number of its model.
-        tasks: The number of its task.
-        n_models: How many models there are.
-        parts: The number of each task's part.
-
-    Example:
-        >>> (one,) = strata_of(np.array([1.0, 3.0]), np.array([0, 0]), np.array([1, 1]), 1, np.array([0, 0]))
-        >>> one.totals.tolist(), one.counts.tolist()
-        ([[0.0, 4.0]], [[0.0, 2.0]])
-    """
+    """The values of answers by part: of each model (row) and task (column) of the part."""
     cells, size = models * len(parts) + tasks, n_models * len(parts)
     weights = np.ones(len(cells))
     totals, counts = (

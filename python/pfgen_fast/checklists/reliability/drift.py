@@ -134,27 +134,12 @@ class Drifted:
 
 
 def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Drifted:
-    """How far a judge moved between two times, over the answers that it judged both times.
-
-    Raises:
-        ChecklistError: There is no such answer.
-    """
+    """How far a judge moved between two times, over the answers that it judged both times."""
     return Drifted(agreed(old, new, suite, draws=draws, seed=seed))
 
 
 def drift(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
-    """Whether a judge moved between two times.
-
-    Args:
-        old: What it said first.
-        new: What it says now.
-        suite: The suite of both.
-        draws: How many draws of tasks the intervals are made of.
-        seed: The seed of the draws.
-
-    Raises:
-        ChecklistError: There is no answer that it judged both times.
-    """
+    """Whether a judge moved between two times."""
     return finding_of(drifted(old, new, suite, draws=draws, seed=seed), old, new)
 
 

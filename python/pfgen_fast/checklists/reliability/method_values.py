@@ -58,11 +58,7 @@ class Values:
     signature: str = ""
 
     def common(self, names: Iterable[str]) -> list[Place]:
-        """The answers that all of these methods have, by model and in the order of the suite.
-
-        Raises:
-            ChecklistError: There is none; the message says how many each has.
-        """
+        """The answers that all of these methods have, by model and in the order of the suite."""
         chosen = list(names)
         places = set.intersection(*(set(self.methods[name]) for name in chosen))
         if not places:
@@ -114,17 +110,6 @@ def checklist_values(
     """The checklist scores of the answers of runs (`checklist`), with equal weights (`avg-c`), and overall ratings.
 
     Overall ratings (`llm-eval`, `llm-eval-c`) are there if the runs have judgements by these methods.
-
-    Args:
-        suite: The suite.
-        runs: The runs.
-        judge: The name of the judge, or a version of it; only needed where there are several.
-        mixed: Whether replies of several versions or prompts may count together.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
-            such line is an error.
-
-    Raises:
-        ChecklistError: A file breaks the rules, there are no judgements, or they are of several judges or versions.
     """
     found = score_runs(suite, runs, judge=judge, mixed=mixed, draws=0, on_fault=on_fault)
     methods = {"checklist": _values(found, "score"), "avg-c": _values(found, "plain")}
@@ -144,15 +129,7 @@ def checklist_values(
 
 
 def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, float]]:
-    """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers.
-
-    Args:
-        path: The table; `length` and `trial` are optional columns.
-        suite: The suite whose tasks were answered.
-
-    Raises:
-        ChecklistError: The table cannot be read, names an unknown task, or holds something else than numbers.
-    """
+    """The metrics in a table that `checklists metrics -o` wrote, or any with columns model, id and numbers."""
     found: dict[str, dict[Place, float]] = {}
     try:
         for where, row in table_rows(path):
@@ -170,11 +147,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
 def people_values(
     path: Path, suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale
 ) -> tuple[dict[Place, float], list[str]]:
-    """The mean overall mark of each answer, and what a reader must know.
-
-    Raises:
-        ChecklistError: The marks break the rules, or none is of an answer of these runs.
-    """
+    """The mean overall mark of each answer, and what a reader must know."""
     marks = read_marks(path, suite, scale=scale)
     by_answer: dict[tuple[str, str | None, str], list[float]] = {}
     for mark in marks.listed:
@@ -195,11 +168,7 @@ def people_values(
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
-    """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs.
-
-    Raises:
-        ChecklistError: No answer is to a question of the suite.
-    """
+    """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs."""
     listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in _questions(ngram_suite)]
     if not listed:
         raise ChecklistError(
@@ -220,12 +189,7 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
 def judge_values(
     runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: RatingsOfJudge
 ) -> dict[Place, float]:
-    """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked.
-
-    Raises:
-        ChecklistError: There is no stored rating of any answer.
-        JudgingError: The template or the file is invalid.
-    """
+    """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked."""
     evaluator = JudgeOptions(
         options.model,
         template=options.template,

@@ -51,12 +51,7 @@ class PartNoise:
     apart: float | None
 
     def variance(self, tasks: float = 1.0, ratings: float | None = None) -> float:
-        """The variance of a mean.
-
-        Args:
-            tasks: How many times as many tasks.
-            ratings: The number of ratings of an answer; by default as many as there are.
-        """
+        """The variance of a mean."""
         of_ratings = 0.0 if self.within is None else self.within**2 / (self.n_ratings if ratings is None else ratings)
         return (self.between**2 + of_ratings) / (self.n_tasks * tasks)
 
@@ -269,13 +264,7 @@ class Noise:
 
 
 def measured(side: Side, suite: ChecklistSuite, words: ModelWords | None = None) -> Noise:
-    """How much of a judge's scores is noise.
-
-    Args:
-        side: The judgements.
-        suite: Their suite.
-        words: By model and answer, the number of words; by default what was published with the judgements.
-    """
+    """How much of a judge's scores is noise."""
     return Noise(side, pair(side, side, suite), published_words(side) if words is None else words)
 
 
@@ -291,10 +280,6 @@ def between_groups(values: Floats, groups: Ints) -> float | None:
     """The share of the variance that is between groups, beyond what chance gives (epsilon squared).
 
     None where nothing varies, or there are fewer than two groups or no more values than groups.
-
-    Example:
-        >>> between_groups(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]))
-        1.0
     """
     names, group_of = np.unique(groups, return_inverse=True)
     total = _squares(values)
@@ -307,12 +292,7 @@ def between_groups(values: Floats, groups: Ints) -> float | None:
 
 
 def partial(xy: float | None, xz: float | None, yz: float | None) -> float | None:
-    """The correlation of x and y with z held, from the three correlations; None where it is undefined.
-
-    Example:
-        >>> round(partial(0.5, 0.5, 0.5), 4), partial(0.5, 1.0, 0.5)
-        (0.3333, None)
-    """
+    """The correlation of x and y with z held, from the three correlations; None where it is undefined."""
     if xy is None or xz is None or yz is None:
         return None
     rest = (1 - xz * xz) * (1 - yz * yz)

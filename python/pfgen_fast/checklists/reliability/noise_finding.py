@@ -28,12 +28,7 @@ _LISTED = 3
 
 
 def noise_finding(found: Noise, wanted: float = WANTED) -> Finding:
-    """How much of a judge's scores is noise, and what each question is good for.
-
-    Args:
-        found: What was measured.
-        wanted: The half width of intervals, in points of rescaled scores, to plan for.
-    """
+    """How much of a judge's scores is noise, and what each question is good for."""
     explained, tables = found.last_alone
     listed = [_part_table(found, wanted), _question_table(found.questions)]
     if tables.is_defined and len(tables.models) > 1:

@@ -132,9 +132,6 @@ def pair(first: Side, second: Side, suite: ChecklistSuite) -> PairedJudgements:
     """What two sides said of the same answers.
 
     Models are the same if their runs have the same key, or if both sides have a single model.
-
-    Raises:
-        ChecklistError: They have no answer in common.
     """
     left_out: Counter[str] = Counter()
     found: list[tuple[str, Task, tuple[Ratings, Ratings]]] = []

@@ -73,20 +73,7 @@ def open_sides(
     method: Method = "checklist",
     on_fault: OnFault | None = None,
 ) -> list[Side]:
-    """The sides in paths, in their order; those of one path by judge and version as they come.
-
-    Args:
-        paths: Folders of runs, folders of such folders, or files of judgements.
-        suite: The suite that all judgements belong to.
-        judge: The judge, or the version of one, whose judgements count; by default all, each as a side.
-        mixed: Whether all versions of a judge are one side.
-        method: The method whose judgements count.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
-            such line is an error.
-
-    Raises:
-        ChecklistError: A path holds no judgements that count, or not of this judge.
-    """
+    """The sides in paths, in their order; those of one path by judge and version as they come."""
     found: list[Side] = []
     for path in paths:
         found += _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed, on_fault=on_fault)
@@ -109,11 +96,7 @@ def open_together(
 def sentinel_sides(
     paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
 ) -> list[Side]:
-    """The answers that were asked anew: a side for each time, in their order, of all runs together.
-
-    Raises:
-        ChecklistError: No run has any.
-    """
+    """The answers that were asked anew: a side for each time, in their order, of all runs together."""
     runs = open_runs(paths)
     files = {
         run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
@@ -147,11 +130,7 @@ def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: i
 
 
 def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
-    """The two sides that a command compares.
-
-    Raises:
-        ChecklistError: There are fewer or more.
-    """
+    """The two sides that a command compares."""
     if len(sides) == 2:
         return sides[0], sides[1]
     listed = "; ".join(side.name for side in sides)
@@ -162,11 +141,7 @@ def check_pair(sides: Sequence[Side], command: str) -> tuple[Side, Side]:
 
 
 def check_single(sides: Sequence[Side]) -> Side:
-    """The only side of a command that takes one.
-
-    Raises:
-        ChecklistError: There are several.
-    """
+    """The only side of a command that takes one."""
     if len(sides) == 1:
         return sides[0]
     listed = "; ".join(f"{side.judge or 'unknown'} {side.version or ''}".strip() for side in sides)
@@ -280,12 +255,7 @@ def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:
 
 
 def _short_names(paths: Sequence[str]) -> dict[str, str]:
-    """The shortest ends of paths that tell them apart.
-
-    Example:
-        >>> _short_names(["a/old/x", "a/new/x"])
-        {'a/old/x': 'old/x', 'a/new/x': 'new/x'}
-    """
+    """The shortest ends of paths that tell them apart."""
     distinct = list(dict.fromkeys(paths))
     parts = {path: Path(path).parts for path in distinct}
     longest = max(map(len, parts.values()), default=1)

@@ -93,14 +93,7 @@ class TwoTables:
 
 
 def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores: Floats | None = None) -> TwoTables:
-    """The tables of models by two sides.
-
-    Args:
-        pairing: What the sides said.
-        n_draws: The number of draws of tasks.
-        seed: The seed of the draws.
-        scores: Other scores of the answers than those of the two sides (rows).
-    """
+    """The tables of models by two sides."""
     found = []
     for of_side in pairing.scores if scores is None else scores:
         strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
@@ -128,12 +121,7 @@ def place_cell(place: float) -> int | float:
 
 
 def places(values: Floats) -> Floats:
-    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places.
-
-    Example:
-        >>> places(np.array([[0.2, 0.9, 0.2]])).tolist()
-        [[2.5, 1.0, 2.5]]
-    """
+    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
     rounded = values.round(_DIGITS)
     ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
     level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
@@ -142,12 +130,7 @@ def places(values: Floats) -> Floats:
 
 
 def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b between each row and its counterpart; NaN where one is constant, or a value is missing.
-
-    Example:
-        >>> kendall_rows(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 3.0, 2.0]])).round(3).tolist()
-        [0.333]
-    """
+    """Kendall's tau-b between each row and its counterpart; NaN where one is constant, or a value is missing."""
     first, second = np.triu_indices(x.shape[-1], 1)
     one, other = (np.sign((v := column.round(_DIGITS))[..., first] - v[..., second]) for column in (x, y))
     with np.errstate(divide="ignore", invalid="ignore"):

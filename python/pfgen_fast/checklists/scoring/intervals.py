@@ -26,14 +26,7 @@ _K = TypeVar("_K", bound=Hashable)
 def with_intervals(
     scores: Scores, draws: int, *, seed: int = 0, zeros: Mapping[str, Sequence[AnswerKey]] | None = None
 ) -> Scores:
-    """The same scores with 95 % intervals, all pairs of models compared, and groups that cannot be told apart.
-
-    Args:
-        scores: The scores, best model first.
-        draws: The number of bootstrap draws; 0 for no intervals.
-        seed: The seed of the draws.
-        zeros: By the key of a model, the answers that count as zero.
-    """
+    """The same scores with 95 % intervals, all pairs of models compared, and groups that cannot be told apart."""
     values = _Values.of(scores, zeros or {})
     n_ranked = sum(model.average.rescaled is not None for model in scores.models)
     if n_ranked > 1:

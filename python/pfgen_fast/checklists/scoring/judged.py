@@ -104,20 +104,7 @@ def judged_runs(
     words: WordsFrom = "published",
     on_fault: OnFault | None = None,
 ) -> list[Judged]:
-    """Reads the judgements of runs and sorts them out.
-
-    Args:
-        suite: The suite.
-        runs: The runs.
-        method: How the judge was asked; judgements of other methods are left aside.
-        judge: The name of the judge, or a version of it. Only needed where there are several.
-        mixed: Whether replies of several versions or prompts may count together.
-        words: Where numbers of words are from.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out.
-
-    Raises:
-        ChecklistError: A file breaks the rules, there is no judgement, or judgements are of several judges or versions.
-    """
+    """Reads the judgements of runs and sorts them out."""
     read = [_Read.of(run, suite, method, on_fault) for run in runs]
     if not any(one.rows for one in read):
         raise ChecklistError(
@@ -246,13 +233,7 @@ _variant = attrgetter(*Variant._fields)
 
 
 def is_stale(row: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> bool:
-    """Whether a judgement is of another text, instruction, checklist or prompt than what is there now.
-
-    Args:
-        row: The judgement.
-        suite: The suite.
-        answers: The answers of the run; without any, the texts are not compared.
-    """
+    """Whether a judgement is of another text, instruction, checklist or prompt than what is there now."""
     if answers:
         answer = answers.get(row.key)
         if answer is None or answer.sha256 != row.response_sha256:

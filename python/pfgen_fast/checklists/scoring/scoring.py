@@ -73,22 +73,12 @@ def score_runs(
 
 
 def score_of(verdicts: Sequence[float], weights: Sequence[float]) -> float:
-    """The weighted sum of an answer's verdicts, 0 to 100.
-
-    Example:
-        >>> score_of((1.0, 0.5, 0.0), (50.0, 30.0, 20.0))
-        65.0
-    """
+    """The weighted sum of an answer's verdicts, 0 to 100."""
     return math.fsum(map(mul, verdicts, weights))
 
 
 def plain_score_of(verdicts: Sequence[float]) -> float:
-    """The score with equal weights.
-
-    Example:
-        >>> plain_score_of((1.0, 0.5, 0.0))
-        50.0
-    """
+    """The score with equal weights."""
     return 100 * math.fsum(verdicts) / len(verdicts)
 
 

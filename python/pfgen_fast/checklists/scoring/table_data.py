@@ -15,12 +15,7 @@ _OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough
 
 
 def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
-    """The scores for JSON, with full digits; what has no value is None.
-
-    Args:
-        scores: The scores.
-        with_questions: Whether each category has the mean verdict on each of its questions.
-    """
+    """The scores for JSON, with full digits; what has no value is None."""
     names = category_names(scores.suite)
     rows = [
         _row(model, place, names, _questions(model, scores.suite) if with_questions else None)

@@ -16,12 +16,7 @@ from .table_stability import Stability, stability_dict, stability_picture, stabi
 
 
 def fit_finding(fit: Fit, table: Stability | None = None) -> Finding:
-    """The fitted weights with their figures.
-
-    Args:
-        fit: The fit.
-        table: How sure the order of some models is under the draws of the fit.
-    """
+    """The fitted weights with their figures."""
     tables = (_fitted(fit), _categories(fit), _weights(fit), *([stability_table(table)] if table else []))
     return Finding(
         "checklist-weights",
@@ -126,13 +121,7 @@ def _fitted(fit: Fit) -> Table:
 
 
 def _in_short(fitted: FittedWeights) -> str:
-    """The weights with one digit.
-
-    Example:
-        >>> from .regression import fit_weights
-        >>> _in_short(fit_weights([[1, 0], [0, 1]], [3, 0])), _in_short(fit_weights([[1, 1]], [5]))
-        ('85.7 14.3*', 'not defined: rank 1 of 2')
-    """
+    """The weights with one digit."""
     if not fitted.is_identified:
         return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
     pairs = zip(fitted.weights, fitted.at_bound, strict=True)

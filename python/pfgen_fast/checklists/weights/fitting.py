@@ -138,20 +138,7 @@ def fit_suite(
     seed: int = 0,
     allow_unidentified: bool = False,
 ) -> Fit:
-    """Fits the weights of each category that has marks.
-
-    Args:
-        suite: The suite.
-        marks: The marks.
-        combine: What several annotators of an answer make.
-        bound: The smallest coefficient, in marks of 0 to 10.
-        draws: How often answers are drawn again.
-        seed: The seed of the draws.
-        allow_unidentified: Whether to take weights that the marks do not define.
-
-    Raises:
-        ChecklistError: `combine` is unknown, the bound is out of range, or the marks of a category cannot be fitted.
-    """
+    """Fits the weights of each category that has marks."""
     if combine not in get_args(Combine):
         raise ChecklistError(f"how marks are combined: {unknown_name('way', combine, get_args(Combine))}")
     if not 0 < bound <= HIGHEST_MARK:
@@ -174,12 +161,7 @@ def fit_suite(
 
 
 def write_weights(fit: Fit, path: Path) -> None:
-    """Writes the fitted weights as the file weights.json of a suite, atomically.
-
-    Raises:
-        ChecklistError: There are none.
-        PfgenError: The file cannot be written.
-    """
+    """Writes the fitted weights as the file weights.json of a suite, atomically."""
     weights: dict[str, dict[str, Any]] = {}
     for (area, category), values in fit.weights.items():
         weights.setdefault(area, {})[category] = list(values)

@@ -88,19 +88,7 @@ class Marks:
 
 
 def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterable[Run] = ()) -> Marks:
-    """Reads the marks of a table in any format that `score` reads.
-
-    Args:
-        path: The table. Verdicts are a list, or a text that is a list in JSON or has blanks, commas or semicolons
-            between numbers.
-        suite: The suite whose tasks were answered.
-        scale: The scale of the verdicts.
-        runs: Runs with the answers; marks of answers that none of them has are stale. Without runs, no mark is.
-
-    Raises:
-        ChecklistError: The table cannot be read, holds no marks, names an unknown task, has another number of verdicts
-            than there are questions, a value out of range, or two different marks of an annotator for an answer.
-    """
+    """Reads the marks of a table in any format that `score` reads."""
     if scale not in get_args(Scale):
         raise ChecklistError(f"the scale of the verdicts: {unknown_name('scale', scale, get_args(Scale))}")
     found: dict[tuple[MarkedAnswer, str], tuple[Mark, str]] = {}

@@ -101,11 +101,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
 
 
 def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
-    """Verdicts and marks as arrays.
-
-    Raises:
-        ChecklistError: As `fit_weights`.
-    """
+    """Verdicts and marks as arrays."""
     values = _numbers(marks, "marks", 1)
     if not len(values):
         raise ChecklistError("no marks: expected at least one")

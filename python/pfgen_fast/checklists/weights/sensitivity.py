@@ -106,17 +106,7 @@ class Sensitivity:
 
 
 def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCENTRATION, seed: int = 0) -> Sensitivity:
-    """Computes averages with equal weights, random weights, missing answers as zero, and answers that count alike.
-
-    Args:
-        scores: The scores of the models.
-        draws: How often weights are drawn.
-        concentration: How near random weights are to the usual ones, at least 2.
-        seed: The seed of the draws.
-
-    Raises:
-        ChecklistError: Fewer than two models have a judged answer in every area, or the concentration is too low.
-    """
+    """Computes averages with equal weights, random weights, missing answers as zero, and answers that count alike."""
     sums = verdict_sums(scores)
     if len(sums.models) < 2:
         raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
@@ -151,19 +141,6 @@ def drawn_weights(
 
     A weight is the distance of two of `concentration - 1` sorted random numbers between 0 and 100; where it has not a
     whole number of them, their places are interpolated. So nothing depends on a machine's logarithms.
-
-    Args:
-        weights: The weights, whose sum is 100.
-        n_draws: The number of draws.
-        concentration: The sum of the parameters of the distribution; at least 2.
-        seed: The seed of the draws.
-
-    Returns:
-        A row for each draw, with the sum 100.
-
-    Example:
-        >>> drawn_weights([20, 80], 2, seed=1).round(1).tolist()
-        [[20.3, 79.7], [25.8, 74.2]]
     """
     if concentration < 2:
         raise ChecklistError(f"the concentration {concentration}: expected a whole number of at least 2")

@@ -47,13 +47,7 @@ class Stability:
 
 
 def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mapping[CategoryKey, Floats]) -> Stability:
-    """Compares the models' averages under draws of the weights with the usual ones.
-
-    Args:
-        sums: The verdicts of the models.
-        usual: The usual weights of each category.
-        draws: A row of weights for each draw, as many for each category; other categories have the usual weights.
-    """
+    """Compares the models' averages under draws of the weights with the usual ones."""
     n_draws = len(next(iter(draws.values())))
     repeated = {key: np.broadcast_to(usual[key], (n_draws, len(usual[key]))) for key in usual}
     averages = sums.averages(usual)[0]

@@ -81,11 +81,7 @@ class VerdictSums:
 
 
 def verdict_sums(scores: Scores) -> VerdictSums:
-    """Adds up the verdicts of the main table.
-
-    Raises:
-        ChecklistError: No model has a judged answer in every area.
-    """
+    """Adds up the verdicts of the main table."""
     suite = scores.suite
     used = {(task.area, task.category): None for task in suite.tasks if task.length is None}
     categories = [key for key in suite.checklists if key in used]

@@ -56,26 +56,7 @@ def perturbed(
     alternative: str | None = None,
     analyse: Callable[[str], Analysis] | None = None,
 ) -> list[str | Impossible]:
-    """Damages a text, by each degree.
-
-    Args:
-        text: The text.
-        kind: A kind that a rule makes, or one of `ALIASES`.
-        degrees: The degrees; for kinds without degrees, whatever stands for one.
-        seed: The seed of the random choices.
-        language: `ja` or `en`.
-        donors: The texts that may be taken from, in any order.
-        alternative: The wrong ending of a story.
-        analyse: Finds the words, terms and particles of Japanese texts instead of the rules.
-
-    Returns:
-        For each degree the damaged text, or why there is none.
-
-    Example:
-        >>> from pfgen_fast.discernment.plan import perturbation
-        >>> perturbed("Ice can float.", "negate", [perturbation("negate", permille=1000)], language="en")
-        ['Ice cannot float.']
-    """
+    """Damages a text, by each degree."""
     name = ALIASES.get(kind, kind)
     if name not in RULES:
         raise ValueError(f"no rule makes {kind!r}; expected one of {', '.join(RULES)}")

@@ -58,12 +58,7 @@ class Case:
 
 
 class Choices:
-    """The order in which sites are taken, and a generator for what is done at each.
-
-    Args:
-        generator: A generator that has given nothing yet.
-        n_sites: The number of sites.
-    """
+    """The order in which sites are taken, and a generator for what is done at each."""
 
     def __init__(self, generator: randomness.Generator, n_sites: int) -> None:
         self.order = generator.shuffled(n_sites)

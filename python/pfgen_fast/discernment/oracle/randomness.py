@@ -8,15 +8,7 @@ _BITS = (1 << 64) - 1
 
 
 class Generator:
-    """SplitMix64.
-
-    Args:
-        state: The state to start in; bits past the 64th are dropped.
-
-    Example:
-        >>> Generator(0).next()
-        16294208416658607535
-    """
+    """SplitMix64."""
 
     def __init__(self, state: int) -> None:
         self._state = state & _BITS
@@ -51,12 +43,7 @@ def first(state: int) -> int:
 
 
 def stream(kind: str, text: str) -> int:
-    """The number that tells kinds and texts apart.
-
-    Example:
-        >>> stream("char_delete", "水")
-        15440843493680094121
-    """
+    """The number that tells kinds and texts apart."""
     hashed = b"discernment\0" + kind.encode() + b"\0" + text.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.sha256(hashed).digest()[:8], "big")
 
@@ -67,10 +54,5 @@ def state(kind: str, text: str, seed: int) -> int:
 
 
 def shuffle(kind: str, text: str, seed: int, n: int) -> list[int]:
-    """The order in which a kind takes the n sites of a text.
-
-    Example:
-        >>> shuffle("char_delete", "水", 0, 8)
-        [1, 5, 7, 6, 0, 2, 3, 4]
-    """
+    """The order in which a kind takes the n sites of a text."""
     return Generator(state(kind, text, seed)).shuffled(n)

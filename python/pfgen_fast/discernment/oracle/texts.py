@@ -44,13 +44,7 @@ class Analysis(NamedTuple):
 
 
 class TextReading:
-    """A text in one language, read as the rules say.
-
-    Args:
-        text: Any text, also with lone surrogates.
-        language: `ja` or `en`.
-        analysis: The words, terms and particles of a Japanese text, if an analyser finds them and not the rules.
-    """
+    """A text in one language, read as the rules say."""
 
     def __init__(self, text: str, language: str, analysis: Analysis | None = None) -> None:
         if language not in LANGUAGES:
@@ -127,45 +121,25 @@ class TextReading:
 
 
 def characters(text: str) -> list[str]:
-    """The characters of a text.
-
-    Example:
-        >>> characters("e\u0301a") == ["e\u0301", "a"]
-        True
-    """
+    """The characters of a text."""
     reading = TextReading(text, LANGUAGES[0])
     return [reading.of(character) for character in reading.characters]
 
 
 def words(text: str, language: str) -> list[str]:
-    """The words of a text.
-
-    Example:
-        >>> words("富士山は高い。", "ja"), words("Ice doesn't sink.", "en")
-        (['富士山は', '高い'], ['Ice', "doesn't", 'sink'])
-    """
+    """The words of a text."""
     reading = TextReading(text, language)
     return [reading.of(word) for word in reading.words]
 
 
 def sentences(text: str, language: str) -> list[str]:
-    """The sentences of a text, with the white space around them.
-
-    Example:
-        >>> sentences("Dr. Cole is here. They left.", "en")
-        ['Dr. Cole is here.', ' They left.']
-    """
+    """The sentences of a text, with the white space around them."""
     reading = TextReading(text, language)
     return [reading.of(sentence) for sentence in reading.sentences]
 
 
 def language_of(text: str) -> str:
-    """The language in which a text is read if nobody says: `ja` if it has hiragana, katakana or kanji, else `en`.
-
-    Example:
-        >>> language_of("Mt. 富士"), language_of("Mt. Fuji")
-        ('ja', 'en')
-    """
+    """The language in which a text is read if nobody says: `ja` if it has hiragana, katakana or kanji, else `en`."""
     return "ja" if any(_class_of(code_point) in "HTK" for code_point in text) else "en"
 
 

@@ -21,24 +21,7 @@ _OF_EVERY_FORM = ("model", "mode", "sampling")
 
 
 class HostedEngine(ServerEngine):
-    """Asks a server, with many concurrent requests. A subclass is one server's protocol; its options are those too.
-
-    Args:
-        suite: Unused, because requests carry their prompts.
-        model: The model's name.
-        mode: The kind of prompts.
-        sampling: How answers are sampled.
-        base_url: The server's address up to where the paths of the protocol follow; by default the usual one.
-        concurrency: The maximum number of concurrent requests.
-        timeout: Seconds within which the whole reply must arrive.
-        retries: How often a request is retried after a failure that may be temporary.
-        key_env: The environment variable that holds the key; by default the usual one.
-        backoff: Seconds before the first retry; doubles with each retry.
-        options: The options of the protocol, see its class.
-
-    Raises:
-        EngineError: httpx is not installed, the address or the key is invalid, or the model has no such requests.
-    """
+    """Asks a server, with many concurrent requests. A subclass is one server's protocol; its options are those too."""
 
     name: ClassVar[str]
     form: ClassVar[Callable[..., ServerForm]]

@@ -23,17 +23,7 @@ MAX_CODE_POINTS = 1 << 20
 
 
 class ManualEngine:
-    """Shows prompts, and reads a line for each from stdin.
-
-    Args:
-        suite: Unused, because requests carry their prompts.
-        model: Only a name.
-        mode: The kind of prompts.
-        sampling: Only recorded: how many tokens an answer may have, and where it ends.
-
-    Attributes:
-        trouble: Why the most recent missing answer is missing.
-    """
+    """Shows prompts, and reads a line for each from stdin."""
 
     name = "manual"
 

@@ -17,20 +17,7 @@ from . import Sampling, first_part
 
 
 class NgramEngine:
-    """Samples answers from a character n-gram model of each question's reference answers.
-
-    Args:
-        suite: Provides the reference answers.
-        model: Only a name.
-        mode: Unused, because no prompt is read.
-        sampling: How answers are sampled; `max_tokens` counts code points.
-        order: Code points per n-gram.
-        sets: Names of the reference sets to sample from; all by default.
-
-    Raises:
-        EngineError: An option is out of range.
-        SuiteError: The suite has no set of this name.
-    """
+    """Samples answers from a character n-gram model of each question's reference answers."""
 
     name = "ngram"
 

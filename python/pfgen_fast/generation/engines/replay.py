@@ -20,21 +20,7 @@ from .stored import StoredAnswers
 
 
 class ReplayEngine(StoredAnswers):
-    """Reads answers from a table, a run, or the samples that lm-evaluation-harness logs.
-
-    Args:
-        suite: The suite in which questions are looked up, by text or ID.
-        model: Only a name.
-        mode: Determines how answers are cleaned.
-        sampling: Unused, because nothing is sampled.
-        input: A table in any format of `score_table`, or a run's folder.
-        question_column: Name of the column with the ID or the exact text of a question.
-        answer_column: Name of the column with the answer.
-
-    Raises:
-        EngineError: No input is given.
-        TrialsError: The input cannot be read, or a row is not an answer to a question.
-    """
+    """Reads answers from a table, a run, or the samples that lm-evaluation-harness logs."""
 
     name = "replay"
 

@@ -93,21 +93,7 @@ class _Reply:
 
 
 class ServerEngine:
-    """Asks a server, with many concurrent requests.
-
-    Args:
-        form: The protocol: how requests are worded and replies are read.
-        connection: How the server is reached.
-
-    Attributes:
-        parameters: What config.json records about the form of requests.
-        trouble: Why the most recent missing answer is missing.
-        events: Counts what happens; the caller may put an object of its own in its place.
-        on_details: Called with what the server says of a reply, before its answer is yielded, even an empty one.
-
-    Raises:
-        EngineError: httpx is not installed, or the address or the key is invalid.
-    """
+    """Asks a server, with many concurrent requests."""
 
     def __init__(self, form: ServerForm, connection: Connection) -> None:
         self.parameters: Mapping[str, Any] = form.parameters

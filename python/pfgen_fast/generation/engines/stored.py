@@ -10,12 +10,7 @@ from ..prompts import Task
 
 
 class StoredAnswers:
-    """Gives out stored answers, unchanged.
-
-    Args:
-        source: Where the answers are from, for error messages.
-        answers: The answers by the text of their question, in the order of the trials.
-    """
+    """Gives out stored answers, unchanged."""
 
     def __init__(self, source: str, answers: Mapping[str, Sequence[str]]) -> None:
         self._source, self._answers = source, answers

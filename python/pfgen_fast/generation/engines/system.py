@@ -31,18 +31,7 @@ class _SystemEngine(StoredAnswers):
 
 
 class GroundTruthEngine(_SystemEngine):
-    """Gives the sample answers of humans, which the suite's `questions.jsonl` holds.
-
-    Args:
-        suite: Provides the questions and the sample answers.
-        model: Only a name.
-        mode: `"completion"`, because no prompt is read.
-        sampling: Unused, because nothing is sampled.
-
-    Raises:
-        SuiteError: The suite has no sample answers.
-        EngineError: A question has no sample answer, or the mode is another one.
-    """
+    """Gives the sample answers of humans, which the suite's `questions.jsonl` holds."""
 
     name = "ground-truth"
 
@@ -65,17 +54,6 @@ class ReferenceEngine(_SystemEngine):
 
     The sets are used up one after another, in the order of their names. The answers of a set are in the order of their
     hashes, so that the first trials are a fair sample of it.
-
-    Args:
-        suite: Provides the reference answers.
-        model: Only a name.
-        mode: `"completion"`, because no prompt is read.
-        sampling: Unused, because nothing is sampled.
-        sets: Names of the reference sets to use; all by default.
-
-    Raises:
-        SuiteError: The suite was made from its compiled form, which has no reference answers.
-        EngineError: A question has none of the sets, or the mode is another one.
     """
 
     name = "reference"

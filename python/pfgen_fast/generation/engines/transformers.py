@@ -30,25 +30,7 @@ _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
 class TransformersEngine:
-    """Samples answers from a model that `AutoModelForCausalLM` loads.
-
-    Args:
-        suite: Unused, because requests carry their prompts.
-        model: Folder of a model, or its name on the Hugging Face Hub.
-        mode: `qa` and `chat` need a model with a chat template.
-        sampling: How answers are sampled. The settings in the model's own `generation_config.json` are ignored, so that
-            all models are compared under the same settings.
-        device: The device to run the model on, such as `cpu` or `cuda:0`; by default the first GPU if there is one.
-        dtype: The number format: `auto` (as the weights are stored), `float32`, `bfloat16` or `float16`.
-        batch_size: How many answers are sampled at once.
-        path: Folder of the model, if `model` is only a name.
-        trust_remote_code: Whether to run the program code that comes with the model.
-        chat_template: A file with a chat template, used instead of the model's own.
-        enable_thinking: What a chat template that knows this variable is told; None leaves it to the template.
-
-    Raises:
-        EngineError: A package, the model, its chat template or the device is not available.
-    """
+    """Samples answers from a model that `AutoModelForCausalLM` loads."""
 
     name = "transformers"
 
@@ -210,11 +192,7 @@ class ChatTemplate:
 
     @classmethod
     def of(cls, mode: Mode, file: str | None, enable_thinking: bool | None) -> Self:
-        """Reads a template from a file; completions use neither it nor the variable.
-
-        Raises:
-            EngineError: The file cannot be read, or is no text.
-        """
+        """Reads a template from a file; completions use neither it nor the variable."""
         if mode == "completion":
             return cls(mode)
         return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking)
@@ -276,15 +254,7 @@ def _template_in(file: Path) -> str:
 
 
 def checked_device(device: str | None, needed_for: str = "the engine transformers") -> str:
-    """The device to run a model on; the first GPU by default, if there is one.
-
-    Args:
-        device: Its name, such as `cpu` or `cuda:0`.
-        needed_for: What the packages are needed for, as an error begins.
-
-    Raises:
-        EngineError: A package or the device is not available.
-    """
+    """The device to run a model on; the first GPU by default, if there is one."""
     torch, _ = (  # a missing package is reported before the weights are searched
         optional(module, extra="transformers", needed_for=needed_for, error=EngineError)
         for module in ("torch", "transformers")
@@ -300,11 +270,7 @@ def checked_device(device: str | None, needed_for: str = "the engine transformer
 
 
 def loaded_model(model: str, dtype: str, device: str, trust_remote_code: bool = False) -> tuple[Any, Any]:
-    """Loads a causal model's tokenizer and the model, configured for our sampling rules.
-
-    Raises:
-        EngineError: The model is not there or cannot be loaded.
-    """
+    """Loads a causal model's tokenizer and the model, configured for our sampling rules."""
     from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
 
     shown = in_one_line(model, 200)

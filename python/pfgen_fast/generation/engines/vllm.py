@@ -23,25 +23,7 @@ _AT_ONCE = 512
 
 
 class VllmEngine:
-    """Samples answers from a model that `vllm.LLM` loads.
-
-    Args:
-        suite: Unused, because requests carry their prompts.
-        model: Folder of a model, or its name on the Hugging Face Hub.
-        mode: `qa` and `chat` need a model with a chat template.
-        sampling: How answers are sampled; the model's own `generation_config.json` is ignored.
-        dtype: The number format in vLLM's terms; `auto` keeps that of the stored weights.
-        tensor_parallel: Number of GPUs that the model is spread over.
-        max_model_len: The maximum number of tokens of a prompt and its answer; by default the model's maximum.
-        quantization: How the weights are quantized, in vLLM's terms; by default what the model's files say.
-        path: Folder of the model, if `model` is only a name.
-        trust_remote_code: Whether to run the program code that comes with the model.
-        chat_template: A file with a chat template, used instead of the model's own.
-        enable_thinking: What a chat template that knows this variable is told; None leaves it to the template.
-
-    Raises:
-        EngineError: vLLM is not installed or cannot load the model, or the model has no chat template.
-    """
+    """Samples answers from a model that `vllm.LLM` loads."""
 
     name = "vllm"
 

@@ -64,18 +64,7 @@ def asked_of(
     judgements: Iterable[Judgement],
     method: Method,
 ) -> dict[AnswerKey, list[Asked]]:
-    """The requests and replies of each answer, in the order of the file; those about other texts are in none.
-
-    Args:
-        path: The file of replies, which need not exist.
-        suite: The suite.
-        answers: The answers that the requests may be about.
-        judgements: The judgements of them, which tell the profiles that were used.
-        method: How the judge was asked.
-
-    Raises:
-        TrialsError: The file cannot be read.
-    """
+    """The requests and replies of each answer, in the order of the file; those about other texts are in none."""
     found: dict[AnswerKey, list[Asked]] = {}
     if not answers or not path.exists():
         return found
@@ -98,12 +87,7 @@ def asked_of(
 
 
 def pieces_of(content: str, answer: str, instruction: str) -> Pieces:
-    """A message with marks in place of the answer and the instruction, which stands before it.
-
-    Example:
-        >>> pieces_of("Asked: Why? Said: So.", "So.", "Why?")
-        ('Asked: ', <Place.INSTRUCTION: 'instruction'>, ' Said: ', <Place.ANSWER: 'answer'>)
-    """
+    """A message with marks in place of the answer and the instruction, which stands before it."""
     before, mark, after = content.partition(instruction) if instruction else (content, "", "")
     head: Pieces = (before, Place.INSTRUCTION) if mark else ()
     rest = after if mark else content

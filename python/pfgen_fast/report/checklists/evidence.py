@@ -76,19 +76,7 @@ def evidence_of(
     on_fault: OnFault | None = None,
     on_model: Callable[[str], None] | None = None,
 ) -> list[ModelEvidence]:
-    """What is known of the answers of all models, in the order of the scores.
-
-    Args:
-        scores: The scores of the runs.
-        runs: The runs, in any order.
-        judge: The name or the version of the judge whose judgements are shown; those of all judges if None.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
-            such line raises.
-        on_model: Called with the key of each model before its run is read.
-
-    Raises:
-        ChecklistError: A model has no run, or a file of its run breaks the rules.
-    """
+    """What is known of the answers of all models, in the order of the scores."""
     by_key = {run.key: run for run in runs}
     rules = ErrorRules(scores.suite)
     found = []

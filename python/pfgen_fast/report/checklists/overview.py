@@ -22,13 +22,7 @@ _MIN_ALIKE = 3
 
 
 def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence[str]) -> dict[str, Any]:
-    """The overview.
-
-    Args:
-        scores: The scores.
-        models: What is known of the answers of each model, in the order of the scores.
-        marks: The names of everything that an answer is marked by.
-    """
+    """The overview."""
     suite = scores.suite
     categories = list(suite.checklists)
     tasks = shown_tasks(scores, models)

@@ -45,13 +45,7 @@ _EXTENTS = (
 
 
 class Page:
-    """A page before it is known how much of the texts fits into it.
-
-    Args:
-        scores: The scores.
-        models: What is known of the answers of each model, in the order of the scores.
-        downloads: The content of files that the page offers, by name.
-    """
+    """A page before it is known how much of the texts fits into it."""
 
     def __init__(self, scores: Scores, models: Sequence[ModelEvidence], downloads: Mapping[str, str]) -> None:
         if not models:
@@ -63,12 +57,7 @@ class Page:
         self._downloads = packed(dict(downloads))
 
     def write_file(self, path: Path) -> None:
-        """Writes the page in one file of at most `MAX_BYTES`.
-
-        Raises:
-            ChecklistError: There are too many judgements for one file.
-            PfgenError: Jinja is not installed, or the file cannot be written.
-        """
+        """Writes the page in one file of at most `MAX_BYTES`."""
         room = MAX_BYTES - sum(len(piece.encode()) for piece in self._pieces(Extent(), [])) - 100 * len(self._tasks)
         extent, lines = self._lines_that_fit(room)
         with writing_whole(path) as file:
@@ -76,11 +65,7 @@ class Page:
                 file.write(piece.encode())
 
     def write_folder(self, folder: Path) -> None:
-        """Writes the page into a folder, with files of data beside it; nothing is left out.
-
-        Raises:
-            PfgenError: Jinja is not installed, or a file cannot be written, or would replace one that is not from here.
-        """
+        """Writes the page into a folder, with files of data beside it; nothing is left out."""
         sizes: list[int] = []
 
         def data() -> Iterator[list[str]]:
@@ -93,13 +78,7 @@ class Page:
         )
 
     def _pieces(self, extent: Extent, parts: Sequence[Sequence[str]], files: Sequence[str] = ()) -> Iterator[str]:
-        """The text of the page.
-
-        Args:
-            extent: How much of the texts the lines hold.
-            parts: The lines of the tasks, in parts.
-            files: The addresses of the files that hold the parts instead.
-        """
+        """The text of the page."""
         markup, scores, suite = library("markupsafe").Markup, self._scores, self._scores.suite
         overview = {
             **self._overview,

@@ -61,12 +61,7 @@ def category_rows(scores: Scores) -> list[dict[str, Any]]:
 
 
 def tint(value: float | None, in_order: Sequence[float]) -> int | None:
-    """The number of a tint, from 0 to `N_TINTS` - 1, by rank: few very low values hide no difference.
-
-    Example:
-        >>> [tint(value, [-100, 0, 50, 51]) for value in (-100, 0, 51, None)]
-        [0, 3, 8, None]
-    """
+    """The number of a tint, from 0 to `N_TINTS` - 1, by rank: few very low values hide no difference."""
     if value is None:
         return None
     return round(bisect_left(in_order, value) / max(1, len(in_order) - 1) * (N_TINTS - 1))

@@ -35,13 +35,7 @@ class Extent:
 
 
 def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:
-    """The line of a task.
-
-    Args:
-        task: The task.
-        models: What is known of the answers of each model, in the order of the page.
-        extent: How much of the texts it holds.
-    """
+    """The line of a task."""
     line = _Line(task, extent)
     entries = [
         line.entry(number, evidence)

@@ -33,22 +33,6 @@ def write_checklists(
 
     A name that ends in .html is a page in one file of at most 30 MB, which leaves out requests and then the ends of
     long texts if it must, and says so. Any other name is a folder, whose page holds everything.
-
-    Args:
-        scores: The scores of the runs.
-        runs: The runs, in any order; those without answers are shown with their verdicts and reasons alone.
-        output: The path of the page or folder.
-        judge: The judge that the scores are of; None if there is only one.
-        on_fault: Is told of each line of a file that cannot be read, which is then left out; without it, the first
-            such line raises.
-        on_model: Called with the key of each model before its run is read.
-
-    Returns:
-        The paths of the files that a reader opens, the page first.
-
-    Raises:
-        ChecklistError: A file of a run breaks the rules, or one file cannot hold so many runs.
-        PfgenError: Jinja is not installed, or a file cannot be written.
     """
     name = output.stem if is_one_file(output) else NAME
     beside = {

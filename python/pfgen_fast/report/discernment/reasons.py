@@ -41,12 +41,7 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
 
 
 def reasons(evaluator: str, metric: str, kinds: Sequence[str]) -> list[str]:
-    """The rules that explain what a metric does with some kinds, each with its kinds; none for evaluators of others.
-
-    Example:
-        >>> reasons("ngram", "helpfulness", ["negate", "function_word"])
-        ['negate, function_word: it looks for keywords and for nothing else (docs/scoring.md, section 4)']
-    """
+    """The rules that explain what a metric does with some kinds, each with its kinds; none for evaluators of others."""
     known = _REASONS.get(metric, {}) if evaluator == "ngram" else {}
     by_reason: dict[str, list[str]] = {}
     for kind in kinds:

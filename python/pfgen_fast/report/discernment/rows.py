@@ -104,12 +104,7 @@ def name_of(row: Row) -> str:
 
 
 def d_text(row: Row) -> str:
-    """The d of a cell as it is shown: with "≥" at the ceiling.
-
-    Example:
-        >>> d_text({"d": 13.6, "ceiling_d": 13.61}), d_text({"d": 1.26, "ceiling_d": 13.61}), d_text({"d": None})
-        ('≥13.6', '1.3', '')
-    """
+    """The d of a cell as it is shown: with "≥" at the ceiling."""
     if row["d"] is None:
         return ""
     text = f"{row['d']:.1f}" if row["d"] < 100 else f"{row['d']:.0f}"

@@ -253,12 +253,7 @@ def _counted(n: int, one: str, many: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A drop with three digits, more of them if it is large.
-
-    Example:
-        >>> _number(0.0324), _number(12.345), _number(0.00001), _number(-0.00001), _number(0)
-        ('0.032', '12.3', '<0.001', '>-0.001', '0.000')
-    """
+    """A drop with three digits, more of them if it is large."""
     digits = max(0, 3 - len(str(int(abs(value))))) if abs(value) >= 1 else 3
     if 0 < abs(value) < 0.0005:
         return "<0.001" if value > 0 else ">-0.001"

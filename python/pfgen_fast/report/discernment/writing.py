@@ -33,21 +33,7 @@ def write_discernment(
     agreements: Agreements | None = None,
     report: Path | None = None,
 ) -> list[Path]:
-    """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures.
-
-    Args:
-        found: What the tests found, in the order in which they are shown.
-        folder: Where the files go.
-        published: Figures of the paper, to be shown beside ours (`discernment.published`).
-        agreements: How far tests agree, by their numbers in `found`.
-        report: A report of the runs that the items are from, to which the page links.
-
-    Returns:
-        The paths of the files, the page first.
-
-    Raises:
-        PfgenError: Jinja or matplotlib is not installed, or a file cannot be written.
-    """
+    """Writes the files of one or several tests, each atomically: a page, Markdown, tables and pictures."""
     return write_finding(finding_of(found, published or (), agreements or {}), folder, report=report)
 
 

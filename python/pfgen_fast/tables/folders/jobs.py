@@ -48,12 +48,7 @@ class FileTask:
 
 @dataclass(frozen=True)
 class FileJob:
-    """How files are scored; the arguments are those of `score_table`.
-
-    Raises:
-        PfgenError: There is no such score in `columns` or `where`.
-        ValueError: `nulls` is invalid.
-    """
+    """How files are scored; the arguments are those of `score_table`."""
 
     spec: ScorerSpec
     question_column: str = "question"
@@ -96,18 +91,7 @@ class FileJob:
         on_whole: OnWhole | None = None,
         on_batch: Callable[[int], None] | None = None,
     ) -> TableCounts:
-        """Scores one table into another.
-
-        Args:
-            source: The table to read.
-            name: Its place, as messages show it.
-            target: The table to write; one elsewhere is written here first, and put when it is whole.
-            on_whole: Called just before the output takes its place; where it raises an error, the output does not.
-            on_batch: Called with the number of rows done so far.
-
-        Raises:
-            PfgenError: See `score_table`.
-        """
+        """Scores one table into another."""
         check_target(target)
         names = {str(source.path): name} if is_remote(name) else {}
         if not is_remote(target):

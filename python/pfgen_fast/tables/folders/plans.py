@@ -46,26 +46,6 @@ def plan_files(
     An output is named as its input: by the path below the folder that was given, or by the last part of the name of a
     file that was given. In folders, and among what a glob matches, files are left out whose names begin with `_` or
     `.`, or lie in a folder whose name does, and so are those whose extension is no table's.
-
-    Args:
-        sources: A file, a folder (with all folders in it) or a glob (with `**`), here or elsewhere, or several of them.
-        target: The output folder, which need not exist.
-        on_passed_over: Called with each file that is left out; hidden ones are not looked for.
-
-    Raises:
-        TrialsError: A source is not there, cannot be listed, or holds no table.
-        PfgenError: Two inputs would have one output or one input two, an input and the output folder lie in each other,
-            or a name cannot be kept.
-
-    Example:
-        >>> import pathlib, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> path = pathlib.Path(folder.name, "in", "day=1")
-        >>> path.mkdir(parents=True)
-        >>> _ = path.joinpath("a.csv").write_text("q,a")
-        >>> [task.name for task in plan_files([path.parent], path.parent.with_name("out"))]
-        ['day=1/a.csv']
-        >>> folder.cleanup()
     """
     folder = place_of(target)
     if not folder:
@@ -105,11 +85,7 @@ def plan_files(
 
 
 def first_table(sources: Iterable[str | os.PathLike[str]]) -> str:
-    """The first table of some sources, as `plan_files` would find it.
-
-    Raises:
-        TrialsError: There is none.
-    """
+    """The first table of some sources, as `plan_files` would find it."""
     source = ""
     for given in sources:
         source = place_of(given)

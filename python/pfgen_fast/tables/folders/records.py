@@ -58,11 +58,7 @@ class Record:
 
     @classmethod
     def parsed(cls, content: bytes, where: str) -> Record:
-        """The record in the content of a file.
-
-        Raises:
-            PfgenError: It is none.
-        """
+        """The record in the content of a file."""
         return checked(parse_json(content, where, error=PfgenError), cls._checked, where, error=PfgenError)
 
     @classmethod
@@ -123,11 +119,7 @@ def record_place(folder: str, name: str) -> str:
 
 
 def read_record(task: FileTask) -> Record | None:
-    """The record of an output; None if there is none.
-
-    Raises:
-        PfgenError: It cannot be read, or is damaged.
-    """
+    """The record of an output; None if there is none."""
     place = record_place(task.folder, task.name)
     storage = storage_of(place)
     if storage.info(place) is None:
@@ -136,11 +128,7 @@ def read_record(task: FileTask) -> Record | None:
 
 
 def prepare_folder(folder: str) -> None:
-    """Makes the output folder, so that it is known before any work whether it can be written.
-
-    Raises:
-        PfgenError: It cannot.
-    """
+    """Makes the output folder, so that it is known before any work whether it can be written."""
     place = joined(folder, f"{RECORDS}/{_README}")
     storage = storage_of(folder)
     if storage.info(place) is None:
@@ -148,17 +136,7 @@ def prepare_folder(folder: str) -> None:
 
 
 def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False) -> FolderState:
-    """Looks at the output folder of the tasks before any of them is begun; changes nothing.
-
-    Args:
-        tasks: All tasks of this folder.
-        job: What is done with them.
-        again: Whether outputs of other jobs are replaced; then no output counts as finished.
-
-    Raises:
-        PfgenError: There are tables that this program did not make, or that another job made, or with the same rows
-            under another name, which would be read together with the outputs; or a record is damaged.
-    """
+    """Looks at the output folder of the tasks before any of them is begun; changes nothing."""
     folder = tasks[0].folder
     storage = storage_of(folder)
     # The outputs first: what another process adds in between has its record before it is there.

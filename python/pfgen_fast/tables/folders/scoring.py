@@ -80,15 +80,6 @@ def score_one_file(
     be called again after whatever ended it. Where two processes score one file at the same time, each output is whole,
     one takes the place of the other, and both are equal if their jobs are. (Call `read_folder` once before all files:
     it refuses a folder in which this job's outputs would lie among others.)
-
-    Args:
-        task: The file, from `plan_files`.
-        job: What is done with it.
-        again: Whether an output that is finished, or of another job, is replaced.
-        on_batch: Called with the number of rows done so far.
-
-    Returns:
-        What became of it; an input that cannot be scored is an outcome, too.
     """
     with Fetching([task.source]) as fetching:
         return _outcome(task, job, lambda: fetching.get(0), again=again, on_batch=on_batch)
@@ -230,11 +221,7 @@ def _current(task: FileTask, record: Record) -> FileOutcome:
 
 
 def _finished(task: FileTask, job: FileJob, again: bool) -> Record | None:
-    """The record of an output that is finished; None if it is to be made.
-
-    Raises:
-        PfgenError: What is there must not be replaced.
-    """
+    """The record of an output that is finished; None if it is to be made."""
     output = storage_of(task.target).info(task.target)
     if output is None:
         return None

@@ -30,9 +30,6 @@ class Fetching:
 
     At most two fetched files are there at a time, in a temporary folder that goes with the context. The one thread
     ends with the context, too; it is stopped within what it is fetching.
-
-    Args:
-        places: The files.
     """
 
     def __init__(self, places: Sequence[str]) -> None:
@@ -51,11 +48,7 @@ class Fetching:
         self._folder.cleanup()
 
     def get(self, number: int) -> Fetched:
-        """The file of this number, from 0; the one fetched before it is removed.
-
-        Raises:
-            PfgenError: It is not there or cannot be read.
-        """
+        """The file of this number, from 0; the one fetched before it is removed."""
         for unused in [other for other in self._ahead if other < number]:
             concurrent.futures.wait([self._ahead.pop(unused)])
             self._local(unused).unlink(missing_ok=True)
@@ -91,11 +84,7 @@ def endings(place: str) -> str:
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """A folder for files on their way.
-
-    Raises:
-        PfgenError: There can be none.
-    """
+    """A folder for files on their way."""
     try:
         return tempfile.TemporaryDirectory(prefix="pfgen-fast-")
     except OSError as error:

@@ -28,14 +28,7 @@ class Stopped(Exception):
 
 
 class RemoteStorage:
-    """Files and folders of one kind elsewhere.
-
-    Args:
-        url: Any place there.
-
-    Raises:
-        PfgenError: A package is missing, or the scheme is unknown.
-    """
+    """Files and folders of one kind elsewhere."""
 
     def __init__(self, url: str) -> None:
         fsspec = optional("fsspec", extra="remote", needed_for=f"{scheme_of(url)}://")

@@ -94,12 +94,7 @@ def is_web(place: str) -> bool:
 
 
 def place_of(given: str | os.PathLike[str]) -> str:
-    """The place that a user named: a path, also if given as `file://`, or a URL with its scheme in small letters.
-
-    Example:
-        >>> place_of("file:///in/a.csv"), place_of("S3://Bucket/a.csv")
-        ('/in/a.csv', 's3://Bucket/a.csv')
-    """
+    """The place that a user named: a path, also if given as `file://`, or a URL with its scheme in small letters."""
     text = os.fspath(given)
     if not is_remote(text):
         return text
@@ -108,12 +103,7 @@ def place_of(given: str | os.PathLike[str]) -> str:
 
 
 def shown_place(place: str) -> str:
-    """A place for messages and records: a URL without user, password and signed query.
-
-    Example:
-        >>> shown_place("ftp://me:secret@host/in/a.csv"), shown_place("s3://bucket/a.csv"), shown_place("in/a.csv")
-        ('ftp://host/in/a.csv', 's3://bucket/a.csv', 'in/a.csv')
-    """
+    """A place for messages and records: a URL without user, password and signed query."""
     if not is_remote(place):
         return place
     user = _USER.search(place)
@@ -131,11 +121,7 @@ def without_passwords(text: object, *places: str) -> str:
 
 
 def storage_of(place: str) -> Storage:
-    """Where a place is.
-
-    Raises:
-        PfgenError: fsspec, or its package for this scheme, is not installed.
-    """
+    """Where a place is."""
     if is_remote(place):
         from .remote import RemoteStorage
 
@@ -156,12 +142,7 @@ def is_hidden(name: str) -> bool:
 
 
 def base_name(place: str) -> str:
-    """The last part of a place.
-
-    Example:
-        >>> base_name("https://host/a.parquet?signature=1"), base_name("in/a.csv")
-        ('a.parquet', 'a.csv')
-    """
+    """The last part of a place."""
     path = urlsplit(place).path if is_web(place) else place
     return re.split("[/\\\\]" if os.name == "nt" else "/", path)[-1]
 
