@@ -17,7 +17,7 @@ from pathlib import Path
 import pfgen_fast
 import pytest
 from makers import published
-from pfgen_fast import _core, _former_paths
+from pfgen_fast import _core
 from pfgen_fast.cli import commands
 
 ROOT = Path(__file__).parent.parent
@@ -217,19 +217,3 @@ def test_the_demo_prints_its_table_and_needs_no_package_but_numpy():
     assert re.search(r"^  a denial of every statement +costs the average 0\.\d{3}", run.stdout, flags=re.MULTILINE)
     assert pfgen_fast.__version__ in run.stdout
     assert run.stdout.endswith("\n[]\n")
-
-
-@pytest.mark.parametrize(("former", "room"), _former_paths.MOVED.items())
-def test_a_documented_import_path_keeps_working(former, room):
-    by_room = importlib.import_module(f"pfgen_fast.{room}")
-    assert importlib.import_module(f"pfgen_fast.{former}") is by_room
-    assert by_room.__spec__.name == f"pfgen_fast.{room}"
-
-
-@pytest.mark.parametrize(("former", "rooms"), _former_paths.SPLIT.items())
-def test_a_documented_import_path_of_a_split_module_has_the_names_of_its_parts(former, rooms):
-    by_former = importlib.import_module(f"pfgen_fast.{former}")
-    for room in rooms:
-        part = importlib.import_module(f"pfgen_fast.{room}")
-        own = {name for name, value in vars(part).items() if getattr(value, "__module__", "") == part.__name__}
-        assert {name for name in own if not name.startswith("_")} <= vars(by_former).keys()

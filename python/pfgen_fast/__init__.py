@@ -3,7 +3,6 @@
 Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads a suite of your own.
 """
 
-from . import _former_paths
 from ._on_demand import names_on_demand
 from .native import _core
 
@@ -52,7 +51,6 @@ _MODULES = {
 }
 __all__ = sorted([*_MODULES, "__version__"])
 __getattr__ = names_on_demand(__name__, _MODULES)  # importing NumPy alone takes longer than printing the help
-_former_paths.install()
 
 
 def __dir__() -> list[str]:

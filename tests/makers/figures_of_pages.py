@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from pfgen_fast import Scorer
-from pfgen_fast.precision import TrialScores
+from pfgen_fast.runs.precision import TrialScores
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.scoring.sums import add_up
