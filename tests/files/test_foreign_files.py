@@ -202,14 +202,18 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     table_rows_of = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
     kept = [{"key": f"{i:064x}", "item": "a", "scores": {"f": 0.5, "g": None}} for i in range(1)]
     batch = batch_config(suite, Setting("gpt", "chat"))
-    replies = [
-        {
-            "custom_id": f"{config_hash(batch)}-trial_001-{question_id}",
-            "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "x"}}]}},
-            "error": None,
-        }
-        for question_id in ("Q01", "Q02")
-    ]
+
+    def replies_to(config: Any) -> list[Any]:
+        return [
+            {
+                "custom_id": f"{config_hash(config)}-trial_001-{question_id}",
+                "response": {"status_code": 200, "body": {"choices": [{"message": {"content": "x"}}]}},
+                "error": None,
+            }
+            for question_id in ("Q01", "Q02")
+        ]
+
+    replies = replies_to(batch)
 
     items = [
         {
@@ -262,7 +266,9 @@ def kinds(folder: Path, suite: Suite, scorer: Scorer) -> list[Kind]:
     def read_batch_config(path: Path) -> None:
         found = read_config(path)
         with naming(path):
-            import_batch([], suite, found, output=path.parent / "result")
+            answers = path.parents[1] / "replies.jsonl"
+            answers.write_bytes(as_json_lines(replies_to(found)))
+            import_batch([answers], suite, found, output=path.parent / "result")
 
     def import_replies(path: Path) -> None:
         import_batch([path], suite, batch, output=path.parent / "result")

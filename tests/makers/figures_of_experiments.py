@@ -55,6 +55,7 @@ def results() -> RunFigures:
         names=tuple(row["run"] for row in rows),
         models=tuple(row["config"]["model"] for row in rows),
         lengths=np.array([row["length"] for row in rows]),
+        scores=np.array([row["score"] for row in rows]),
         question_scores={"score": of("average"), **{part: of(part) for part in PARTS}},
         set_scores={part: {name: in_set(part, name) for name in published.suite().set_names} for part in PARTS[:2]},
     )

@@ -41,6 +41,7 @@ def varied(suite, name, seed, n_answers=5):
     for key, of_question in made["questions"].items():
         references = [answer for answers in suite[key].answers.values() for answer in answers]
         of_question["score"] = float(round(random.random(), 4))
+        of_question["scores"] = {**of_question["scores"], "average": of_question["score"]}
         for sample in of_question["samples"]:
             pieces = [references[random.integers(len(references))][random.integers(20) :] for _ in range(3)]
             pieces.insert(

@@ -119,7 +119,7 @@ void read_indices(const ArrowArray& array, std::int64_t offset, std::int64_t len
   const Validity validity(array);
   for (std::int64_t i = 0; i < length; ++i) {
     if (validity.is_null(offset + i)) continue;
-    const auto index = static_cast<std::uint64_t>(value_at<Index>(indices, offset + i));
+    const auto index = static_cast<std::uint64_t>(static_cast<std::int64_t>(value_at<Index>(indices, offset + i)));
     require(index < values.size(), "an Arrow dictionary index without a value");
     out[i] = values[index];
   }

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 _BY_UMASK = -1  # as filelock has it
-_ATTEMPTS = 3
+_ATTEMPTS, _MOST_ATTEMPTS = 3, 1000
 
 
 @contextlib.contextmanager
@@ -47,12 +48,14 @@ def _acquire(lock: FileLock, path: Path, patience: float) -> None:
     """Raises `filelock.Timeout` where another holder keeps the lock, and OSError where it cannot be locked at all."""
     from filelock import Timeout
 
-    for _ in range(_ATTEMPTS):
+    for attempt in count():
         try:
             lock.acquire(timeout=0.0)
         except Timeout:
-            if not os.path.lexists(path):
-                continue  # a holder removed it just now, or no file can be made, for which filelock would wait, too
+            if not os.path.lexists(path):  # a holder removed it just now, or no file can be made, as in /proc
+                may_write = os.access(path.parent, os.W_OK | os.X_OK)
+                if attempt < (_MOST_ATTEMPTS if may_write else _ATTEMPTS):
+                    continue
+                raise FileNotFoundError(errno.ENOENT, "no file can be made there") from None
             lock.acquire(timeout=patience)
         return
-    raise FileNotFoundError(errno.ENOENT, "no file can be made there")

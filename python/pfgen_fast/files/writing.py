@@ -53,10 +53,13 @@ def writing_whole(
         _refuse_unless_regular(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with _unnamed_or_hidden(path, 0o666 if mode is None else mode) as (file, publish):
+            kept_mode = None
             if mode is None and os.name == "posix" and path.is_file():  # Windows has no such owners and modes
-                _take_attributes(path, file.fileno(), all_of_them=original is not None)
+                kept_mode = _take_attributes(path, file.fileno(), all_of_them=original is not None)
             yield file
             file.flush()
+            if kept_mode is not None:
+                os.fchmod(file.fileno(), kept_mode)  # again, because writing clears bits of it
             if sync:
                 os.fsync(file.fileno())
             if on_whole is not None:
@@ -88,9 +91,11 @@ def _refuse_unless_regular(path: Path) -> None:
         raise PfgenError(f"{path}: cannot be written: expected a regular file, not a device, FIFO or socket")
 
 
-def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> None:
-    """Gives a new file the owner, mode and extended attributes of the file at `path`; refuses if all cannot be kept."""
+def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> int:
+    """Gives a new file owner, mode and extended attributes of the file at `path`, or refuses; returns the mode."""
     old = path.stat()
+    if all_of_them and path.is_symlink():
+        raise _not_kept(path, "the symbolic link that it is")
     if all_of_them and old.st_nlink > 1:
         raise _not_kept(path, f"its hard links ({old.st_nlink - 1} other)")
     made = os.fstat(new)
@@ -111,6 +116,7 @@ def _take_attributes(path: Path, new: int, *, all_of_them: bool) -> None:
         except OSError:
             if all_of_them:
                 raise _not_kept(path, f"its extended attribute {name}") from None
+    return mode
 
 
 def _attributes(file: Path | int) -> list[str]:

@@ -22,6 +22,8 @@ Completion = str | list[dict[str, Any]]
 
 The content of a message is a text, a list of parts whose texts are joined, or None."""
 
+_WITHOUT_TEXT = {"audio", "file", "image", "image_url", "input_audio", "reasoning", "thinking", "video"}
+
 
 def answer_in(completion: Completion, mode: Mode) -> str:
     """The part of a completion that is the answer: up to the first stop string, without any lead-in.
@@ -46,11 +48,14 @@ def answer_in(completion: Completion, mode: Mode) -> str:
 
 def _text_of_part(part: Any) -> str:
     """The text of a part of a message; none for images, sounds and reasoning."""
-    if not isinstance(part, Mapping) or (part.get("type") == "text" and not isinstance(part.get("text"), str)):
+    if isinstance(part, Mapping) and part.get("type") in _WITHOUT_TEXT:
+        return ""
+    if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
         raise PfgenError(
             f"expected a part of a message such as {{'type': 'text', 'text': ...}}, not {shown_value(part)}"
         )
-    return part["text"] if part.get("type") == "text" else ""
+    text: str = part["text"]
+    return text
 
 
 def check_metric(metric: str) -> None:

@@ -34,7 +34,8 @@ _MAX_NAME = 40
 _NAME = "result.json"
 _LINK = re.compile(r"\]\(([^()\s]*)\)")
 _CODE = re.compile(
-    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^`\n]*(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
+    r"^(?:[ ]{0,3}>)*[ ]{0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*"
+    r"(?:\n(?s:.*?)^[ \t>]*(?P=fence)[`~]*[ \t]*\r?$|(?s:.*))"
     r"|(?P<ticks>`+)[^\n]*?(?P=ticks)",
     re.MULTILINE,
 )

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, NoReturn
 
 from ..files.optional import optional
-from .limits import MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED, Limits
+from .limits import HALF_CLOSED_SECONDS, MAX_HEAD_BYTES, MAX_HEADERS, MAX_PIPELINED, Limits
 
 
 def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
@@ -79,8 +79,10 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             self._refuse(400, "the request is not valid HTTP")
 
         def eof_received(self) -> bool:
-            """Keeps a connection whose client has only closed its sending side until all its requests are answered."""
+            """Keeps a connection whose client has closed its sending side for a moment: it may wait, or have left."""
             self._is_half_closed = True
+            if self._n_unanswered > 0:
+                self.loop.call_later(HALF_CLOSED_SECONDS, self.transport.abort)
             return self._n_unanswered > 0
 
         def on_response_complete(self) -> None:

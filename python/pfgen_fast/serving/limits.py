@@ -14,6 +14,9 @@ MAX_VALUES = 1_000_000
 MAX_HEAD_BYTES = 1 << 15
 """The most bytes of the head of a request, of its trailers, and of the extensions of a chunk."""
 
+HALF_CLOSED_SECONDS = 2.0
+"""How long a client that has closed its sending side gets replies; one that has left looks the same."""
+
 MAX_HEADERS = 100
 """The most headers of a request, each of which takes many times the memory of its text."""
 

@@ -209,6 +209,8 @@ def _number(text: str) -> float:
     value = float(text)
     if len(text) < _SAFE_DIGITS and _TINY < abs(value) < math.inf:
         return value
+    if text == repr(value):  # as other programs write it; what follows takes ten times as long
+        return value
     with contextlib.suppress(DecimalException):  # an infinity, or an exponent beyond all bounds
         exact = Decimal(text)
         rounded = Context(prec=max(len(exact.as_tuple().digits), 1)).create_decimal_from_float(value)
