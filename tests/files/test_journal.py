@@ -62,3 +62,13 @@ def test_a_file_that_became_shorter_is_read_again(tmp_path):
     assert len(list(kept.entries())) == 2
     kept.path.write_bytes(b'{"b": 3}\n')
     assert list(kept.entries()) == [{"b": 3}]
+
+
+def test_a_file_that_was_replaced_is_read_from_its_beginning(tmp_path):
+    ours, path = Journal(tmp_path / "j.jsonl"), tmp_path / "other.jsonl"
+    ours.add({"a": 1})
+    ours.close()
+    assert list(ours.entries()) == []
+    path.write_bytes(b'{"a": 2}\n{"a": 3}\n')
+    path.replace(ours.path)
+    assert list(ours.entries()) == [{"a": 2}, {"a": 3}]

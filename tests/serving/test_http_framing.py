@@ -81,16 +81,22 @@ class Faults(logging.Handler):
         assert self.found == []
 
 
+def connected(app):
+    """A connection to an application, and what the server knows of it."""
+    config = uvicorn.Config(app, http=bounded_protocol(LIMITS), lifespan="off", log_config=None)
+    config.load()
+    state = uvicorn.server.ServerState()
+    protocol = config.http_protocol_class(config=config, server_state=state, app_state={})
+    wire = Wire(protocol)
+    protocol.connection_made(wire)
+    return protocol, wire, state
+
+
 def exchange(pieces, *, ends=True):
     """What the server sends to a client that sends these pieces, and then closes its sending side or vanishes."""
 
     async def talk():
-        config = uvicorn.Config(application(), http=bounded_protocol(LIMITS), lifespan="off", log_config=None)
-        config.load()
-        state = uvicorn.server.ServerState()
-        protocol = config.http_protocol_class(config=config, server_state=state, app_state={})
-        wire = Wire(protocol)
-        protocol.connection_made(wire)
+        protocol, wire, state = connected(application())
         for piece in pieces:
             while wire.is_paused and not wire.is_closed:
                 await asyncio.sleep(0)
@@ -110,6 +116,26 @@ def exchange(pieces, *, ends=True):
 
     with Faults():
         return asyncio.run(asyncio.wait_for(talk(), SECONDS))
+
+
+def test_a_client_that_has_left_is_noticed_though_it_might_have_closed_its_sending_side_only(monkeypatch):
+    monkeypatch.setattr("pfgen_fast.serving.connections.HALF_CLOSED_SECONDS", 0.01)
+    said = []
+
+    async def waiting(scope, receive, send):
+        while (message := await receive())["type"] == "http.request":
+            pass
+        said.append(message["type"])
+
+    async def talk():
+        protocol, wire, state = connected(waiting)
+        protocol.data_received(post('{"questions": "Q07", "answers": ["Ice."]}', Host=HOST))
+        assert protocol.eof_received()
+        await asyncio.wait(state.tasks)
+        assert wire.is_closed
+
+    asyncio.run(asyncio.wait_for(talk(), SECONDS))
+    assert said == ["http.disconnect"]
 
 
 def replies_in(sent):

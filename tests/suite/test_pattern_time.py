@@ -33,6 +33,8 @@ EXPONENTIAL = (
     "(a{1,50}){1,50}b",
     "(x+x+)+y",
     "^(([a-z])+.)+[A-Z]",
+    "(a|b|ab)*c",
+    "(?:foo|fo+)+$",
 )
 TOO_MANY_IN_A_ROW = (
     ".*.*.*.*x",

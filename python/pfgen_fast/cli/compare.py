@@ -69,7 +69,7 @@ def compare(
             "--paired-n",
             min=1,
             max=1_000_000,
-            help="Number of draws of a paired test. Default: 10000, more for above 50 runs.",
+            help="Number of draws of a paired test. Default: 10000, or 200 for each run above 50 runs.",
         ),
     ] = None,
     seed: Annotated[

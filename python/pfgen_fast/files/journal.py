@@ -29,6 +29,7 @@ class Journal:
         self.path = path
         self._file: IO[bytes] | None = None
         self._n_read = 0  # bytes of the lines that were read or added here
+        self._read_from: tuple[int, int] | None = None  # which file they are of
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Yields the objects of all lines in order, once: a later call yields those that other processes added since.
@@ -71,6 +72,7 @@ class Journal:
             if self._file is None:
                 self._file = self._opened()
             begin = self._file.seek(0, os.SEEK_END)
+            self._begin_anew_in_another(self._file)
             if self._file.write(line) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if begin == self._n_read:
@@ -87,6 +89,7 @@ class Journal:
     def remove(self) -> None:
         """Removes the file."""
         self.close()
+        self._n_read = 0
         self.path.unlink(missing_ok=True)
 
     def close(self) -> None:
@@ -100,8 +103,7 @@ class Journal:
         if not self.path.exists():
             return
         with opened(self.path) as file:
-            if os.fstat(file.fileno()).st_size < self._n_read:  # another file by now
-                self._n_read = 0
+            self._begin_anew_in_another(file)
             file.seek(self._n_read)
             while line := file.readline(MAX_LINE_BYTES):
                 n_bytes, end = len(line), line
@@ -112,6 +114,12 @@ class Journal:
                     self._n_read += n_bytes
                 if n_bytes == len(line):
                     yield line
+
+    def _begin_anew_in_another(self, file: IO[bytes]) -> None:
+        """Forgets what was read if the file is another one by now, or shorter."""
+        now = os.fstat(file.fileno())
+        if (now.st_dev, now.st_ino) != self._read_from or now.st_size < self._n_read:
+            self._n_read, self._read_from = 0, (now.st_dev, now.st_ino)
 
     def _opened(self) -> IO[bytes]:
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -126,7 +126,7 @@ def _read_json_lines(path: Path, codes: Mapping[str, int], only: int | None) -> 
                 asked.append(codes.get(row["question"], -1) if only is None else _is_about(row, codes, only))
                 if type(answer) is not str:
                     raise TypeError
-                if line.count(b'"answer"') > 1 or line.count(b'"question"') > 1:
+                if line.count(b'"answer"') > 1 or line.count(b'"question"') > 1 or b"\\u00" in line:
                     parse_json(line, f"{path}, line {number}")  # raises for a key that appears twice
                 answers.append(answer)
             except (ValueError, KeyError, TypeError):

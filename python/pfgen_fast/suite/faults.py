@@ -17,7 +17,7 @@ from ..errors import PatternTimeout, SuiteError
 from .compiled import describe_question
 from .instructions import Instructions
 from .keywords import rule_faults, shown_value
-from .pattern_time import WHY, pattern_time_limit, searched
+from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
 from .questions import Question
 from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder
 from .rules import LOOK_AHEAD
@@ -181,8 +181,8 @@ def key_faults(taken: dict[str, str], question_id: str, question: str, path: Pat
 
 
 def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterator[str]:
-    """One sentence for each pattern that takes longer than this on one of a few made texts."""
-    for question in questions:
+    """One sentence for each pattern that takes longer than this on one of a few made texts; none without a limit."""
+    for question in questions if can_be_limited() else ():
         for leaf in (leaf for rule in question.keywords for leaf in rule.leaves() if not leaf.is_plain_text):
             where = f"question {question.question_id}: the pattern {shown_value(leaf.pattern)}"
             begin = time.monotonic()
@@ -199,5 +199,7 @@ def slow_patterns(questions: Iterable[Question], seconds: float = 0.5) -> Iterat
 def _texts_to_try(pattern: str) -> Iterator[str]:
     """What the pattern names and usual characters, again and again, as long as a text that a rule sees."""
     letters = "".join(dict.fromkeys(character for character in pattern if character.isalnum()))
-    for unit in dict.fromkeys((*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters), letters or " ")):
-        yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"
+    single = (*letters, *"aZ_5 .あ亜\n", *(f" {letter}" for letter in letters))
+    for unit in dict.fromkeys((*single, letters, letters[:-1], *re.findall(r"\w+", pattern))):
+        if unit:
+            yield (unit * LOOK_AHEAD)[: LOOK_AHEAD - 1] + "\x01"

@@ -40,6 +40,11 @@ def searched(search: Callable[[str], T], text: str, where: str) -> T:
         raise PatternTimeout(f"{where} takes longer than {overdue} on one answer: {WHY}") from None
 
 
+def can_be_limited() -> bool:
+    """Whether a search can be ended here."""
+    return threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+
+
 @contextlib.contextmanager
 def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
     """Within this context, a scorer that searches one pattern in one answer for longer raises PatternTimeout.
@@ -48,7 +53,7 @@ def pattern_time_limit(seconds: float = PATTERN_SECONDS) -> Iterator[None]:
     both and gives them back; it does nothing outside of the main thread and where there are no such timers (Windows).
     Scoring becomes no slower: nothing but the timer looks at the time.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+    if not can_be_limited():
         yield
         return
     watched: FrameType | None = None  # of the search that was running when the timer looked last; held, so not reused
