@@ -256,7 +256,10 @@ def test_answers_keep_their_order_over_many_batches(tmp_path, monkeypatch):
     ("content", "problem"),
     [
         (b'{"question": "Why?", "answer": 1}', "line 2: 'answer' is a text, not int"),
-        (b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}', "line 2: the key 'answer' appears twice in one object"),
+        (
+            b'{"question": "Why?", "answer": "a", "answ\\u0065r": "b"}',
+            "line 2: the key 'answer' appears twice in one object",
+        ),
         (b'{"question": "Why?", "answer": null}', "line 2: 'answer' is a text, not NoneType"),
         (b'{"question": "Why?"}', "line 2: expected an object with 'question' and 'answer'"),
         (b'{"answer": "a"}', "line 2: the key 'question' is missing"),
