@@ -17,6 +17,10 @@ namespace {
 // What the exported structs point into; shared by all of them, so that each may be released on its own.
 struct ExportedTable {
   ~ExportedTable() {
+    if (Py_IsInitialized() == 0) {  // then nothing may be freed, nor need be
+      for (py::object& array : arrays) array.release();
+      return;
+    }
     const GilHeld gil;
     arrays.clear();
   }

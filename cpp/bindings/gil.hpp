@@ -25,7 +25,7 @@ void run_python(const Call& call) {
 }
 
 // For functions of Python that take the GIL, or run Python code, which takes it again and again. Not inlined, because a
-// destructor need not run what cleans up within it.
+// destructor need not run what cleans up within it. They throw nothing: an exception would be taken for the end.
 template <class Call>
 [[gnu::noinline]] void run_python(const Call& call) {
   pthread_cleanup_push(wait_for_exit, nullptr);
