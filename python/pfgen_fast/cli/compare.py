@@ -144,6 +144,7 @@ def _compare_two(
     unknown_questions: options.UnknownQuestionsChoice,
 ) -> None:
     from ..runs import comparison as library
+    from .compare_paired import interval_text, p_text, print_markdown
 
     found = library.compare(a, b, scorer, unknown=unknown_questions.value)
     if format is ComparisonFormat.json:
@@ -151,8 +152,6 @@ def _compare_two(
         print_json({"a": str(a.folder), "b": str(b.folder), **about, **found.to_dict()})
         return
     if format is ComparisonFormat.markdown:
-        from .compare_paired import print_markdown
-
         rows = [
             (
                 "score" if row.metric == "average" else row.metric,
@@ -187,18 +186,6 @@ def _compare_two(
         stdout().print(cut(f"{shown(question.question_id):14}{figures}   {shown(question.question)}", columns()))
     stdout().print()
     print_origin(scorer.suite, scorer.signature)
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """An interval of differences."""
-    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
-
-
-def p_text(p_value: float | None) -> str:
-    """A p-value with four digits."""
-    if p_value is None:
-        return "–"
-    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"
 
 
 def _all(paths: list[str]) -> list[RunFolder]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..files.cells import markdown_row, signed
 from ..files.foreign_text import markdown_text
 from .app import print_json, shown, stdout
-from .compare import interval_text, p_text
 from .layout import rest, shortened
 from .origin import print_origin
 
@@ -104,3 +103,15 @@ def _run_name(run: ComparedRun, *, is_baseline: bool) -> str:
 
 def _named(metric: str) -> str:
     return "score" if metric == "average" else metric
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """An interval of differences."""
+    return "–" if low is None or high is None else f"{signed(low, 4)} to {signed(high, 4)}"
+
+
+def p_text(p_value: float | None) -> str:
+    """A p-value with four digits."""
+    if p_value is None:
+        return "–"
+    return f"{p_value:.4f}" if p_value >= 0.0001 else "<0.0001"

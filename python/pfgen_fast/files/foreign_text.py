@@ -175,3 +175,9 @@ def _pieces(text: str, tints: str) -> Iterator[tuple[str, str]]:
 def _escape(character: str) -> str:
     code_point = ord(character)
     return f"\\u{code_point:04x}" if code_point <= 0xFFFF else f"\\U{code_point:08x}"
+
+
+def shown_value(value: object) -> str:
+    """A faulty value, shortened for an error message."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -15,13 +15,12 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import json_text, markdown_text, nearest_names
+from ..files.foreign_text import json_text, markdown_text, nearest_names, shown_value
 from ..files.foreign_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
 from ..scoring.metrics import SCORES
 from ..scoring.scorer import Scorer
-from ..suite.keywords import shown_value
 from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
+from ..files.foreign_text import shown_value
 from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
 from ..scoring.metrics import SCORES, column_of
 from ..scoring.score_table import ScoreTable
-from ..suite.keywords import shown_value
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import BuildError, SuiteError
-from ..files.foreign_text import in_one_line, nearest_names
+from ..files.foreign_text import in_one_line, nearest_names, shown_value
 from ..files.foreign_toml import read_toml
 from ..files.reading import read_stored
 from ..native import _core
 from ..suite.instructions import Instructions
-from ..suite.keywords import rule_faults, shown_value
+from ..suite.keywords import rule_faults
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
 from .filters import check_pattern
 from .normalise import WHITE_SPACE, Rewrite, check_replacement, read_list

@@ -15,8 +15,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..files.foreign_text import harmless, harmless_with_tints, in_one_line
-from ..suite.keywords import Rule, shown_value
+from ..files.foreign_text import harmless, harmless_with_tints, in_one_line, shown_value
+from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
 from .checked import CheckedAnswer

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PatternTimeout, SuiteError
+from ..files.foreign_text import shown_value
 from .compiled import describe_question
 from .instructions import Instructions
-from .keywords import rule_faults, shown_value
+from .keywords import rule_faults
 from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
 from .questions import Question
 from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SuiteError
+from ..files.foreign_text import shown_value
 from .pattern_time import searched
 
 if TYPE_CHECKING:
@@ -136,12 +137,6 @@ def _parts_faults(parts: object, where: str, depth: int) -> Iterator[str]:
     else:
         for i, part in enumerate(parts):
             yield from rule_faults(part, f"{where}[{i}]", depth + 1)
-
-
-def shown_value(value: object) -> str:
-    """A faulty value, shortened for an error message."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def regex_searchers(rules: tuple[Rule, ...], question_id: str) -> list[Callable[[str], int]]:

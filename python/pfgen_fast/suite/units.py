@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import SuiteError, TrialsError
+from ..files.foreign_text import shown_value
 from ..files.optional import optional
 from ..files.reading import read_stored
 from ..native.threads import cached_property
-from .keywords import shown_value
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}
 """Tokenizers by name: runs of non-whitespace; or words, with every other visible character as its own token."""
