@@ -3,7 +3,7 @@
 Start with `Scorer("mini").score(question, answers)`; `Suite.load(folder)` reads a suite of your own.
 """
 
-from ._on_demand import names_on_demand
+from ._on_demand import modules_of_names, names_on_demand
 from .native import _core
 
 TYPE_CHECKING = False  # type checkers treat it as True, like `typing.TYPE_CHECKING`; importing typing is slow
@@ -29,28 +29,8 @@ if TYPE_CHECKING:
 
 __version__: str = _core.__version__
 
-_MODULES = {
-    "BuildError": "errors",
-    "DiscernmentError": "errors",
-    "EngineError": "errors",
-    "ExperimentError": "errors",
-    "IndexFormatError": "errors",
-    "JudgingError": "errors",
-    "PatternTimeout": "errors",
-    "PfgenError": "errors",
-    "Question": "suite.questions",
-    "Rule": "suite.keywords",
-    "ScoreTable": "scoring.score_table",
-    "Scorer": "scoring.scorer",
-    "ScorerSpec": "scoring.spec",
-    "Suite": "suite.suite",
-    "SuiteError": "errors",
-    "TrialsError": "errors",
-    "score_batches": "tables.batches",
-    "score_schema": "tables.batches",
-}
-__all__ = sorted([*_MODULES, "__version__"])
-__getattr__ = names_on_demand(__name__, _MODULES)  # importing NumPy alone takes longer than printing the help
+__getattr__ = names_on_demand(__name__)  # importing NumPy alone takes longer than printing the help
+__all__ = sorted([*modules_of_names(__name__), "__version__"])
 
 
 def __dir__() -> list[str]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from sys import modules as loaded
 
+_IMPORT = re.compile(r"^    from (\.\S*) import (\w+) as \2$", re.MULTILINE)
 
-def names_on_demand(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """The `__getattr__` of a package, which imports each name from its module in `modules` and caches it."""
+
+def names_on_demand(package: str) -> Callable[[str], object]:
+    """The `__getattr__` of a package, which imports the names that its block for type checkers imports."""
 
     def __getattr__(name: str) -> object:  # noqa: N807 - becomes the `__getattr__` of the package
-        if name not in modules:
+        module = modules_of_names(package).get(name)
+        if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f".{modules[name]}", package), name)
+        value = getattr(import_module(module, package), name)
         setattr(loaded[package], name, value)
         return value
 
     return __getattr__
+
+
+@cache
+def modules_of_names(package: str) -> dict[str, str]:
+    """The module of each name, read from the source of the package, so that a name is listed once."""
+    source = loaded[package].__spec__.loader.get_source(package)  # type: ignore[union-attr]
+    return {name: module for module, name in _IMPORT.findall(source)}

@@ -9,8 +9,8 @@ import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
 from pfgen_fast.checklists.reliability.agreement import agreed
 from pfgen_fast.checklists.reliability.agreement_finding import agree
+from pfgen_fast.checklists.reliability.judge_selection import open_sides, sentinel_sides
 from pfgen_fast.checklists.reliability.paired_judgements import pair
-from pfgen_fast.checklists.reliability.sides import open_sides, sentinel_sides
 from pfgen_fast.checklists.reliability.table_changes import two_tables
 from pfgen_fast.checklists.scoring.scores import WHY_STALE
 from pfgen_fast.errors import ChecklistError

@@ -11,8 +11,8 @@ import pytest
 from makers.fault_server import Reply, answering, refusing, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
+from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge, open_checklists
-from pfgen_fast.checklists.judging.judging import JudgeOptions
 from pfgen_fast.checklists.suite import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
 from pfgen_fast.evaluators import Evaluator, Item, open_evaluator

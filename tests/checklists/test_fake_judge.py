@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.judgements import METHODS
-from pfgen_fast.checklists.judging.replies import parse_overall, parse_reply
+from pfgen_fast.checklists.judging.parse_reply import parse_overall, parse_reply
 from pfgen_fast.checklists.judging.requests import Wording
 from pfgen_fast.judging import Judge
 

@@ -12,8 +12,8 @@ from makers.checklists_to_judge import (
     reply_of,
     suite,
 )
+from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
-from pfgen_fast.checklists.judging.judging import Judging
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import ChecklistError

@@ -29,7 +29,7 @@ from makers.effort import examples
 from makers.judges import FakeEngine
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import READING, Judgement
-from pfgen_fast.checklists.judging.judging import Judging, kept_by_others, names_a_version
+from pfgen_fast.checklists.judging.ask_runs import Judging, kept_by_others, names_a_version
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import Answer, open_runs
 from pfgen_fast.checklists.scoring.scoring import score_runs

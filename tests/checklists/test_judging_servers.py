@@ -18,7 +18,7 @@ from makers.checklists_to_judge import (
 )
 from makers.fault_server import Reply, refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
-from pfgen_fast.checklists.judging.judging import Judging
+from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.errors import EngineError, JudgingError
 from pfgen_fast.judging import Replies

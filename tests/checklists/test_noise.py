@@ -13,9 +13,9 @@ import pytest
 from makers.checklist_data import folder, needs_hellobench
 from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
+from pfgen_fast.checklists.reliability.judge_selection import open_together
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, measured, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
-from pfgen_fast.checklists.reliability.sides import open_together
 from pfgen_fast.checklists.suite import LEVELS
 
 SUITE = made_suite()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.checklist_data import needs_hellobench, vectors
 from makers.effort import examples, share
-from pfgen_fast.checklists.judging.replies import ParsedReply, parse_overall, parse_reply
+from pfgen_fast.checklists.judging.parse_reply import ParsedReply, parse_overall, parse_reply
 
 
 def entries(*verdicts, first=0):

@@ -208,7 +208,7 @@ def test_a_command_killed_at_any_moment_leaves_nothing_broken(tmp_path, mini, n_
     assert {path: path.read_bytes() for path in tmp_path.rglob("result.json")} == expected
 
 
-def test_foreign_text_cannot_reach_the_terminal(call, tmp_path, mini):
+def test_untrusted_text_cannot_reach_the_terminal(call, tmp_path, mini):
     hostile = tmp_path / "\x1b[31mred\u202e [bold]x"
     make_run(hostile, [*trial_lines(mini, 1), json.dumps({"question": "\x1b]0;title\x07 [red]", "answer": ""})])
     _, out, err = call("score", "--suite", "mini", hostile)

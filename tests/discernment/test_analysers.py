@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast.discernment import Collection, Plan, chosen_plan, discern, perturb
-from pfgen_fast.discernment.analysed import ANALYSED_KINDS
+from pfgen_fast.discernment.analyser_damage import ANALYSED_KINDS
 from pfgen_fast.discernment.analysers import open_analyser
 from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.oracle.texts import Analysis, Span

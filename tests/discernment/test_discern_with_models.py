@@ -9,7 +9,7 @@ import pytest
 from makers.fault_server import Reply, answering, refusing, serving
 from makers.text_makers import moody_damaged
 from pfgen_fast.discernment import Perturbation, Plan, discern
-from pfgen_fast.discernment.made import Making, open_maker
+from pfgen_fast.discernment.model_damage import Making, open_maker
 from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.evaluators import Item, open_judge
 from pfgen_fast.evaluators.evaluator import text_column

@@ -18,8 +18,8 @@ from makers.judges import FakeEngine
 from makers.text_makers import damaged, moody_damaged, text_in
 from pfgen_fast import DiscernmentError, EngineError, JudgingError
 from pfgen_fast.discernment.kinds import Impossible
-from pfgen_fast.discernment.made import Maker, Making, made_texts, open_maker
-from pfgen_fast.discernment.made_prompts import MADE_KINDS, label_of, made_prompt
+from pfgen_fast.discernment.model_damage import Maker, Making, made_texts, open_maker
+from pfgen_fast.discernment.model_damage_prompts import MADE_KINDS, label_of, made_prompt
 from pfgen_fast.discernment.plan import Perturbation
 from pfgen_fast.evaluators.criteria import read_criteria
 from pfgen_fast.evaluators.evaluator import Item
@@ -429,7 +429,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from pfgen_fast.discernment.kinds import KINDS
-from pfgen_fast.discernment.made import open_maker
+from pfgen_fast.discernment.model_damage import open_maker
 from pfgen_fast.discernment.plan import Perturbation
 from pfgen_fast.evaluators import Item
 from pfgen_fast.judging import Server

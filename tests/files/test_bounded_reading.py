@@ -20,9 +20,9 @@ from pfgen_fast import PfgenError, Suite, TrialsError
 from pfgen_fast.errors import BuildError, EngineError, ExperimentError, JudgingError
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.files import reading
-from pfgen_fast.files.foreign_json import read_json
-from pfgen_fast.files.foreign_toml import read_toml
 from pfgen_fast.files.journal import Journal
+from pfgen_fast.files.untrusted_json import read_json
+from pfgen_fast.files.untrusted_toml import read_toml
 from pfgen_fast.generation.batch_api import read_config as read_batch_config
 from pfgen_fast.judging.template import Template
 from pfgen_fast.refset.config import read_config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from pfgen_fast.files.collector import without_collector
+from pfgen_fast.files.gc_pause import without_collector
 
 
 def test_the_collector_runs_again_after_an_error():

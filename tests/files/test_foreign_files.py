@@ -32,7 +32,7 @@ from pfgen_fast.generation.batch_api import batch_config, import_batch, read_con
 from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.generation.sweep import SweepOptions
-from pfgen_fast.judging.replies import Replies
+from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.refset.config import read_config as read_build_config
 from pfgen_fast.refset.inputs import gather
 from pfgen_fast.runs.aggregation import evaluate

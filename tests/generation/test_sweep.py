@@ -24,7 +24,7 @@ from pfgen_fast.generation.engines import ENGINES, open_engine
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.sweep import SweepOptions, grid, interval_text, records, sweep, to_csv, to_json, to_markdown
 from pfgen_fast.report.drawing import style
-from pfgen_fast.report.pictures import _figure, write_picture
+from pfgen_fast.report.sweep_plot import _figure, write_picture
 from pfgen_fast.report.sweeps import lines, swept_values
 from pfgen_fast.runs.precision import TrialScores, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials

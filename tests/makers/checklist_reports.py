@@ -15,7 +15,7 @@ from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.suite import ChecklistSuite, Task
 from pfgen_fast.generation.openai_protocol import Details
-from pfgen_fast.judging.replies import Replies
+from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.requests import Judge
 
 JUDGE = Judge("judge-2025", max_tokens=400)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from makers.fault_server import Reply, Request, serving
-from pfgen_fast.checklists.judging.judging import Judging
+from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.run_files import write_run
 from pfgen_fast.checklists.runs import Answer, Run, open_runs

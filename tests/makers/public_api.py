@@ -9,8 +9,11 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from pfgen_fast._on_demand import modules_of_names
 
 ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "tests" / "public_api.txt"
@@ -57,8 +60,9 @@ def _of_modules() -> Iterator[str]:
 
 def _names_on_demand(package: str) -> list[tuple[str, str]]:
     """The names that a package imports when they are asked for, each with its module."""
-    tables = [node for node in ast.walk(_tree(package)) if isinstance(node, ast.Dict) and node.keys]
-    return [item for table in tables for item in ast.literal_eval(table).items()]
+    dotted = f"pfgen_fast.{package}".rstrip(".")
+    import_module(dotted)
+    return [(name, module.removeprefix(".")) for name, module in modules_of_names(dotted).items()]
 
 
 def _public_names(module: str) -> Iterator[tuple[str, str]]:

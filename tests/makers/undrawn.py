@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from pfgen_fast.report import findings, pictures
+from pfgen_fast.report import findings, sweep_plot
 
 _SVG = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"/>'
 _CONTENTS = {"png": b"\x89PNG\r\n\x1a\n", "svg": _SVG}
@@ -15,8 +15,8 @@ def leave_out_drawing(patch: pytest.MonkeyPatch) -> None:
     """Stores empty pictures in place of charts."""
     patch.setattr(findings, "drawn", lambda chart: None)
     patch.setattr(findings, "stored_alike", _empty)
-    patch.setattr(pictures, "_figure", lambda shown, until_interval: None)
-    patch.setattr(pictures, "stored", lambda figure, form: _CONTENTS[form])
+    patch.setattr(sweep_plot, "_figure", lambda shown, until_interval: None)
+    patch.setattr(sweep_plot, "stored", lambda figure, form: _CONTENTS[form])
 
 
 def _empty(figure: object, forms: Sequence[str]) -> list[bytes]:

@@ -11,7 +11,7 @@ from pfgen_fast import Suite
 from pfgen_fast.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, RunAnswers, packed_answers
-from pfgen_fast.report.checked import check_run
+from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.report.tinting import QuestionTints, tints
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.keywords import parse_rule

@@ -77,7 +77,7 @@ def test_removed_answers_stand_there_with_their_reasons(shown):
     assert re.match(r"\d+ of [\d,]+ distinct n-grams were rare", frequency["note"])
 
 
-def test_foreign_text_does_not_break_out(page):
+def test_untrusted_text_does_not_break_out(page):
     assert BREAK_OUT not in page
     assert "<img" not in page
     assert "\u202e" not in page

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from makers.reported import reported_run
 from pfgen_fast.experiments import Finding, Picture, Table
-from pfgen_fast.experiments.charts import Density, Intervals, Matrix, Points, Ranges, Scatter
+from pfgen_fast.experiments.chart_data import Density, Intervals, Matrix, Points, Ranges, Scatter
 from pfgen_fast.report import write_report
 from pfgen_fast.report.findings import write_finding
 

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from pfgen_fast import PfgenError
 from pfgen_fast.experiments import Finding, Picture, Table
-from pfgen_fast.experiments.charts import (
+from pfgen_fast.experiments.chart_data import (
     Band,
     Bands,
     Curve,
@@ -72,7 +72,7 @@ def test_a_finding_is_a_page_markdown_tables_and_pictures(tmp_path):
         assert list(csv.reader(file)) == [["model", "value"], ["<b>=a|b</b>", "0.25"], ["b", ""]]
 
 
-def test_the_page_needs_no_network_and_foreign_text_is_text(tmp_path):
+def test_the_page_needs_no_network_and_untrusted_text_is_text(tmp_path):
     write_finding(a_finding(notes=("left out: \x1b[31m<script>",)), tmp_path)
     page = (tmp_path / "trial.html").read_text()
     assert "http://" not in page.replace("http://www.w3.org", "")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from makers.reported import made_result, reported_run, unlike_runs
 from pfgen_fast.report import ReportRun
-from pfgen_fast.report.checked import by_score, check_run
 from pfgen_fast.report.overview import overview_of, tied_ranks
+from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.statistics.mean_interval import mean_interval
 

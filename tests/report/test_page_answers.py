@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from makers.reported import made_result, reported_run
 from pfgen_fast import Suite
-from pfgen_fast.files.foreign_text import harmless_with_tints
+from pfgen_fast.files.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
 from pfgen_fast.report.tinting import tints

@@ -14,7 +14,7 @@ import pytest
 from makers import published
 from markdown_it import MarkdownIt
 from pfgen_fast import Suite
-from pfgen_fast.files.foreign_text import in_one_line
+from pfgen_fast.files.untrusted_text import in_one_line
 from pfgen_fast.report import ReportRun, write_readme
 from pfgen_fast.runs.result import parse_result, read_result
 

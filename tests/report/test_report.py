@@ -19,9 +19,9 @@ from makers.reported import reported_run as run
 from makers.reported import unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
-from pfgen_fast.files.foreign_text import harmless, harmless_with_tints, in_one_line
+from pfgen_fast.files.untrusted_text import harmless, harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, html, write_report
-from pfgen_fast.report.checked import by_score, check_run
+from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.report.tinting import tints
 from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.runs.result import parse_result

@@ -9,7 +9,7 @@ import re
 import pytest
 from makers.pages import allowing
 from makers.reported import FORMULA, HOSTILE, reported_run, unlike_runs
-from pfgen_fast.files.foreign_text import csv_value, terminal_text
+from pfgen_fast.files.untrusted_text import csv_value, terminal_text
 
 pytestmark = pytest.mark.browser
 

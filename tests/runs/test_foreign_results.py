@@ -10,9 +10,9 @@ import re
 import pytest
 from makers.runs import make_run, trial_lines
 from pfgen_fast import TrialsError
-from pfgen_fast.files.foreign_json import MAX_DEPTH
+from pfgen_fast.files.untrusted_json import MAX_DEPTH
 from pfgen_fast.report import ReportRun, write_readme, write_report
-from pfgen_fast.report.checked import check_run
+from pfgen_fast.report.safe_runs import check_run
 from pfgen_fast.runs.aggregation import evaluate
 from pfgen_fast.runs.leaderboard import rank, to_csv, to_html, to_json, to_markdown
 from pfgen_fast.runs.result import encode, parse_result, read_result, read_scores

@@ -6,11 +6,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .generating import generate_answers as generate_answers
     from .judgements import Judgement as Judgement
+    from .judging.ask_runs import Judging as Judging
     from .judging.evaluator import ChecklistJudge as ChecklistJudge
     from .judging.evaluator import open_checklists as open_checklists
-    from .judging.judging import Judging as Judging
-    from .judging.replies import parse_overall as parse_overall
-    from .judging.replies import parse_reply as parse_reply
+    from .judging.parse_reply import parse_overall as parse_overall
+    from .judging.parse_reply import parse_reply as parse_reply
     from .judging.runs_to_judge import JudgeOptions as JudgeOptions
     from .runs import Answer as Answer
     from .runs import Run as Run
@@ -21,24 +21,4 @@ if TYPE_CHECKING:
     from .weights.regression import FittedWeights as FittedWeights
     from .weights.regression import fit_weights as fit_weights
 
-__getattr__ = names_on_demand(
-    __name__,
-    {
-        "Answer": "runs",
-        "ChecklistJudge": "judging.evaluator",
-        "ChecklistSuite": "suite",
-        "FittedWeights": "weights.regression",
-        "JudgeOptions": "judging.runs_to_judge",
-        "Judgement": "judgements",
-        "Judging": "judging.judging",
-        "Run": "runs",
-        "Scores": "scoring.scores",
-        "fit_weights": "weights.regression",
-        "generate_answers": "generating",
-        "open_checklists": "judging.evaluator",
-        "open_runs": "runs",
-        "parse_overall": "judging.replies",
-        "parse_reply": "judging.replies",
-        "score_runs": "scoring.scoring",
-    },
-)
+__getattr__ = names_on_demand(__name__)

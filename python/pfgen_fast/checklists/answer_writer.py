@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError
-from ..files.foreign_json import any_object, checked, read_json
-from ..files.foreign_text import folder_names, in_one_line
 from ..files.journal import Journal
 from ..files.json_writing import json_bytes
 from ..files.lock import held
+from ..files.untrusted_json import any_object, checked, read_json
+from ..files.untrusted_text import folder_names, in_one_line
 from ..files.writing import check_folder, write_whole
 from .judgements import AnswerKey
 from .line_files import data_file

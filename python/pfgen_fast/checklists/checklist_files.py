@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
-from ..files.foreign_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
+from ..files.untrusted_text import in_one_line
 from .line_files import whole_text
 from .suite import Checklist
 

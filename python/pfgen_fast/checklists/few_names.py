@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 
 _N_NAMED = 3
 _LONGEST = 60

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.events import Events, Trouble, reports_to

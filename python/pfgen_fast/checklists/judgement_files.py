@@ -13,9 +13,9 @@ from typing import Any
 
 from ..errors import ChecklistError
 from ..files.compression import compressing
-from ..files.foreign_json import Fault, checked, count, items, member, number, text, unexpected
-from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
+from ..files.untrusted_json import Fault, checked, count, items, member, number, text, unexpected
+from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from .judgement_parquet import read_parquet, write_parquet
 from .judgements import METHODS, AnswerKey, Judgement, Method

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import ChecklistError, TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.reading import read_stored
+from ..files.untrusted_text import in_one_line
 from ..tables.arrow_columns import MISFITS, pyarrow
 from .judgements import METHODS, Judgement
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import ChecklistError, TrialsError
-from ..files.foreign_json import Fault, any_object, checked, parse_json, text, unexpected
 from ..files.reading import MAX_BYTES, reading, too_large
+from ..files.untrusted_json import Fault, any_object, checked, parse_json, text, unexpected
 from ..tables.formats import table_rows
 
 MAX_LINE_BYTES = 1 << 26

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..errors import ChecklistError, TrialsError
 from ..evaluators.naming import unknown_name
-from ..files.foreign_json import Fault, entries, text
-from ..files.foreign_text import in_one_line
 from ..files.reading import read_stored
+from ..files.untrusted_json import Fault, entries, text
+from ..files.untrusted_text import in_one_line
 from ..judging.template import Template
 from .suite import Prompts
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from ..errors import ChecklistError, TrialsError
 from ..files.compression import compressing
-from ..files.foreign_json import any_object, checked, member, read_json
-from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
+from ..files.untrusted_json import any_object, checked, member, read_json
+from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole, writing_whole
 from ..runs.trials import expand
 from .judgement_files import write_judgements

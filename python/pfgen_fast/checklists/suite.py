@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import ChecklistError
-from ..files.foreign_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, utf8
 from ..judging.template import Template
 from .judgements import METHODS, READING, Method, Profile
 from .words import Counter

@@ -17,7 +17,7 @@ import typer
 
 from .. import __version__
 from ..errors import PfgenError
-from ..files.foreign_text import json_text, terminal_text
+from ..files.untrusted_text import json_text, terminal_text
 from .commands import Root
 
 if TYPE_CHECKING:

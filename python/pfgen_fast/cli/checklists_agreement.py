@@ -48,7 +48,7 @@ def agree(
       pfgen-fast checklists agree runs --suite SUITE --json
     """
     from ..checklists.reliability.agreement_finding import agree as find
-    from ..checklists.reliability.sides import open_sides
+    from ..checklists.reliability.judge_selection import open_sides
     from ..checklists.suite import ChecklistSuite
 
     check_page(output)
@@ -93,7 +93,7 @@ def drift(
       pfgen-fast checklists drift runs --sentinels --suite SUITE --check
     """
     from ..checklists.reliability.drift import drifted, finding_of
-    from ..checklists.reliability.sides import check_pair, open_sides, sentinel_sides
+    from ..checklists.reliability.judge_selection import check_pair, open_sides, sentinel_sides
     from ..checklists.suite import ChecklistSuite
 
     check_page(output)
@@ -135,9 +135,9 @@ def noise(
 
       pfgen-fast checklists noise runs --suite SUITE -o noise
     """
+    from ..checklists.reliability.judge_selection import check_single, counted_words, open_together
     from ..checklists.reliability.noise import measured
     from ..checklists.reliability.noise_finding import noise_finding
-    from ..checklists.reliability.sides import check_single, counted_words, open_together
     from ..checklists.suite import ChecklistSuite
 
     if not math.isfinite(wanted):

@@ -93,7 +93,7 @@ def correlate(
     )
     from ..checklists.runs import open_runs
     from ..checklists.suite import ChecklistSuite
-    from .origin import given_suite
+    from .suite_line import given_suite
 
     check_page(output)
     if (marks is None) != (scale is None):

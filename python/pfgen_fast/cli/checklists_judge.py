@@ -15,7 +15,7 @@ from .asking import watch_over
 from .checklists_options import MethodChoice, RunsWithAnswers, SuiteOption
 
 if TYPE_CHECKING:
-    from ..checklists.judging.judging import Judging
+    from ..checklists.judging.ask_runs import Judging
     from ..checklists.judging.runs_to_judge import RunToJudge
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
@@ -131,7 +131,7 @@ def judge(
       pfgen-fast checklists judge runs/* -s essays-en -m judge-2024-08-06 --write-batch batch.jsonl
     """
     from ..checklists import ChecklistSuite, Judging, open_runs
-    from ..checklists.judging.judging import kept_by_others, names_a_version
+    from ..checklists.judging.ask_runs import kept_by_others, names_a_version
     from ..checklists.judging.runs_to_judge import JudgeOptions
     from ..judging.budget import Prices, Spending
     from ..judging.server import Server

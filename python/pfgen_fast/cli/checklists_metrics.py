@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from ..errors import ChecklistError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
 from .checklists_options import RunsWithAnswers, SuiteOption
 from .layout import columns, folded, rest, shortened

@@ -149,7 +149,7 @@ def _scores(
 def _write_csv(scores: Scores, path: Path | None) -> None:
     if path is not None:
         from ..checklists.scoring.table_data import to_csv
-        from ..files.foreign_text import utf8
+        from ..files.untrusted_text import utf8
         from ..files.writing import write_whole
 
         write_whole(path, utf8(to_csv(scores)))

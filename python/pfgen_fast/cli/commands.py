@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from ..files.foreign_text import terminal_text
+from ..files.untrusted_text import terminal_text
 from . import stopped
 from .help import Context
 

@@ -12,7 +12,7 @@ from ..files.cells import signed
 from . import options
 from .app import Json, counted, fail, print_json, shown, stdout
 from .layout import columns, cut, rest, shortened
-from .origin import given_suite, print_origin
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

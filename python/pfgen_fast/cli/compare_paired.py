@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..files.cells import markdown_row, signed
-from ..files.foreign_text import markdown_text
+from ..files.untrusted_text import markdown_text
 from .app import print_json, shown, stdout
 from .layout import rest, shortened
-from .origin import print_origin
+from .suite_line import print_origin
 
 if TYPE_CHECKING:
     from ..runs.aggregation import UnknownQuestions

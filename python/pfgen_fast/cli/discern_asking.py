@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..discernment.items import Collection
-    from ..discernment.made import Maker
+    from ..discernment.model_damage import Maker
     from ..discernment.plan import Plan
     from ..evaluators.asking_evaluator import AskingEvaluator
     from ..evaluators.evaluator import Item
@@ -82,7 +82,7 @@ class Asking:
 
     def maker(self, model: str, cache: Path) -> Maker:
         """The model that makes texts."""
-        from ..discernment.made import open_maker
+        from ..discernment.model_damage import open_maker
         from ..judging.server import Server
 
         server = self.server or Server()
@@ -91,7 +91,7 @@ class Asking:
 
     def texts(self, maker: Maker, collection: Collection, plan: Plan) -> Collection:
         """Asks for all texts that a model makes; returns the items that have them."""
-        from ..discernment.made import Making
+        from ..discernment.model_damage import Making
 
         perturbations = [one for one in plan.perturbations if one.method == "model"]
         making = Making(collection.items, perturbations, maker)
@@ -111,7 +111,7 @@ class Asking:
 
     def stand_ins(self, maker: Maker, collection: Collection, plan: Plan) -> list[_core.TextColumn]:
         """The texts that a model makes as far as there are any, and originals in the place of the others."""
-        from ..discernment.made import Making
+        from ..discernment.model_damage import Making
 
         return Making(collection.items, [one for one in plan.perturbations if one.method == "model"], maker).stand_ins()
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 
 CollectionFile = Annotated[
     str | None,

@@ -14,7 +14,7 @@ from .discern_asking import Asking
 if TYPE_CHECKING:
     from ..discernment.damaged import Damage
     from ..discernment.items import Collection
-    from ..discernment.made import Maker
+    from ..discernment.model_damage import Maker
     from ..discernment.plan import Plan
     from ..discernment.result import Discernment
     from ..discernment.weights import Weights

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .app import fail
 from .discern_options import columns_of
-from .origin import given_suite, print_origin, suite_or_here
+from .suite_line import given_suite, print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..discernment.items import Collection

@@ -14,7 +14,7 @@ from .app import Exit, Quiet, counting, fail, stdout, warn
 from .asking import watch_over
 from .commands import LINES, new_group
 from .findings import show_finding
-from .origin import given_suite, print_origin
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..experiments import Finding, RunFigures, RunMeans, ScoredRuns

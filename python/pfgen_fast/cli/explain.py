@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..files.foreign_text import harmless
+from ..files.untrusted_text import harmless
 from ..suite.rules import MAX_ORDER
 from . import options
 from .app import Json, fail, print_json, shown, stdout, styled
-from .origin import print_origin, suite_or_here
+from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..scoring.explanation import Explanation, SetExplanation

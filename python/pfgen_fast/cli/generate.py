@@ -11,8 +11,8 @@ from . import options
 from .app import Exit, Json, Quiet, counted, fail, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .layout import rest, shortened
-from .origin import print_origin, suite_or_here
 from .score import outcome_as_json, print_outcomes
+from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation import Generated

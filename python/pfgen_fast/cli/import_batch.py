@@ -10,7 +10,7 @@ import typer
 from . import options
 from .app import Json, Quiet, note
 from .generate import finish
-from .origin import suite_or_here
+from .suite_line import suite_or_here
 
 
 def import_batch(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import TrialsError
-from ..files.foreign_text import utf8
+from ..files.untrusted_text import utf8
 from . import options
 from .app import Exit, Json, Quiet, counted, fail, note, shown, stderr, stdout, warn
 

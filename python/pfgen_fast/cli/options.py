@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 
 Paths = Annotated[
     list[str],

@@ -10,11 +10,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..files.foreign_text import json_text
+from ..files.untrusted_text import json_text
 from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
 from .layout import rest, shortened
-from .origin import print_origin, suite_or_here
+from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.generating import Setting

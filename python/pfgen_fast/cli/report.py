@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import TrialsError
-from ..files.foreign_text import link_target
+from ..files.untrusted_text import link_target
 from . import options
 from .app import Exit, Quiet, counted, fail, note, shown, stdout, track, warn
-from .origin import given_suite, print_origin
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..report import ReportRun
@@ -52,7 +52,7 @@ def report(
     """
     from ..files.reading import file_sha1
     from ..report import ReportRun, write_readme, write_report, write_report_folder
-    from ..report.checked import check_run
+    from ..report.safe_runs import check_run
     from ..report.sweeps import with_intervals
     from ..runs.checkout import run_name, suite_of_all
     from ..runs.leaderboard import find_results, mixed_suites

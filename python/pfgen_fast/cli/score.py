@@ -12,7 +12,7 @@ from ..errors import TrialsError
 from . import options
 from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
-from .origin import given_suite, print_origins
+from .suite_line import given_suite, print_origins
 from .table import TableJob, table_place
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 
 from . import options
 from .app import Exit, print_line, shown, warn
-from .origin import suite_or_here
+from .suite_line import suite_or_here
 
 
 def serve(

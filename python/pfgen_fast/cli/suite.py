@@ -13,7 +13,7 @@ from .app import Exit, Json, counted, print_json, shown, stderr, stdout, styled,
 from .build_suite import build, keywords
 from .commands import LINES, new_group
 from .layout import columns, cut, rest, shortened
-from .origin import print_origin, source_or_here, suite_or_here
+from .suite_line import print_origin, source_or_here, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.questions import Question

@@ -12,7 +12,7 @@ from . import options
 from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .layout import cut, rest, shortened
-from .origin import print_origin, suite_or_here
+from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..generation.sweep import Measured, Point
@@ -198,7 +198,7 @@ def _check_files(table: Path | None, plot: Path | None) -> None:
     if table is not None and table.suffix not in _TABLES:
         fail(f"--table {table}: expected a name that ends in {', '.join(_TABLES)}")
     if plot is not None:
-        from ..report.pictures import check_picture
+        from ..report.sweep_plot import check_picture
 
         check_picture(plot)
 
@@ -295,7 +295,7 @@ def _write(measured: Sequence[Measured], table: Path | None, plot: Path | None, 
         forms = {".md": library.to_markdown, ".csv": library.to_csv, ".json": library.to_json}
         write_whole(table, forms[table.suffix](measured).encode())
     if plot is not None:
-        from ..report.pictures import write_picture
+        from ..report.sweep_plot import write_picture
 
         write_picture(measured, plot, until_interval=until)
 

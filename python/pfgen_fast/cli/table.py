@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import PfgenError
 from .app import counting, fail, print_json, print_line, shown
-from .origin import print_origin, suite_or_here
+from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum, Profile

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
-from .origin import source_or_here
+from ..files.untrusted_text import in_one_line
+from .suite_line import source_or_here
 
 _QUESTION_NAMES = ("question", "question_id", "q", "prompt", "質問")
 _ANSWER_NAMES = ("answer", "a", "response", "output", "completion", "回答")

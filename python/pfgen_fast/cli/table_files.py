@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from .app import Exit, counted, counting, note, print_json, print_line, shown, warn
-from .origin import print_origin
+from .suite_line import print_origin
 
 if TYPE_CHECKING:
     from ..tables.folders.jobs import FileJob

@@ -12,7 +12,7 @@ from ..errors import PfgenError
 from . import options
 from .app import Exit, Json, Quiet, counted, counting, print_json, shown, stdout, styled, warn
 from .layout import columns, folded, shortened
-from .origin import given_suite, print_origin
+from .suite_line import given_suite, print_origin
 
 if TYPE_CHECKING:
     from ..runs.verification import Verdict, Verifier

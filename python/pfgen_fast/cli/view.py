@@ -11,7 +11,7 @@ import typer
 
 from . import options
 from .app import counted, print_line, shown, warn
-from .origin import given_suite
+from .suite_line import given_suite
 
 
 def view(

@@ -26,26 +26,4 @@ if TYPE_CHECKING:
     from .running import discern as discern
     from .weights import open_weights as open_weights
 
-__getattr__ = names_on_demand(
-    __name__,
-    {
-        "Collection": "items",
-        "CollectionItem": "items",
-        "Discernment": "result",
-        "ItemColumns": "item_files",
-        "Perturbation": "plan",
-        "Plan": "plan",
-        "average": ".statistics.discernment_scores",
-        "chosen_plan": "choosing",
-        "combine": ".statistics.discernment_scores",
-        "discern": "running",
-        "from_run": "originals",
-        "from_suite": "originals",
-        "open_plan": "choosing",
-        "open_weights": "weights",
-        "perturb": "perturbing",
-        "read_collection": "item_files",
-        "signed_rank": ".statistics.signed_rank",
-        "usual_plan": "plan",
-    },
-)
+__getattr__ = names_on_demand(__name__)

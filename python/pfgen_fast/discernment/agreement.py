@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..statistics.evaluator_agreement import Agreement
 from ..statistics.evaluator_agreement import agreement as agreement_of
 from ..statistics.signed_rank import Zeros
+from .bootstrap import drawn_from
 from .cells import cells_of
 from .combined import combined_of
-from .drawing import drawn_from
 from .items import MIN_ITEMS
 from .result import Discernment, Scored
 from .running import DRAWS

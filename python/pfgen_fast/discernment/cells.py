@@ -16,7 +16,7 @@ from ..statistics.detectability import is_noticed, n80
 from ..statistics.discernment_scores import FEW
 from ..statistics.p_values import corrected
 from ..statistics.signed_rank import Zeros, signed_rank
-from .drawing import Interval
+from .bootstrap import Interval
 from .plan import Perturbation
 from .result import CELL_COLUMNS, Cell, Columns
 from .rows import described, number, whole

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
-from ..files.foreign_toml import read_toml
+from ..files.untrusted_text import in_one_line
+from ..files.untrusted_toml import read_toml
 from .items import CollectionItem
 from .kinds import ALIASES, KINDS, LADDERS, LEVELS
 from .names import plain, unknown

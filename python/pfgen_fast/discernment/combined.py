@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
 from ..statistics.discernment_scores import NOTICED, calibrated, combine, discernment_score
+from .bootstrap import interval_of
 from .cells import TaskCells
-from .drawing import interval_of
 from .result import PERTURBATION_COLUMNS, Cell, Columns
 from .rows import described, number
 from .task_scores import TaskScores

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .bootstrap import Interval
 from .cells import TaskCells
-from .drawing import Interval
 from .result import CONTROL_COLUMNS, Cell, Columns
 from .rows import described, number
 

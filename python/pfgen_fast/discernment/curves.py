@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .drawing import Drawn
+from .bootstrap import Drawn
 from .gradation import Gradation, kinds_of
 from .result import Curve
 from .task_scores import TaskScores

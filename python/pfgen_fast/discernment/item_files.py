@@ -10,8 +10,8 @@ from typing import Any
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Item, language_of
-from ..files.foreign_json import parse_json, unexpected
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_json import parse_json, unexpected
+from ..files.untrusted_text import in_one_line
 from ..tables.formats import reader_of
 from ..tables.rows import AnyColumns, RowBatch
 from .items import Collection, CollectionItem, checked_item

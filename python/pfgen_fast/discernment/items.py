@@ -13,7 +13,7 @@ from functools import cached_property
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Item, language_of
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .names import task_named, unknown
 
 LANGUAGES = ("ja", "en")

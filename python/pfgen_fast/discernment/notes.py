@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .cells import TaskCells
 from .items import Collection
 from .originals import known_originals

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import language_of
 from ..native import _core
-from ..native.columns import worded
+from ..native.core_errors import worded
 from ..native.threads import checked_threads
-from .analysed import ANALYSED_KINDS, analysed_outcomes
+from .analyser_damage import ANALYSED_KINDS, analysed_outcomes
 from .analysers import Analyser, open_analyser
 from .kinds import KINDS, Kind
 from .plan import Perturbation, check_ladder, kind_named

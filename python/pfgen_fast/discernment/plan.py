@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .items import CollectionItem
 from .kinds import ALIASES, KINDS, LADDERS, MODEL_DEGREES, Kind, Level, Method
 from .names import unknown

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..tables.formats import column_names, table_rows
 from .names import plain, unknown
 from .paper import dataset_named

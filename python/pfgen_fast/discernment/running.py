@@ -14,16 +14,16 @@ from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item
 from ..evaluators.function import Function, FunctionEvaluator
 from ..evaluators.table import TableScores
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
 from .analysers import Analyser
+from .bootstrap import Drawn, drawn_from
 from .cells import TaskCells, cell_columns, cells_of
 from .choosing import chosen_plan, open_plan
 from .combined import TaskCombined, combined_of, perturbation_columns
 from .controls import control_columns, specificity
 from .curves import curves_of
 from .damaged import Damage, Maker
-from .drawing import Drawn, drawn_from
 from .item_files import Row, items_of
 from .items import LANGUAGES, MIN_ITEMS, Collection
 from .names import unknown

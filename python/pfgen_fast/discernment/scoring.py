@@ -15,8 +15,8 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
-from ..evaluators.values import LARGEST, valid_scores
-from ..files.foreign_text import in_one_line
+from ..evaluators.score_checks import LARGEST, valid_scores
+from ..files.untrusted_text import in_one_line
 from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged

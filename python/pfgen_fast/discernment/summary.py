@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..statistics.discernment_scores import averages
+from .bootstrap import interval_of
 from .combined import TaskCombined
-from .drawing import interval_of
 from .kinds import LEVELS
 from .result import SUMMARY_COLUMNS, Cell, Columns
 from .rows import number

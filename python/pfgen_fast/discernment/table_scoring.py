@@ -14,7 +14,7 @@ import numpy as np
 
 from ..evaluators.evaluator import Floats
 from ..evaluators.table import TableScores
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .damaged import Damage, Damaged
 from .examples import Examples
 from .items import Collection, CollectionItem

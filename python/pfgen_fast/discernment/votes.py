@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..files.cells import csv_text
-from ..files.foreign_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from ..statistics.fleiss import fleiss_kappa
 from ..tables.formats import column_names, table_rows

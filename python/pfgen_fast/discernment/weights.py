@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.foreign_text import from_csv_value, in_one_line
+from ..files.untrusted_text import from_csv_value, in_one_line
 from ..tables.formats import column_names, table_rows
 from .kinds import ALIASES, KINDS
 from .names import metric_named, task_named, unknown

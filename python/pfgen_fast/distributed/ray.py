@@ -25,8 +25,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
 from ..tables.batches import score_batches, score_schema

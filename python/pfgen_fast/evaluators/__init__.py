@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .command import CommandEvaluator as CommandEvaluator
     from .criteria_judge import CriteriaJudge as CriteriaJudge
+    from .criteria_judge import open_judge as open_judge
     from .evaluator import Evaluator as Evaluator
     from .evaluator import Item as Item
     from .evaluator import Metric as Metric
@@ -16,20 +17,4 @@ if TYPE_CHECKING:
     from .opening import open_evaluator as open_evaluator
     from .table import TableScores as TableScores
 
-__getattr__ = names_on_demand(
-    __name__,
-    {
-        "CommandEvaluator": "command",
-        "CriteriaJudge": "criteria_judge",
-        "Evaluator": "evaluator",
-        "FunctionEvaluator": "function",
-        "Item": "evaluator",
-        "JudgeEvaluator": "judge",
-        "Metric": "evaluator",
-        "MetricsEvaluator": "metrics",
-        "NgramEvaluator": "ngram",
-        "TableScores": "table",
-        "open_evaluator": "opening",
-        "open_judge": "criteria_judge",
-    },
-)
+__getattr__ = names_on_demand(__name__)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..generation.events import Events
 from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..native import _core
 from .evaluator import Item, Metric
 

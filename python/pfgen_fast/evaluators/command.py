@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DiscernmentError, TrialsError
-from ..files.foreign_json import Fault, checked, count, entries, member, parse_json
-from ..files.foreign_text import in_one_line
 from ..files.journal import json_line
 from ..files.reading import MAX_LINE_BYTES, file_sha1
+from ..files.untrusted_json import Fault, checked, count, entries, member, parse_json
+from ..files.untrusted_text import in_one_line
 from .evaluator import Item
 from .kept_scores import Scores
-from .outside import OutsideEvaluator, Receive, Request
 from .program import Program
-from .values import score_of
+from .score_checks import score_of
+from .user_code import OutsideEvaluator, Receive, Request
 
 _HASHED_BYTES = 1 << 26
 """Of larger files that a command names, such as models, only the size goes into the signature."""

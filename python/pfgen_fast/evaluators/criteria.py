@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import JudgingError, TrialsError
-from ..files.foreign_json import Fault, checked, count, entries, items, member, text, unexpected
-from ..files.foreign_toml import read_toml
+from ..files.untrusted_json import Fault, checked, count, entries, items, member, text, unexpected
+from ..files.untrusted_toml import read_toml
 from ..judging.template import Template
 from .naming import unknown_name
 from .ratings import Scale

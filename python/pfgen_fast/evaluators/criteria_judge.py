@@ -20,7 +20,7 @@ from ..generation.events import Events
 from ..generation.prompts import sampling_seed
 from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
 from ..native import _core

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..native import _core
-from ..native.columns import worded
+from ..native.core_errors import worded
 
 Floats = NDArray[np.float64]
 

@@ -14,12 +14,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .evaluator import Evaluator, Item, text_column
 from .kept_scores import Scores
 from .naming import unknown_name
-from .outside import OutsideEvaluator, Receive, Request
-from .values import checked_columns, raised
+from .score_checks import checked_columns, raised
+from .user_code import OutsideEvaluator, Receive, Request
 
 if TYPE_CHECKING:
     from typing_extensions import Self

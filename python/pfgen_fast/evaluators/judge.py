@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import JudgingError
 from ..generation.prompts import sampling_seed
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.template import Template
 from .evaluator import Floats, Item, Metric, Texts, column_of

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..errors import DiscernmentError
 from ..files.journal import Journal
-from .values import score_of
+from .score_checks import score_of
 
 Scores = Mapping[str, float]
 """The scores of one text by metric; NaN for a missing one."""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from .evaluator import Floats, Item, Metric, Texts, column_of, language_of
 from .naming import unknown_name
-from .outside import Progress
+from .user_code import Progress
 
 _TOKENIZERS = {"ja": "char", "en": "13a"}
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..files.foreign_text import in_one_line, nearest_names
+from ..files.untrusted_text import in_one_line, nearest_names
 
 _MOST = 40
 """How many names are listed at most; those of a stranger's file may be any number."""

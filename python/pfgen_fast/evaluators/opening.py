@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import nearest_names
+from ..files.untrusted_text import nearest_names
 from .evaluator import Evaluator
 from .naming import unknown_name
 

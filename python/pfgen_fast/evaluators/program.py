@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..files.foreign_text import terminal_text
 from ..files.reading import MAX_LINE_BYTES
+from ..files.untrusted_text import terminal_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -15,7 +15,7 @@ from ..generation.engines import ModelEngine
 from ..generation.events import Events
 from ..judging.asking import Asking, Progress
 from ..judging.budget import Spending
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from .evaluator import Floats
 

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError, TrialsError
-from ..files.foreign_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, utf8
 from ..tables.formats import has_encoding, table_rows
 from .evaluator import Floats, Item, Metric
 from .naming import unknown_name
-from .values import on_scale, score_of, turned
+from .score_checks import on_scale, score_of, turned
 
 ORIGINAL = "original"
 """The name in the column `perturbation` that undamaged texts have."""

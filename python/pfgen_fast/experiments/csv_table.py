@@ -8,8 +8,8 @@ import math
 from pathlib import Path
 
 from ..errors import ExperimentError, TrialsError
-from ..files.foreign_text import from_csv_value, in_one_line
 from ..files.reading import read_stored
+from ..files.untrusted_text import from_csv_value, in_one_line
 
 _MAX_BYTES = 1 << 26
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import in_one_line, markdown_block, markdown_link, markdown_text
-from .charts import Chart
+from ..files.untrusted_text import in_one_line, markdown_block, markdown_link, markdown_text
+from .chart_data import Chart
 
 Cell = str | int | float | bool | None
 """The value of a table cell; None is an empty cell."""

@@ -18,15 +18,15 @@ from ..errors import EngineError, ExperimentError, JudgingError
 from ..evaluators.evaluator import Item, text_column
 from ..evaluators.judge import JudgeEvaluator, read_template
 from ..evaluators.ratings import Scale, usual_temperature
-from ..files.foreign_text import utf8
+from ..files.untrusted_text import utf8
 from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..judging.requests import Judge
 from ..judging.server import Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate, few_values
 from ..suite.suite import Suite
-from .charts import Points, Scatter
+from .chart_data import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import clusters_of
 from .scored_runs import AnswersOfRuns, RunFigures, read_figures

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import ExperimentError
-from ..files.foreign_text import from_csv_value, in_one_line
+from ..files.untrusted_text import from_csv_value, in_one_line
 from ..scoring.metrics import PARTS
 from ..statistics.correlation import MIN_VALUES, Floats
 from .csv_table import header_of, number_in, read_rows

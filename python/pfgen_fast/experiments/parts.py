@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ExperimentError
 from ..scoring.metrics import PARTS, SCORES
 from ..statistics.correlation import MIN_VALUES, Floats
-from .charts import Points, Scatter
+from .chart_data import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import RunMeans
 

@@ -21,7 +21,7 @@ from ..statistics.correlation import (
     is_constant,
     scipy_stats,
 )
-from .charts import Density, Points, Scatter
+from .chart_data import Density, Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import Cluster, Clusters, RunMeans, clusters_of
 from .scored_runs import ScoredRuns

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import is_system
 from ..statistics.correlation import Floats
 

@@ -14,7 +14,7 @@ from ..statistics.correlation import Floats, check_columns, coefficient, kendall
 from ..statistics.ranking import SAME_RANKING, ranks
 from ..suite.rules import MAX_ORDER, Constants
 from ..suite.suite import Suite
-from .charts import Curve, CurvePanel, Curves
+from .chart_data import Curve, CurvePanel, Curves
 from .finding import Finding, Picture, Table
 from .scored_runs import AnswersOfRuns, DrawnAnswers, RunFigures
 from .variants import COLUMNS, VariantScorer

@@ -20,7 +20,7 @@ from ..statistics.correlation import (
     few_values,
 )
 from ..suite.suite import Suite
-from .charts import Matrix, Points, Scatter, correlation_floor
+from .chart_data import Matrix, Points, Scatter, correlation_floor
 from .finding import Cell, Finding, Picture, Table
 from .leaderboard_table import LeaderboardTable
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of

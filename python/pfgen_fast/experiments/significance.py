@@ -14,7 +14,7 @@ from ..statistics.correlation import check_columns
 from ..statistics.mean_interval import MeanInterval, mean_interval
 from ..statistics.p_values import CORRECTIONS, Correction
 from ..statistics.paired import MIN_QUESTIONS, Pairs, all_pairs
-from .charts import MAX_ROWS, Intervals
+from .chart_data import MAX_ROWS, Intervals
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import RunFigures
 

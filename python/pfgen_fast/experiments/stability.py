@@ -14,7 +14,7 @@ import numpy as np
 from ..statistics.correlation import MIN_VALUES, Floats, check_columns, kendall
 from ..statistics.ranking import SAME_RANKING, ranks
 from .agreement import Agreement, RunPairs
-from .charts import MAX_ROWS, Band, Bands, Ranges
+from .chart_data import MAX_ROWS, Band, Bands, Ranges
 from .cut_references import CutReferences, largest_set
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns

@@ -1,4 +1,4 @@
-"""Tables as CSV and Markdown. What a cell shows of strangers is made harmless by `foreign_text`."""
+"""Tables as CSV and Markdown. What a cell shows of strangers is made harmless by `untrusted_text`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .foreign_text import csv_value
+from .untrusted_text import csv_value
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

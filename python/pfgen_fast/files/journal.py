@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import PfgenError
-from .foreign_text import utf8
 from .lock import held
 from .reading import opened
+from .untrusted_text import utf8
 from .writing import write_whole
 
 MAX_LINE_BYTES = 1 << 26

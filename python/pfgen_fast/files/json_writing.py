@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from .foreign_text import utf8
+from .untrusted_text import utf8
 
 # Values that json.dumps and orjson write differently. At the end of a line a text has a quote, so these match only
 # values. Each pattern begins with literal characters, which makes the search fast.

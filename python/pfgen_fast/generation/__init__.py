@@ -11,14 +11,4 @@ if TYPE_CHECKING:
     from .generating import Setting as Setting
     from .generating import generate as generate
 
-__getattr__ = names_on_demand(
-    __name__,
-    {
-        "Events": "events",
-        "Generated": "generating",
-        "Generation": "generating",
-        "Setting": "generating",
-        "Trouble": "events",
-        "generate": "generating",
-    },
-)
+__getattr__ = names_on_demand(__name__)

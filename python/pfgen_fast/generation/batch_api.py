@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, TrialsError
-from ..files.foreign_json import any_object, checked, read_json
-from ..files.foreign_text import in_one_line, json_text
+from ..files.untrusted_json import any_object, checked, read_json
+from ..files.untrusted_text import in_one_line, json_text
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
 from .anthropic_protocol import AnthropicForm

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from ..errors import EngineError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Message, Mode, Request
 from .protocol import Details, NoAnswer, ServerForm, Usage, check_hosted, error_text, member_of, reported_name, tokens

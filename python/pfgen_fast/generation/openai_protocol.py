@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Prompt, Request
 from .protocol import Details, NoAnswer, ServerForm, Usage, error_text, member_of, reported_name, tokens

@@ -12,7 +12,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from ..errors import EngineError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
     from ..suite.instructions import Instructions

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Request
 

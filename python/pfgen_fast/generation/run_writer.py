@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import EngineError, PfgenError
-from ..files.foreign_text import folder_names, in_one_line, utf8
 from ..files.journal import Journal, json_line
 from ..files.lock import held
 from ..files.reading import read_stored
+from ..files.untrusted_text import folder_names, in_one_line, utf8
 from ..files.writing import write_whole
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
 from ..suite.suite import Suite

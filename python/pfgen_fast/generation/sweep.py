@@ -15,8 +15,8 @@ from typing import Any
 
 from ..errors import EngineError, PfgenError
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import json_text, markdown_text, nearest_names, shown_value
-from ..files.foreign_toml import read_toml
+from ..files.untrusted_text import json_text, markdown_text, nearest_names, shown_value
+from ..files.untrusted_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
 from ..scoring.metrics import SCORES

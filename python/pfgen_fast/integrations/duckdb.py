@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import score_arrays

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import in_one_line, utf8
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling, first_part
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks

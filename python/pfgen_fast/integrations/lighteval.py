@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineError, TrialsError
-from ..files.foreign_text import utf8
 from ..files.optional import optional
+from ..files.untrusted_text import utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling, first_part
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks

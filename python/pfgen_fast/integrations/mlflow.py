@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from ..suite.suite import Suite
 from .tracking import Run, tracked
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
-from ..files.foreign_text import shown_value
+from ..files.untrusted_text import shown_value
 from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
 from ..scoring.metrics import SCORES, column_of

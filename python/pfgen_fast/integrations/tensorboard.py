@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..files.cells import markdown_row
-from ..files.foreign_text import markdown_text
 from ..files.optional import optional
+from ..files.untrusted_text import markdown_text
 from ..files.writing import check_folder, write_whole
 from ..suite.suite import Suite
 from .tracking import Run, Table, tracked

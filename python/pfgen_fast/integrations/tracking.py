@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import harmless, in_one_line, json_text
+from ..files.untrusted_text import harmless, in_one_line, json_text
 from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
 from ..runs.result import Figures, RunResult, Scores, read_result

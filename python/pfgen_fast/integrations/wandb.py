@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from ..suite.suite import Suite
 from .tracking import Run, safe_name, tracked
 

@@ -11,23 +11,10 @@ if TYPE_CHECKING:
     from .budget import Estimate as Estimate
     from .budget import Prices as Prices
     from .budget import Spending as Spending
-    from .replies import Replies as Replies
+    from .reply_store import Replies as Replies
     from .requests import Judge as Judge
     from .requests import JudgeRequest as JudgeRequest
     from .server import Server as Server
     from .template import Template as Template
 
-__getattr__ = names_on_demand(
-    __name__,
-    {
-        "Asking": "asking",
-        "Estimate": "budget",
-        "Judge": "requests",
-        "JudgeRequest": "requests",
-        "Prices": "budget",
-        "Replies": "replies",
-        "Server": "server",
-        "Spending": "budget",
-        "Template": "template",
-    },
-)
+__getattr__ = names_on_demand(__name__)

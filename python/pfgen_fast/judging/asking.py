@@ -16,7 +16,7 @@ from ..generation.events import Events, reports_to
 from ..generation.prompts import Request
 from ..generation.protocol import Details
 from .budget import Estimate, Prices, Spending, prompt_tokens
-from .replies import UNKNOWN, KeptReplies
+from .reply_store import UNKNOWN, KeptReplies
 from .requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
 
 _REQUESTS_AT_A_TIME = 128

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..files.foreign_text import utf8
 from ..files.journal import json_line
+from ..files.untrusted_text import utf8
 from ..generation.engines import Sampling
 from ..generation.prompts import Message, Prompt, Request
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import JudgingError, TrialsError
-from ..files.foreign_text import utf8
 from ..files.reading import read_stored
+from ..files.untrusted_text import utf8
 
 _MAX_BYTES = 1 << 20
 

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from ..errors import BuildError, SuiteError
-from ..files.foreign_text import in_one_line, nearest_names, shown_value
-from ..files.foreign_toml import read_toml
 from ..files.reading import read_stored
+from ..files.untrusted_text import in_one_line, nearest_names, shown_value
+from ..files.untrusted_toml import read_toml
 from ..native import _core
 from ..suite.instructions import Instructions
 from ..suite.keywords import rule_faults

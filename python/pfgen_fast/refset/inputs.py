@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 
 from ..errors import BuildError, TrialsError
-from ..files.foreign_json import parse_json
 from ..files.reading import numbered_lines, opened, reading
+from ..files.untrusted_json import parse_json
 from ..files.writing import writing_whole
 from ..runs.trials import bad_line, expand, find_runs, single_trials
 from .answer_tables import answers_schema, answers_table, arrow, opened_for_tables

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BuildError
-from ..files.foreign_toml import read_toml
+from ..files.untrusted_toml import read_toml
 from .answer_tables import arrow
 from .filters import check_pattern, matches
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from .. import __version__
 from ..errors import BuildError, PfgenError
-from ..files.foreign_json import read_json
 from ..files.lock import held
 from ..files.reading import file_sha1
+from ..files.untrusted_json import read_json
 from ..files.writing import write_whole
 from ..native.threads import default_threads
 from .answer_tables import read_table, write_table

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import TrialsError
 from ..native import _core
-from ..native.columns import worded
+from ..native.core_errors import worded
 from ..native.threads import checked_threads
 from .frequencies import checked_count, checked_max_order
 

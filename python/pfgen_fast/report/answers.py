@@ -15,11 +15,11 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ..files.foreign_text import harmless, harmless_with_tints, in_one_line, shown_value
+from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, shown_value
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
-from .checked import CheckedAnswer
+from .safe_runs import CheckedAnswer
 from .templating import page_json
 from .tinting import QuestionTints
 

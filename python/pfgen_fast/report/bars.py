@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.charts import BarPanel, Bars, BarSeries
+from ..experiments.chart_data import BarPanel, Bars, BarSeries
 from .drawing import COLORS, bounded, mark_threshold, new_figure, plain
 
 _HATCHES = ("", "///", "...", "xxx")

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..errors import BuildError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from ..refset.pipeline import Branch, Built, building_alone, records
 from ..refset.stages import examples

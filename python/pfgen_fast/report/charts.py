@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.charts import (
+from ..experiments.chart_data import (
     Bands,
     Bars,
     Curve,

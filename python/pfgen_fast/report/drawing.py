@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..files.foreign_text import terminal_text
+from ..files.untrusted_text import terminal_text
 from ..statistics.correlation import Floats
 from .templating import library
 

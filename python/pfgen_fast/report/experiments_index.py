@@ -16,10 +16,10 @@ from typing import Any
 from .. import __version__
 from ..errors import PfgenError
 from ..experiments.finding import Finding
-from ..files.foreign_json import checked, items, member, read_json, text
-from ..files.foreign_text import in_one_line, utf8
 from ..files.lock import held
 from ..files.reading import open_regular
+from ..files.untrusted_json import checked, items, member, read_json, text
+from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from .templating import library, own_code, source, template
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from .. import __version__
 from ..experiments.finding import Finding, Table
-from ..files.foreign_text import in_one_line, link_target, utf8
+from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
 from .charts import drawn
 from .drawing import stored_alike

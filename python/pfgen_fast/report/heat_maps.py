@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments.charts import HeatMap, HeatPanel
+from ..experiments.chart_data import HeatMap, HeatPanel
 from .drawing import (
     DIVERGING,
     LONGEST_NAME,

@@ -17,9 +17,9 @@ from ..errors import TrialsError
 from ..files.writing import writing_whole
 from ..suite.suite import Suite
 from .answers import RunAnswers, packed, packed_answers
-from .checked import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 from .overview import FLUENT, UNHELPFUL, overview_of
 from .page_folders import PageKind, write_page_folder
+from .safe_runs import N_SHOWN, CheckedQuestion, CheckedRun, ReportRun, by_score, check_run
 from .templating import library, own_code, page_json, source, template
 from .tinting import LEVELS
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import singledispatch
 from xml.etree import ElementTree
 
-from ..experiments.charts import Intervals, Points, Ranges, Scatter
+from ..experiments.chart_data import Intervals, Points, Ranges, Scatter
 from ..experiments.finding import Picture
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .charts import NAME, ON_LEVEL, POINTS
 from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING

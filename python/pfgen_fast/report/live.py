@@ -23,9 +23,9 @@ from ..runs.leaderboard import find_results
 from ..runs.result import read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
-from .checked import ReportRun, check_run
 from .html import write_report_folder
 from .page_folders import PAGE
+from .safe_runs import ReportRun, check_run
 from .sweeps import with_intervals
 
 _DATA_FILE = re.compile(r"/(data/answers-[0-9a-f]{16}\.js)")

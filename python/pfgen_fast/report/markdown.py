@@ -14,12 +14,12 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from ..files.foreign_text import harmless, in_one_line, json_text, markdown_text
+from ..files.untrusted_text import harmless, in_one_line, json_text, markdown_text
 from ..files.writing import write_whole
 from ..runs.result import QuestionResult, ScoredAnswer, Scores
 from ..suite.questions import Question
 from ..suite.suite import Suite
-from .checked import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
+from .safe_runs import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
 from .tinting import pooled_tints
 
 _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Unknown"}

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import ranks
 from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
-from .checked import CheckedAnswer, CheckedRun
+from .safe_runs import CheckedAnswer, CheckedRun
 from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7

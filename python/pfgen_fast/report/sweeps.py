@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..runs.precision import TrialScores
 from ..runs.trials import RunFolder
 from ..scoring.scorer import Scorer
 from ..suite.suite import Suite
-from .checked import ReportRun
+from .safe_runs import ReportRun
 
 MAX_PARAMETERS = 4
 MAX_VALUES = 30

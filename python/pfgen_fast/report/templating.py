@@ -1,7 +1,7 @@
 """Loads the templates of the reports, and imports the libraries of the extras on demand.
 
 What a template or a script shows is harmless by itself: the values of templates and the strings of JSON pass
-`files.foreign_text` here.
+`files.untrusted_text` here.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..files.foreign_text import harmless
 from ..files.optional import optional
+from ..files.untrusted_text import harmless
 
 _STRICT = " 'strict-dynamic'"
 _CONNECT = "; connect-src 'self'"

@@ -6,4 +6,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .run_scorer import RunScorer as RunScorer
 
-__getattr__ = names_on_demand(__name__, {"RunScorer": "run_scorer"})
+__getattr__ = names_on_demand(__name__)

@@ -16,8 +16,8 @@ from typing import Any
 
 from ..errors import TrialsError
 from ..files.cells import csv_text, markdown_row
-from ..files.foreign_text import html_text, in_one_line, json_text, link_target, markdown_link, utf8
 from ..files.reading import read_stored
+from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, utf8
 from ..files.writing import write_whole
 from ..scoring.sums import add_up
 from ..statistics.mean_interval import MeanInterval, mean_interval

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
-from ..files.foreign_json import any_object, checked, read_json
+from ..files.untrusted_json import any_object, checked, read_json
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..suite.rules import FLOAT_SUMS

@@ -13,9 +13,20 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..files.foreign_json import any_object, checked, count, entries, items, member, number, read_json, text, unexpected
-from ..files.foreign_text import in_one_line
 from ..files.json_writing import json_bytes
+from ..files.untrusted_json import (
+    any_object,
+    checked,
+    count,
+    entries,
+    items,
+    member,
+    number,
+    read_json,
+    text,
+    unexpected,
+)
+from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
 from ..scoring.sums import add_up
 from ..suite.rules import FloatSum

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.foreign_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..files.reading import MAX_BYTES, Content, read_content, too_large
+from ..files.untrusted_json import Fault, any_object, checked, parse_json, read_json, unique
 from ..files.writing import write_whole
 from ..native import _core
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..files.foreign_json import any_object, checked, read_json
+from ..files.untrusted_json import any_object, checked, read_json
 from ..native.threads import default_threads
 from ..scoring.index import built_index, index_of
 from ..scoring.oracle import Oracle

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..files.foreign_text import shown_value
+from ..files.untrusted_text import shown_value
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ..errors import IndexFormatError, TrialsError
-from ..files.foreign_text import utf8
+from ..files.untrusted_text import utf8
 from ..native import _core
-from ..native.columns import COLUMN_ERRORS, raise_trials_error
+from ..native.core_errors import COLUMN_ERRORS, raise_trials_error
 from ..native.threads import cached_property, checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader

@@ -18,12 +18,12 @@ from ..errors import PfgenError, TrialsError
 from ..generation.prompts import Mode
 from ..scoring.scorer import Scorer
 from .access import Guard
+from .admission import Place, Receive, Room
 from .batches import ARROW, JSON
 from .description import described, page
 from .limits import Gone, Limits, Refusal, too_busy
 from .metrics import Metrics
 from .replies import Replies, Reply, json_of
-from .room import Place, Receive, Room
 
 Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes, str, str], Reply]

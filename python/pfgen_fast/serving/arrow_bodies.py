@@ -10,8 +10,8 @@ import struct
 from typing import Any
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 from .limits import Limits, Refusal, check_number, too_long
 
 COLUMNS = ("questions", "answers")

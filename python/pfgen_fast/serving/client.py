@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ..errors import ServingError, TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.optional import optional
+from ..files.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from ..files.foreign_text import html_text
+from ..files.untrusted_text import html_text
 from .batches import ARROW, JSON
 from .limits import Limits
 

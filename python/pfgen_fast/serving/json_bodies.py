@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from .limits import MAX_VALUES, Refusal
 
 _ESCAPED = re.compile(rb'\\[\\"]')  # with the backslashes, so that one that is escaped escapes nothing

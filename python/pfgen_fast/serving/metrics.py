@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..files.optional import optional
-from .room import Room
+from .admission import Room
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 

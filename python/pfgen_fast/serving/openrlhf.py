@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import TrialsError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, cleaned
 from ..scoring.scorer import Scorer

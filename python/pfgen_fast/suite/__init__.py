@@ -6,4 +6,4 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .faults import find_faults as find_faults
 
-__getattr__ = names_on_demand(__name__, {"find_faults": "faults"})
+__getattr__ = names_on_demand(__name__)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PatternTimeout, SuiteError
-from ..files.foreign_text import shown_value
+from ..files.untrusted_text import shown_value
 from .compiled import describe_question
 from .instructions import Instructions
 from .keywords import rule_faults

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import SuiteError
-from ..files.foreign_text import shown_value
+from ..files.untrusted_text import shown_value
 from .pattern_time import searched
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SuiteError, TrialsError
-from ..files.foreign_json import parse_json
 from ..files.reading import read_stored
+from ..files.untrusted_json import parse_json
 
 PACKAGED = Path(__file__).parents[1] / "data"
 SAMPLES_FILE = "questions.jsonl"

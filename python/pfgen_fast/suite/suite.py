@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import IndexFormatError, SuiteError, TrialsError
-from ..files.foreign_text import nearest_names
 from ..files.ownership import ForeignFileError
+from ..files.untrusted_text import nearest_names
 from ..native.threads import cached_property
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question

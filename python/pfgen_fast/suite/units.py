@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import SuiteError, TrialsError
-from ..files.foreign_text import shown_value
 from ..files.optional import optional
 from ..files.reading import read_stored
+from ..files.untrusted_text import shown_value
 from ..native.threads import cached_property
 
 PATTERNS = {"whitespace": r"\S+", "words": r"\w+|[^\w\s]"}

@@ -7,4 +7,4 @@ if TYPE_CHECKING:
     from .folders.scoring import score_files as score_files
     from .streaming import score_table as score_table
 
-__getattr__ = names_on_demand(__name__, {"score_files": "folders.scoring", "score_table": "streaming"})
+__getattr__ = names_on_demand(__name__)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import TrialsError
-from ..files.foreign_text import in_one_line, utf8
 from ..files.reading import MAX_LINE_BYTES, reading
+from ..files.untrusted_text import in_one_line, utf8
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_form import decoded
 from .text_rows import JsonRows, json_lines, text_batches

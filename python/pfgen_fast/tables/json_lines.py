@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import IO
 
-from ..files.foreign_text import utf8
+from ..files.untrusted_text import utf8
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
 from .text_rows import JsonRows, json_lines, numbered_lines, shown_source, text_batches
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.reading import reading
+from ..files.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, check_schema, json_values, only_passing, pyarrow, score_arrays, with_scores
 from .rows import Columns, RowBatch, RowBatches, Scores, Write
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import PfgenError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
     import numpy as np

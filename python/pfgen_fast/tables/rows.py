@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
-from ..files.foreign_text import nearest_names
+from ..files.untrusted_text import nearest_names
 from .text_form import TextForm
 
 if TYPE_CHECKING:

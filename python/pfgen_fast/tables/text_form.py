@@ -12,8 +12,8 @@ from itertools import chain
 from typing import IO
 
 from ..errors import PfgenError, TrialsError
-from ..files.foreign_text import in_one_line
 from ..files.reading import MAX_LINE_BYTES
+from ..files.untrusted_text import in_one_line
 
 _BLOCK_BYTES = 1 << 20
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.foreign_json import Fault, parse_json
-from ..files.foreign_text import in_one_line
 from ..files.reading import numbered_lines as lines_of
 from ..files.reading import reading, stdin
+from ..files.untrusted_json import Fault, parse_json
+from ..files.untrusted_text import in_one_line
 from .arrow_columns import MISFITS, pyarrow
 from .rows import STANDARD_STREAM, AnyColumns, Columns, RowBatch, RowBatches, Scores
 from .text_form import TextForm

@@ -11,8 +11,8 @@ from typing import IO, Any
 
 from ..errors import TrialsError
 from ..files.compression import compressing
-from ..files.foreign_text import utf8
 from ..files.journal import json_line
+from ..files.untrusted_text import utf8
 from ..files.writing import check_folder, writing_whole
 from .arrow_columns import pyarrow
 from .formats import check_target, format_of

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError, TrialsError
-from ...files.foreign_json import checked, entries, items, member, read_json
 from ...files.reading import read_stored
+from ...files.untrusted_json import checked, entries, items, member, read_json
 from ..checklist_files import check_weights, checklist_of, notes_on, questions_of, shown_key, weight_of
 from ..line_files import data_file, numbered_objects, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, prompt_of

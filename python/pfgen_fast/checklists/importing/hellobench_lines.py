@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ChecklistError
-from ...files.foreign_json import Fault, checked, items, member, unexpected
+from ...files.untrusted_json import Fault, checked, items, member, unexpected
 from ..judgements import Judgement
 from ..line_files import whole_text
 from ..runs import Answer

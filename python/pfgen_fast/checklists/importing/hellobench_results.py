@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError, TrialsError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
 from ...tables.formats import table_rows
 from ..judgement_files import read_judgements

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError
-from ...files.foreign_json import checked, member
+from ...files.untrusted_json import checked, member
 from ..checklist_files import CHECKLISTS_FILE, read_checklists
 from ..line_files import data_file, numbered_objects, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, read_prompt

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import ChecklistError, SuiteError
-from ...files.foreign_json import checked
-from ...files.foreign_toml import read_toml
+from ...files.untrusted_json import checked
+from ...files.untrusted_toml import read_toml
 from ...runs.aggregation import trials_of
 from ...runs.checkout import run_name
 from ...runs.trials import RunFolder, Trials

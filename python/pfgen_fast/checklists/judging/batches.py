@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import ChecklistError
-from ...files.foreign_text import in_one_line
 from ...files.journal import json_line
+from ...files.untrusted_text import in_one_line
 from ...files.writing import writing_whole
 from ...generation.batch_api import answer_in_line
 from ...generation.openai_protocol import RequestForm, details_in
 from ...generation.protocol import Details
-from ...judging.replies import Replies
+from ...judging.reply_store import Replies
 from ...judging.requests import JudgeRequest
 from ..line_files import numbered_objects
-from .judging import Judging
+from .ask_runs import Judging
 from .runs_to_judge import Rating
 
 _URL = "/v1"

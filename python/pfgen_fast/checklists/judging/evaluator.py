@@ -22,17 +22,17 @@ from ...evaluators.asking_evaluator import AskingEvaluator
 from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...evaluators.naming import unknown_name
 from ...evaluators.ratings import Connect
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
-from ...judging.replies import Replies
+from ...judging.reply_store import Replies
 from ...judging.server import Server
 from ...native import _core
 from ..judgements import Profile
 from ..runs import Answer
 from ..suite import Checklist, ChecklistSuite, Task
-from .judging import Judging
+from .ask_runs import Judging
 from .requests import MAX_TOKENS, Wording
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 

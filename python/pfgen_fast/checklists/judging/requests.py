@@ -19,7 +19,7 @@ from ...judging.template import Template
 from ..judgements import Method, Profile
 from ..suite import Checklist, ChecklistSuite, TaskKey, counter_of_requests
 from ..words import Counter, counter_name, first_words, has_nltk, words
-from .replies import ParsedReply, parse_overall, parse_reply
+from .parse_reply import ParsedReply, parse_overall, parse_reply
 
 MAX_TOKENS = 4096
 """The most tokens of a judge's reply by default."""

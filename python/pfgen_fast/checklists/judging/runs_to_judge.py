@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...errors import ChecklistError
-from ...judging.replies import Replies
+from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite, Task
-from .replies import ParsedReply
+from .parse_reply import ParsedReply
 from .requests import MAX_TOKENS, Wording, usual_temperature
 
 Empty = Literal["judge", "zero"]

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...judging.replies import Replies
+from ...judging.reply_store import Replies
 from ..judgement_files import write_judgements
 from ..judgements import AnswerKey, Judgement
 from ..suite import sha256_of

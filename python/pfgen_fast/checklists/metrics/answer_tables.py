@@ -12,8 +12,8 @@ from typing import Any
 from ...errors import ChecklistError
 from ...files.cells import csv_text
 from ...files.compression import compressing
-from ...files.foreign_text import utf8
 from ...files.journal import json_line
+from ...files.untrusted_text import utf8
 from ...files.writing import check_folder, writing_whole
 from ...tables.arrow_columns import pyarrow
 from ...tables.formats import check_target, format_of

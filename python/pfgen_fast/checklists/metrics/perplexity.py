@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 
 WINDOW = 512

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError
-from ...files.foreign_json import checked, entries, items, member, text, unexpected
-from ...files.foreign_toml import read_toml
+from ...files.untrusted_json import checked, entries, items, member, text, unexpected
+from ...files.untrusted_toml import read_toml
 
 PACKAGED = Path(__file__).parents[2] / "data" / "checklists" / "rejections.toml"
 PUBLISHED_PHRASES = ("Given the",)

@@ -19,8 +19,8 @@ from ...statistics.correlation import Floats
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
 from .drawn_averages import draws_within
+from .judge_selection import Side
 from .paired_judgements import Ints, PairedJudgements, pair
-from .sides import Side
 from .table_changes import Estimate, TwoTables, estimate, two_tables
 
 USUAL_DRAWS = 1000

@@ -9,14 +9,14 @@ from itertools import combinations
 import numpy as np
 
 from ...errors import ChecklistError
-from ...experiments.charts import Matrix, Points, Scatter
+from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendorff_alpha
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
+from .judge_selection import Side, signature_of_sides
 from .paired_judgements import part_of
-from .sides import Side, signature_of_sides
 from .table_changes import Estimate, TwoTables, place_cell
 
 _LEVEL_COLUMNS = tuple(

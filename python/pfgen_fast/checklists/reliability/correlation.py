@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
-from ...experiments.charts import Matrix, Ranges
+from ...experiments.chart_data import Matrix, Ranges
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.clustered_correlation import p_value, resampled_spearman, spearman
 from ...statistics.correlation import Floats

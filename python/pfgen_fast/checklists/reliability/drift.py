@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...experiments.charts import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.p_values import corrected
@@ -23,8 +23,8 @@ from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
 from .drawn_averages import draws_within
+from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .sides import Side, signature_of_sides
 from .table_changes import Estimate, estimate
 
 ALPHA = 0.025

@@ -19,8 +19,8 @@ from ...statistics.correlation import Floats
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from .drawn_averages import strata_of
+from .judge_selection import Ratings, Side
 from .paired_judgements import Ints, PairedJudgements, Question, pair
-from .sides import Ratings, Side
 from .table_changes import TwoTables, main_parts, two_tables
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]

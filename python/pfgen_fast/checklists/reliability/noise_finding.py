@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...experiments.charts import Line, Lines, Points, Scatter
+from ...experiments.chart_data import Line, Lines, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
+from .judge_selection import signature_of_sides
 from .noise import Noise, PartNoise, QuestionUse
-from .sides import signature_of_sides
 from .table_changes import TwoTables, place_cell
 
 WANTED = 1.0

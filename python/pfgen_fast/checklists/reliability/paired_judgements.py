@@ -19,7 +19,7 @@ from ...statistics.agreement_of_levels import level_numbers
 from ...statistics.correlation import Floats
 from ..judgements import AnswerKey
 from ..suite import Checklist, ChecklistSuite, Task
-from .sides import Ratings, Side
+from .judge_selection import Ratings, Side
 
 Ints = NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from ...errors import ChecklistError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import mul
 
-from ...files.collector import without_collector
+from ...files.gc_pause import without_collector
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
 from ..runs import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...native import _core
 from ..few_names import few_names
 from ..judgements import Method

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...experiments.charts import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from .fitting import CategoryFit, Fit
 from .regression import FittedWeights
 from .table_stability import Stability, stability_dict, stability_picture, stability_sentence, stability_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...experiments.charts import Points, Scatter
+from ...experiments.chart_data import Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.ranking import SAME_RANKING, ranks
 from .sensitivity import Sensitivity, Variation

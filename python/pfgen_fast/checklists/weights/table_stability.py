@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...experiments.charts import MAX_ROWS, Ranges
+from ...experiments.chart_data import MAX_ROWS, Ranges
 from ...experiments.finding import Cell, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.ranking import draws_kendall

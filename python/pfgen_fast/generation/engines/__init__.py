@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from ...errors import EngineError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ..prompts import STOP, Mode, Request, Task, check_mode, is_encodable
 
 if TYPE_CHECKING:

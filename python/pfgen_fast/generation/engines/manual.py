@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError
-from ...files.foreign_text import harmless
+from ...files.untrusted_text import harmless
 from ...suite.suite import Suite
 from ..prompts import Mode, Prompt, Request
 from . import Sampling

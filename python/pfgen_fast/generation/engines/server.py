@@ -21,8 +21,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...errors import EngineError
-from ...files.foreign_text import in_one_line
 from ...files.optional import optional
+from ...files.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
 from ..protocol import Details, NoAnswer, ServerForm

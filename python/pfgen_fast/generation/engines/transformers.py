@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import EngineError
-from ...files.foreign_text import in_one_line
 from ...files.optional import optional
+from ...files.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request
 from . import Sampling, first_part

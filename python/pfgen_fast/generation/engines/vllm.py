@@ -11,8 +11,8 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError
-from ...files.foreign_text import in_one_line
 from ...files.optional import optional
+from ...files.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..prompts import Mode, Request
 from . import Sampling, first_part

@@ -17,4 +17,4 @@ if TYPE_CHECKING:
 TASKS = Path(__file__).parent
 """The folder that holds the tasks: the `include_path` of the harness."""
 
-__getattr__ = names_on_demand(__name__, {"documents": "task", "score_samples": "samples", "scores": "task"})
+__getattr__ = names_on_demand(__name__)

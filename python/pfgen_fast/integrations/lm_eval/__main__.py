@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...errors import PfgenError
-from ...files.foreign_text import json_text
+from ...files.untrusted_text import json_text
 from ...scoring.metrics import PARTS
 from . import TASKS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import TrialsError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...generation.engines.replay import stored_answers
 from ...generation.prompts import MODES, Mode, check_mode, cleaned
 from ...scoring.score_table import ScoreTable

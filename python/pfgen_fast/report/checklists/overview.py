@@ -8,7 +8,7 @@ from typing import Any
 
 from ...checklists.scoring.scores import Scores, State
 from ...checklists.suite import Checklist, Task
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from .evidence import ModelEvidence
 from .questions import question_means
 

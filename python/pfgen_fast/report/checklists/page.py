@@ -13,7 +13,7 @@ from typing import Any
 from ... import __version__
 from ...checklists.scoring.scores import Scores
 from ...errors import ChecklistError
-from ...files.foreign_text import harmless
+from ...files.untrusted_text import harmless
 from ...files.writing import writing_whole
 from ..answers import packed
 from ..page_folders import PageKind, write_page_folder

@@ -10,7 +10,7 @@ from ...checklists.runs import Run
 from ...checklists.scoring.scores import Scores
 from ...checklists.scoring.table_data import to_csv, to_dict
 from ...checklists.scoring.text_tables import to_markdown
-from ...files.foreign_text import json_text, utf8
+from ...files.untrusted_text import json_text, utf8
 from ...files.writing import write_whole
 from ..page_folders import PAGE
 from .evidence import evidence_of

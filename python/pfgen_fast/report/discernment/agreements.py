@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...experiments.finding import Cell, Remarks, Table
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...statistics.evaluator_agreement import Agreement
 
 Agreements = Mapping[tuple[int, int], Mapping[str, Agreement]]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...discernment.result import Example
 from ...experiments.finding import Comparison, Pair, PairGroup
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ..differences import marked
 from .rows import Result
 

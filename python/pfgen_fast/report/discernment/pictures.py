@@ -9,7 +9,7 @@ import numpy as np
 from ...discernment.kinds import LEVELS
 from ...discernment.result import Curve, PerturbedScores
 from ...evaluators.evaluator import Metric
-from ...experiments.charts import (
+from ...experiments.chart_data import (
     BarPanel,
     Bars,
     BarSeries,
@@ -23,7 +23,7 @@ from ...experiments.charts import (
     Points,
 )
 from ...experiments.finding import Picture
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
 from .rows import Result, Row, d_text, is_control, is_rewarded, name_of, summary_row
 from .tables import weighted_by

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...discernment.result import Columns, Discernment
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 
 Row = Mapping[str, Any]
 """A row of a table by the names of its columns."""

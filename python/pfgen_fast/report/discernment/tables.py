@@ -15,7 +15,7 @@ from ...discernment.result import (
 )
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Cell, Table
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 
 _N_CODE_POINTS = 2000
 _EXAMPLE_COLUMNS = (

@@ -8,7 +8,7 @@ from itertools import takewhile
 from ...discernment.gradation import UNNOTICED
 from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from .reasons import reasons
 from .rows import AT_CEILING, Result, Row, d_text, is_at_ceiling, is_control, is_rewarded, name_of, summary_row
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import PfgenError, TrialsError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, endings, temporary_folder

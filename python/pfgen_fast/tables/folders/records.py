@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import PfgenError
-from ...files.foreign_json import checked, count, entries, member, parse_json, text
 from ...files.json_writing import json_bytes
+from ...files.untrusted_json import checked, count, entries, member, parse_json, text
 from ..formats import is_table
 from ..places.storage import FileInfo, is_remote, joined, shown_place, storage_of
 from .jobs import FileJob, FileTask, difference

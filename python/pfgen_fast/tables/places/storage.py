@@ -16,7 +16,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from ...errors import PfgenError
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
 _USER = re.compile(r"(?<=://)[^/@\s]*@")

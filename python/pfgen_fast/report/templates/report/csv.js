@@ -3,7 +3,7 @@
 const FORMULA = /^\s*[=+\-@＝＋－＠]/;
 const NUMBER = /^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$/i;
 
-/** A value as a cell; the rule of `files.foreign_text.csv_value`, for texts that are harmless already. */
+/** A value as a cell; the rule of `files.untrusted_text.csv_value`, for texts that are harmless already. */
 function csvValue(value) {
   if (value === null || value === undefined) return "";
   if (typeof value !== "string") return String(value);

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ..errors import PfgenError, TrialsError
-from .foreign_text import in_one_line
 from .reading import read_stored
+from .untrusted_text import in_one_line
 
 T = TypeVar("T")
 

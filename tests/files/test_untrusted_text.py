@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.hostile import NAMES, acting, formulas, markdown_tokens, markdown_words
 from makers.pages import Outline
-from pfgen_fast.files import foreign_text
+from pfgen_fast.files import untrusted_text
 from pfgen_fast.files.cells import csv_text, markdown_row
-from pfgen_fast.files.foreign_text import (
+from pfgen_fast.files.untrusted_text import (
     csv_value,
     folder_names,
     from_csv_value,
@@ -191,5 +191,5 @@ def test_a_link_to_another_drive_is_absolute(monkeypatch):
 
 def test_a_folder_has_no_name_that_windows_forbids(monkeypatch):
     assert folder_names("org/llama3:8b") == ["org", "llama3:8b"]
-    monkeypatch.setattr(foreign_text, "_FORBIDDEN", re.compile('[<>:"|?*]'))
+    monkeypatch.setattr(untrusted_text, "_FORBIDDEN", re.compile('[<>:"|?*]'))
     assert folder_names("C:\\models\\llama3:8b") == ["C_", "models", "llama3_8b"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..runs.leaderboard import medal, model_of, order_key
 from ..runs.result import Figures, QuestionResult, RunResult, ScoredAnswer
 from ..suite.rules import FloatSum

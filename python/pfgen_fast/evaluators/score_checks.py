@@ -15,7 +15,7 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from ..errors import DiscernmentError, PfgenError
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..native import _core
 from .evaluator import Evaluator, Floats, Item, Metric, column_of
 from .naming import unknown_name

@@ -19,7 +19,7 @@ from ...generation.events import Events
 from ...generation.protocol import Details
 from ...judging.asking import Asking, Progress
 from ...judging.budget import Estimate, Prices, Spending, prompt_tokens
-from ...judging.replies import UNKNOWN, Keep, Replies
+from ...judging.reply_store import UNKNOWN, Keep, Replies
 from ...judging.requests import JudgeRequest
 from ..few_names import first_names
 from ..judgement_files import read_judgements, write_judgements

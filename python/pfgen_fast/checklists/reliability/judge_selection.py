@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
-from ...files.foreign_text import in_one_line
+from ...files.untrusted_text import in_one_line
 from ...native import _core
 from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method

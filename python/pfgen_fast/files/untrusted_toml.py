@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PfgenError
-from .foreign_json import Fault, any_object, checked
-from .foreign_text import in_one_line
 from .reading import read_stored
+from .untrusted_json import Fault, any_object, checked
+from .untrusted_text import in_one_line
 
 _MAX_BYTES = 1 << 20
 _MAX_KEY = 200

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DiscernmentError
-from ..files.foreign_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, utf8
 from ..native import _core
 from .evaluator import Floats, Item, Metric, Texts, column_of
 from .kept_scores import KeptScores, Scores
 from .naming import unknown_name
-from .values import on_scale, turned
+from .score_checks import on_scale, turned
 
 if TYPE_CHECKING:
     from typing_extensions import Self

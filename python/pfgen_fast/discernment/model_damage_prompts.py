@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import DiscernmentError
 from ..evaluators.criteria import LANGUAGES, Criteria
 from ..evaluators.evaluator import Item, language_of
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..judging.template import Template
 from .kinds import KINDS, MODEL_DEGREES
 from .plan import Perturbation

@@ -19,19 +19,19 @@ from ..errors import DiscernmentError
 from ..evaluators.criteria import Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
 from ..evaluators.ratings import Connect
-from ..files.foreign_text import in_one_line
+from ..files.untrusted_text import in_one_line
 from ..generation.events import Events
 from ..generation.prompts import sampling_seed
 from ..judging.asking import Asking, Progress
 from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
-from ..judging.replies import Replies
+from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
 from ..native import _core
 from .edit_distance import edit_distance
 from .kinds import Impossible
-from .made_prompts import label_of, made_prompt, prompts_hash
-from .made_replies import usable_text
+from .model_damage_prompts import label_of, made_prompt, prompts_hash
+from .model_damage_replies import usable_text
 from .plan import Perturbation
 
 N_TRIES = 3
