@@ -18,7 +18,8 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.intervals import with_intervals
-from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.checklists.weights.fitting import fit_suite
 from pfgen_fast.checklists.weights.marks import Mark, Marks
 from pfgen_fast.judging.template import Template

@@ -26,7 +26,8 @@ from pfgen_fast.checklists.reliability.method_values import (
     people_values,
 )
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.checklists.suite import LEVELS, ChecklistSuite
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.tasks import LEVELS
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.statistics.clustered_correlation import p_value, spearman
 

@@ -13,7 +13,7 @@ from makers.judged_runs import changed, judged, lowered, made_suite, side, tremb
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.reliability.drift import drift, drifted
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.checklists.suite import LEVELS
+from pfgen_fast.checklists.tasks import LEVELS
 
 SUITE = made_suite(weights=(40.0, 30.0, 20.0, 10.0))
 FIRST = judged(SUITE)

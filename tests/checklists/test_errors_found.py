@@ -14,7 +14,7 @@ from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of, has
 from pfgen_fast.checklists.metrics.lengths import claim_in
 from pfgen_fast.checklists.metrics.rejections import Rejections, phrases_for, read_phrases
 from pfgen_fast.checklists.runs import Answer, Run
-from pfgen_fast.checklists.suite import sha256_of
+from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.errors import ChecklistError
 
 ICE = "Ice floats on water because it is lighter."

@@ -13,7 +13,7 @@ from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
 from pfgen_fast.checklists.judging.evaluator import ChecklistJudge, open_checklists
-from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
 from pfgen_fast.evaluators import Evaluator, Item, open_evaluator
 from pfgen_fast.evaluators.asking_evaluator import AskingEvaluator
@@ -143,7 +143,7 @@ def test_missing_replies_are_an_error_without_a_server_unless_they_may_be_missin
     scores_of(first, ITEMS[:1])
     column = text_column(list(TEXTS))
     offline = first.offline()
-    with pytest.raises(JudgingError, match=r"2 of 3 ratings are missing; expected all of them"):
+    with pytest.raises(JudgingError, match=r"2 of 3 ratings are missing; name a server"):
         offline.score(ITEMS, column)
     assert offline.n_missing(ITEMS, column) == 2
     assert offline.is_complete(ITEMS, column).tolist() == [True, False, False]

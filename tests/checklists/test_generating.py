@@ -23,7 +23,7 @@ from pfgen_fast.checklists.generating import (
     open_answering,
     requests_of,
 )
-from pfgen_fast.checklists.suite import Task
+from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.generation.engines import Sampling
 

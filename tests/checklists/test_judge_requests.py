@@ -12,7 +12,7 @@ from makers.checklist_data import folder, needs_hellobench
 from makers.checklists_to_judge import suite, template
 from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judging.requests import Wording, filled, usual_temperature
-from pfgen_fast.checklists.suite import Prompts
+from pfgen_fast.checklists.tasks import Prompts
 from pfgen_fast.checklists.words import first_words, has_nltk, words
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.judging import Judge

@@ -34,7 +34,7 @@ from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.runs import Answer, open_runs
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.scoring.text_tables import missing_sentences
-from pfgen_fast.checklists.suite import sha256_of
+from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.errors import ChecklistError, JudgingError
 from pfgen_fast.judging import Prices, Replies, Spending
 

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from makers.own_checklists import own_suite
 from makers.people import people, row_of, write_rows
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import Answer, open_runs
-from pfgen_fast.checklists.suite import sha256_of
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
+from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.checklists.weights.marks import read_marks
 from pfgen_fast.errors import ChecklistError
 

@@ -16,7 +16,7 @@ from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.reliability.judge_selection import open_together
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, measured, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
-from pfgen_fast.checklists.suite import LEVELS
+from pfgen_fast.checklists.tasks import LEVELS
 
 SUITE = made_suite()
 FIRST = judged(SUITE)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from makers.suite_folders import write_suite_files
 from pfgen_fast.checklists import Answer, ChecklistSuite, Judgement, open_runs
-from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import write_run
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.tables import parquet
 

@@ -9,9 +9,9 @@ import pytest
 from makers.checklists_to_judge import N_TASKS, answers_of, suite
 from pfgen_fast.checklists import open_runs, score_runs
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.checklists.suite import Rescaling, hashes_of, sha256_of
+from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.suite import hashes_of
+from pfgen_fast.checklists.tasks import Rescaling, sha256_of
 from pfgen_fast.errors import ChecklistError
 
 SUITE = suite()

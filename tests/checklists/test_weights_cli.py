@@ -8,9 +8,9 @@ import pytest
 from makers.own_checklists import own_suite_in
 from makers.people import people, row_of, write_rows
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.checklists.suite import ChecklistSuite, sha256_of
+from pfgen_fast.checklists.runs import Answer, write_run
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.tasks import sha256_of
 
 THANKS, REQUESTS = ("letters", "thanks"), ("letters", "requests")
 RULE = {THANKS: (3.0, 2.0, 5.0), REQUESTS: (6.0, 3.0)}

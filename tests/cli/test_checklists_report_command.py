@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from makers.checklist_reports import judged_run, some_runs
 from makers.own_checklists import own_suite_in
-from pfgen_fast.checklists.run_files import write_run
+from pfgen_fast.checklists.runs import write_run
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.judging.requests import Wording
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs
+from pfgen_fast.checklists.runs import REPLIES_FILE, Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.scoring.scores import Scores
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite import ChecklistSuite, Task
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.tasks import Task
 from pfgen_fast.generation.openai_protocol import Details
 from pfgen_fast.judging.reply_store import Replies
 from pfgen_fast.judging.requests import Judge

@@ -18,7 +18,7 @@ from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of
 from pfgen_fast.checklists.reliability.judge_selection import open_together
 from pfgen_fast.checklists.reliability.noise import measured
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
-from pfgen_fast.checklists.run_files import Run
+from pfgen_fast.checklists.runs import Run
 from pfgen_fast.checklists.scoring.scores import ModelScores, Scores
 from pfgen_fast.checklists.weights.sensitivity import Sensitivity, Variation, sensitivity
 from pfgen_fast.experiments import Finding

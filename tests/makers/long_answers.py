@@ -8,10 +8,10 @@ from pathlib import Path
 
 from makers.own_checklists import PLACES, USER
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import Answer, Run, open_runs
-from pfgen_fast.checklists.suite import Checklist, ChecklistSuite, Prompts, Task
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.suite_writing import write_suite
+from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 
 QUESTIONS = ("Does it name a place?", "Is it without any flaw?")

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pfgen_fast.checklists.suite import ChecklistSuite, sha256_of
+from pfgen_fast.checklists.suite import ChecklistSuite
+from pfgen_fast.checklists.tasks import sha256_of
 from pfgen_fast.checklists.weights.marks import Mark, Marks
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -11,7 +11,7 @@ from makers.checklist_reports import judged_run, scores_of, some_runs
 from makers.hostile import INJECTED, NAMES
 from makers.own_checklists import TASKS, own_suite
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.report.checklists import write_checklists
 
 pytestmark = pytest.mark.browser

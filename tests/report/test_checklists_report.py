@@ -17,10 +17,9 @@ from makers.hostile import NAMES, acting, formulas
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import Outline, check_policy
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.run_files import write_run
-from pfgen_fast.checklists.runs import Answer, open_runs
+from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
-from pfgen_fast.checklists.suite import Checklist, Task
+from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report.checklists import page, write_checklists
 from pfgen_fast.report.checklists.asked import Place, pieces_of

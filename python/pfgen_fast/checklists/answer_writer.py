@@ -20,9 +20,9 @@ from ..files.untrusted_text import folder_names, in_one_line
 from ..files.writing import check_folder, write_whole
 from .judgements import AnswerKey
 from .line_files import data_file
-from .run_files import read_answers, write_answers
-from .runs import CONFIG_FILE, Answer
-from .suite import ChecklistSuite, sha256_of
+from .runs import CONFIG_FILE, Answer, read_answers, write_answers
+from .suite import ChecklistSuite
+from .tasks import sha256_of
 
 _UNFINISHED = ".unfinished.jsonl"
 _LOCK = ".lock"
@@ -56,11 +56,7 @@ def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, An
 
 
 class AnswerWriter:
-    """Writes the answers of one run; created by `writing_answers`.
-
-    Attributes:
-        answers: The answers so far, of this call and of earlier ones.
-    """
+    """Writes the answers of one run; created by `writing_answers`."""
 
     def __init__(self, folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> None:
         self._folder, self._suite = folder, suite

@@ -12,7 +12,7 @@ from ..evaluators.naming import unknown_name
 from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
 from ..files.untrusted_text import in_one_line
 from .line_files import whole_text
-from .suite import Checklist
+from .tasks import Checklist
 
 T = TypeVar("T")
 

@@ -23,7 +23,8 @@ from ..generation.prompts import Prompt, Request, is_encodable, sampling_seed
 from .answer_writer import AnswerWriter, writing_answers
 from .judgements import AnswerKey
 from .runs import Answer
-from .suite import ChecklistSuite, Task
+from .suite import ChecklistSuite
+from .tasks import Task
 
 if TYPE_CHECKING:
     from ..generation.protocol import Details
@@ -47,14 +48,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Setting:
-    """How a model is asked.
-
-    Attributes:
-        model: The name of the model.
-        sampling: How answers are sampled.
-        mode: The kind of prompts.
-        seed: Any text; determines the sampling seeds.
-    """
+    """How a model is asked."""
 
     model: str
     sampling: Sampling = field(default_factory=lambda: Sampling(MAX_TOKENS, TEMPERATURE, None, stop=()))
@@ -77,28 +71,14 @@ class Setting:
 
 @dataclass(frozen=True)
 class AnswerRequest(Request):
-    """A request for one answer.
-
-    Attributes:
-        key: The answer.
-    """
+    """A request for one answer."""
 
     key: AnswerKey
 
 
 @dataclass(frozen=True)
 class Generated:
-    """The outcome of a call.
-
-    Attributes:
-        folder: The folder of the run.
-        n_answers: The number of answers that were wanted and are there.
-        n_new: How many of them are new.
-        n_cut: How many of those that were wanted were cut off at the limit of tokens, as far as is known.
-        missing: The answers that are not there.
-        trouble: Why the last of them is missing.
-        events: What happened on the way.
-    """
+    """The outcome of a call."""
 
     folder: Path
     n_answers: int

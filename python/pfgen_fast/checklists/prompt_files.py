@@ -19,7 +19,7 @@ from ..files.reading import read_stored
 from ..files.untrusted_json import Fault, entries, text
 from ..files.untrusted_text import in_one_line
 from ..judging.template import Template
-from .suite import Prompts
+from .tasks import Prompts
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")
 """The places of prompts: the task, the answer, the questions as JSON, and their number."""

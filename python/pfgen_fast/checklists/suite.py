@@ -5,137 +5,20 @@ Everything is checked when a suite is read (`suite_files`); a suite is immutable
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import ChecklistError
-from ..files.untrusted_text import in_one_line, utf8
-from ..judging.template import Template
-from .judgements import METHODS, READING, Method, Profile
+from ..evaluators.naming import unknown_name
+from ..files.untrusted_text import in_one_line
+from .judgements import METHODS, Method, Profile
+from .suite_files import read_suite
+from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey, sha256_of
 from .words import Counter
-
-Missing = Literal["skip", "zero"]
-"""What an answer without a judgement counts: nothing, or zero."""
-
-TaskKey = tuple[str, str | None]
-"""The ID and the length of a task, which together are unique."""
-
-LEVELS: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """An instruction that models answer.
-
-    Attributes:
-        id: The ID; unique together with the length.
-        area: The name of its area.
-        category: The name of its category within the area.
-        instruction: The instruction; None if the suite does not have it.
-        length: The name of the wanted length, such as `2k`; None for a task of the main table.
-        wanted_words: How long the answer should be at least, in words of the suite's counter.
-        reference: A good answer.
-        sha256: The hash of the whole instruction, of which `instruction` may be a shortened form.
-    """
-
-    id: str
-    area: str
-    category: str
-    instruction: str | None
-    length: str | None = None
-    wanted_words: int | None = None
-    reference: str | None = None
-    sha256: str | None = None
-
-    @property
-    def key(self) -> TaskKey:
-        """The ID and the length."""
-        return self.id, self.length
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the suite has the whole instruction, so that a judge can be asked."""
-        if self.instruction is None:
-            return False
-        return self.sha256 is None or self.sha256 == sha256_of(self.instruction)
-
-    @property
-    def instruction_sha256(self) -> str:
-        """The hash of the whole instruction: a judgement belongs to it."""
-        return self.sha256 or sha256_of(self.instruction or "")
-
-
-@dataclass(frozen=True)
-class Checklist:
-    """The questions of a category, numbered from 0, and their weights.
-
-    Attributes:
-        area: The name of the area.
-        category: The name of the category.
-        questions: The questions.
-        weights: The weight of each question; their sum is 100.
-        has_weights: Whether the suite has weights for the category; otherwise they are equal.
-    """
-
-    area: str
-    category: str
-    questions: tuple[str, ...]
-    weights: tuple[float, ...]
-    has_weights: bool = True
-
-    @cached_property
-    def sha256(self) -> str:
-        """The hash of the questions: a judgement belongs to it."""
-        return sha256_of(json.dumps(self.questions, ensure_ascii=False))
-
-
-@dataclass(frozen=True)
-class Rescaling:
-    """How a score of 0 to 100 is printed: `(score - centre) * factor`."""
-
-    centre: float = 75.0
-    factor: float = 4.0
-
-    def __call__(self, score: float) -> float:
-        """The rescaled score."""
-        return (score - self.centre) * self.factor
-
-
-@dataclass(frozen=True)
-class Prompts:
-    """What a judge is sent; see `prompts`.
-
-    Attributes:
-        system: The system message of the checklist request; None for none.
-        user: The user message of the checklist request.
-        overall_system: The system message of the request for one overall rating; None for none.
-        overall_user: The user message of it.
-        overall_with_checklist_user: The user message of the request for one rating with the questions shown.
-    """
-
-    user: Template
-    system: Template | None = None
-    overall_system: Template | None = None
-    overall_user: Template | None = None
-    overall_with_checklist_user: Template | None = None
-
-    def of(self, method: Method) -> tuple[Template | None, Template | None]:
-        """The system and the user message of a method; None for one that there is not."""
-        if method == "checklist":
-            return self.system, self.user
-        if method == "llm-eval":
-            return self.overall_system, self.overall_user
-        return None, self.overall_with_checklist_user
-
-    def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
-        """The hash of everything but the texts of a task that a verdict depends on: a judgement belongs to it."""
-        texts = [None if template is None else template.text for template in self.of(method)]
-        return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +60,7 @@ class ChecklistSuite:
         Raises:
             ChecklistError: The suite breaks the rules; the message names the file and the place.
         """
-        from .suite_files import read_suite
-
-        return read_suite(source)
+        return cls(**read_suite(source))
 
     @cached_property
     def by_key(self) -> Mapping[TaskKey, Task]:
@@ -201,8 +82,6 @@ class ChecklistSuite:
         Raises:
             ChecklistError: There is none; the message begins with `where`.
         """
-        from ..evaluators.naming import unknown_name
-
         found = self.by_key.get((id, length))
         if found is None:
             lengths = [one for name, one in self.by_key if name == id]
@@ -239,12 +118,7 @@ class ChecklistSuite:
 
 @dataclass(frozen=True)
 class Hashes:
-    """The hashes that a judgement names if it is of a suite's tasks as they are.
-
-    Attributes:
-        tasks: By task, those of its instruction and of its checklist.
-        prompts: By method, those of the ways in which a judge can be asked.
-    """
+    """The hashes that a judgement names if it is of a suite's tasks as they are."""
 
     tasks: Mapping[TaskKey, tuple[str, str]]
     prompts: Mapping[Method, frozenset[str]]
@@ -264,11 +138,6 @@ def hashes_of(suite: ChecklistSuite) -> Hashes:
 def counter_of_requests(suite: ChecklistSuite) -> Counter:
     """By which words a long answer is cut for a judge, where that is not done by NLTK's."""
     return "characters" if suite.words == "characters" else "regex"
-
-
-def sha256_of(text: str) -> str:
-    """The SHA-256 of a text in UTF-8, in hexadecimal."""
-    return hashlib.sha256(utf8(text)).hexdigest()
 
 
 def _hash_of(value: Any) -> str:

@@ -17,7 +17,7 @@ from .checklists_options import SuiteOption
 
 if TYPE_CHECKING:
     from ..checklists.generating import Generated, Setting
-    from ..checklists.suite import Task
+    from ..checklists.tasks import Task
 
 
 class PromptChoice(str, enum.Enum):

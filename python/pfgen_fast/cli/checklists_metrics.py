@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..checklists.metrics.answer_metrics import MeanMetrics, ModelMetrics
     from ..checklists.metrics.error_counts import ErrorCounts, ModelErrors
     from ..checklists.runs import Run
-    from ..checklists.suite import Task
+    from ..checklists.tasks import Task
 
 T = TypeVar("T")
 

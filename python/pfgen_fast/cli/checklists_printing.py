@@ -50,16 +50,7 @@ def print_table(table: TextTable) -> None:
 
 
 def lines_of(table: TextTable, width: int | None) -> list[str]:
-    """The lines of a table, of at most this width if each of its columns is narrower; None for any width.
-
-    Example:
-        >>> from pfgen_fast.checklists.scoring.text_tables import TextTable
-        >>> table = TextTable("", ("model", "open_ended_qa", "chat"), (("a", "1.00", "2.00"),))
-        >>> print("\\n".join(lines_of(table, 80)))
-                  open_
-        model  ended_qa  chat
-        a          1.00  2.00
-    """
+    """The lines of a table, of at most this width if each of its columns is narrower; None for any width."""
     shown = _with_fitting_texts(table, width)
     names = list(range(table.n_names))
     split = [list(names)]

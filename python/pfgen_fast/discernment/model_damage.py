@@ -7,7 +7,7 @@ all tries cannot be damaged in this way. Which reply counts depends on the store
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from ..errors import DiscernmentError
 from ..evaluators.criteria import Criteria, read_criteria
 from ..evaluators.evaluator import Item, language_of, text_column
-from ..evaluators.ratings import Connect
 from ..files.untrusted_text import in_one_line
 from ..generation.events import Events
 from ..generation.prompts import sampling_seed
-from ..judging.asking import Asking, Progress
+from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
+from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
 from ..native import _core
 from .edit_distance import edit_distance
 from .kinds import Impossible
@@ -112,35 +112,25 @@ class Making:
     @property
     def n_missing(self) -> int:
         """The number of texts that still need a reply."""
-        return sum(place.next_request() is not None for place in self._places)
+        return len(open_tries(self._places))
 
     def is_complete(self) -> NDArray[np.bool_]:
         """By item, whether each of its texts has a usable reply, or needs no more replies."""
-        is_done = np.array([place.next_request() is None for place in self._places], dtype=bool)
+        is_done = np.array([place.next_key() is None for place in self._places], dtype=bool)
         return np.asarray(is_done.reshape(len(self._perturbations), len(self._items)).all(axis=0))
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the missing replies if each is usable; by default at the maker's prices."""
-        requests = (place.deciding_request() for place in self._places)
-        return Asking(requests, self._maker.replies).estimate(prices or self._maker.spending.prices)
+        return estimate_of_tries(self._places, prices or self._maker.spending.prices)
 
     def ask(self, *, on_progress: Progress | None = None, events: Events | None = None) -> str | None:
         """Asks for the missing replies, and for others in the place of those that are not usable; stores each."""
-        maker, n_before, problem = self._maker, 0, None
-        while maker.connect is not None and not maker.spending.is_used_up and (requests := list(self._requests())):
-            n_stored = len(maker.replies)
-            asking = Asking(requests, maker.replies)
-            n_asked = asking.estimate().n_requests
-            problem = asking.ask(
-                maker.connect(maker.judge),
-                spending=maker.spending,
-                on_progress=_later(on_progress, n_before),
-                events=events,
-            )
-            n_before += n_asked
-            if len(maker.replies) == n_stored:  # what still has no reply will have none now
-                break
-        return problem if self.n_missing else None
+        maker = self._maker
+        if maker.connect is None or maker.spending.is_used_up:
+            return None
+        return ask_in_rounds(
+            self._places, maker.connect, spending=maker.spending, on_progress=on_progress, events=events
+        )
 
     def texts(self) -> list[Made]:
         """The texts so far, for each perturbation."""
@@ -157,55 +147,36 @@ class Making:
         n = len(self._items)
         return self._places[number * n : (number + 1) * n]
 
-    def _requests(self) -> Iterator[JudgeRequest]:
-        for place in self._places:
-            request = place.next_request()
-            if request is not None:
-                yield request
 
-
-class _Place:
-    """One text to be made: its requests, one for each try."""
+class _Place(Tries):
+    """One text to be made."""
 
     def __init__(self, item: Item, perturbation: Perturbation, maker: Maker) -> None:
+        super().__init__(maker.replies, N_TRIES)
         self.item = item
-        self._kind, self._replies = perturbation.kind, maker.replies
-        self._language = item.language or language_of(item.text)
-        prompt = made_prompt(item, perturbation, maker.criteria)
-        self._label = label_of(prompt)
-        self._tries = [
-            maker.judge.request(
-                prompt,
-                seed=sampling_seed(maker.seed, number),
-                name=f"try {number} of {perturbation.name} for {item.id}",
-            )
-            for number in range(1, N_TRIES + 1)
-        ]
+        self._perturbation, self._maker = perturbation, maker
+        self._prompt = made_prompt(item, perturbation, maker.criteria)
+        self._text: str | None = None
 
-    def deciding_request(self) -> JudgeRequest:
-        """The first request that has no reply, or a usable one; if there is none, the last."""
-        for request in self._tries:
-            reply = self._replies.get(request.key)
-            if reply is None or self._usable(reply) is not None:
-                return request
-        return self._tries[-1]
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+        maker, name = self._maker, f"try {number} of {self._perturbation.name} for {self.item.id}"
+        return maker.judge.request(self._prompt, seed=sampling_seed(maker.seed, number), name=name)
 
-    def next_request(self) -> JudgeRequest | None:
-        """The request that must be sent; None if there is a usable reply, or no try is left."""
-        request = self.deciding_request()
-        return None if request.key in self._replies else request
+    def is_usable(self, reply: str) -> bool:
+        """Whether the reply has a damaged text."""
+        language = self.item.language or language_of(self.item.text)
+        kind, label = self._perturbation.kind, label_of(self._prompt)
+        self._text = usable_text(reply, self.item.text, kind=kind, language=language, label=label)
+        return self._text is not None
 
     def text(self) -> str | None:
         """The damaged text; None if there is none, or not yet."""
-        reply = self._replies.get(self.deciding_request().key)
-        return None if reply is None else self._usable(reply)
+        return self._text if self.n_replied else None
 
     def stand_in(self, mark: str) -> str | None:
         """The damaged text, or as long as it is missing the original with a mark; None if there will be none."""
-        return self.text() if self.next_request() is None else f"{self.item.text} [{mark}]"
-
-    def _usable(self, reply: str) -> str | None:
-        return usable_text(reply, self.item.text, kind=self._kind, language=self._language, label=self._label)
+        return self.text() if self.next_key() is None else f"{self.item.text} [{mark}]"
 
 
 def made_texts(
@@ -259,7 +230,7 @@ def _made(perturbation: Perturbation, places: Sequence[_Place]) -> Made:
         for place, text in zip(places, texts, strict=True)
         if text is not None
     ]
-    n_missing = sum(place.next_request() is not None for place in places)
+    n_missing = len(open_tries(places))
     return Made(perturbation, text_column(texts), impossible, median(shares) if shares else None, n_missing)
 
 
@@ -270,8 +241,3 @@ def _check_length(item: Item, max_tokens: int) -> None:
             f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has {max_tokens:,} at "
             "most; expected room for the whole text (--max-tokens)"
         )
-
-
-def _later(on_progress: Progress | None, n_before: int) -> Progress | None:
-    """Progress that counts what was done before."""
-    return on_progress and (lambda done, total: on_progress(n_before + done, n_before + total))

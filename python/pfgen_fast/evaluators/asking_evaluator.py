@@ -1,39 +1,78 @@
-"""Evaluators whose scores follow from the replies of a model: what they offer, so that all are asked alike.
+"""Evaluators whose scores follow from the replies of a model, so that all are asked alike.
 
-All replies of a test are asked for at once, and kept; then `score` sends nothing more.
+All replies of a test are asked for at once, and stored; then `score` sends nothing more.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import JudgingError
 from ..generation.events import Events
 from ..judging.asking import Progress
-from ..judging.budget import Estimate, Prices
+from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
+from ..judging.tries import Connect
 from ..native import _core
-from .evaluator import Item, Metric
+from .evaluator import Floats, Item, Metric, Texts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+class AskedTexts(Protocol):
+    """What a model is asked about some texts, and what it replied so far."""
+
+    def __len__(self) -> int:
+        """The number of replies needed."""
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing replies."""
+
+    def estimate(self, prices: Prices | None = None) -> Estimate:
+        """Estimates the cost of the missing replies."""
+
+    def ask(
+        self,
+        connect: Connect | None,
+        *,
+        spending: Spending | None = None,
+        on_progress: Progress | None = None,
+        events: Events | None = None,
+    ) -> str | None:
+        """Asks for the missing replies, if there is a connection; returns why some are still missing."""
+
+    def means(self) -> Floats:
+        """By text (rows) and metric (columns), the mean of the valid ratings; NaN if there are none."""
+
+    def is_complete(self) -> NDArray[np.bool_]:
+        """By text and metric, or by text in a single column, whether all replies are there."""
+
+
 class AskingEvaluator(ABC):
-    """An evaluator that asks a model; it has the protocol `Evaluator` besides.
+    """An evaluator that asks a model; a frozen dataclass with the protocol `Evaluator`.
 
     Attributes:
         replies: The stored replies.
         n_ratings: How often each text is rated.
+        connect: Opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only.
+        spending: Prices and budget; whatever is asked is added to it.
+        is_partial: Whether, without a connection, texts may lack replies; otherwise that is an error.
         asks_by_metric: Whether each metric takes a request of its own, so that fewer metrics cost less.
     """
 
     replies: Replies
     n_ratings: int
+    connect: Connect | None
+    spending: Spending
+    is_partial: bool
     asks_by_metric: ClassVar[bool] = True
 
     @property
@@ -43,21 +82,27 @@ class AskingEvaluator(ABC):
 
     @abstractmethod
     def again(self) -> Self:
-        """The same with other seeds, so that everything is asked for anew, and kept in the same file."""
+        """The same evaluator with other seeds: everything is asked for anew, and stored in the same file."""
 
     @abstractmethod
+    def _asked(self, items: Sequence[Item], texts: Texts) -> AskedTexts:
+        """What the model is asked about texts."""
+
     def partial(self) -> Self:
-        """The same, where texts may lack replies."""
+        """The same evaluator, where texts may lack replies."""
+        return cast("Self", replace(cast("Any", self), is_partial=True))
 
-    @abstractmethod
     def offline(self) -> Self:
-        """The same, where nothing is asked."""
+        """The same evaluator, which uses stored replies only."""
+        return cast("Self", replace(cast("Any", self), connect=None))
 
-    @abstractmethod
     def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing replies about all texts of a test."""
+        """Estimates the cost of the missing replies, by default at the prices of `spending`.
 
-    @abstractmethod
+        Equal requests count once, so all texts of a test are to be given together.
+        """
+        return self._asked(items, texts).estimate(prices or self.spending.prices)
+
     def ask(
         self,
         items: Sequence[Item],
@@ -66,12 +111,53 @@ class AskingEvaluator(ABC):
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies about texts and stores each as it arrives."""
+        """Asks for the missing replies about texts and stores each as it arrives.
 
-    @abstractmethod
+        Args:
+            items: One item for each text.
+            texts: The texts of a test, all together: then `score` sends nothing more, except requests without a reply.
+            on_progress: Called with the number of finished requests and the total.
+            events: Counts what happens.
+
+        Returns:
+            A sentence on why some replies are still missing; None if all are there, or if they may be missing.
+
+        Raises:
+            EngineError: An error concerns all requests. Replies received before are kept.
+            JudgingError: An item lacks what its prompt needs, another process is adding replies to the same file, or
+                there is no connection and replies are missing.
+        """
+        return self._ask(self._asked(items, texts), on_progress=on_progress, events=events)
+
+    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
+        """Asks for the missing replies, and returns the mean of the valid ratings of each text by each metric.
+
+        Raises:
+            EngineError: An error concerns all requests. Replies received before are kept.
+            JudgingError: As `ask`, or the budget is used up.
+        """
+        asked = self._asked(items, texts)
+        problem = self._ask(asked)
+        if problem and self.spending.is_used_up:
+            raise JudgingError(f"{problem}; repeat the call to continue")
+        means = asked.means()
+        return {metric.name: means[:, column].copy() for column, metric in enumerate(self.metrics)}
+
     def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
         """The number of missing replies about texts."""
+        return self._asked(items, texts).n_missing
 
-    @abstractmethod
     def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
-        """By text, whether all its replies are there."""
+        """By text, whether all its ratings have replies, valid or not."""
+        return np.asarray(self._asked(items, texts).is_complete().all(axis=1))
+
+    def _ask(
+        self, asked: AskedTexts, *, on_progress: Progress | None = None, events: Events | None = None
+    ) -> str | None:
+        n_missing = asked.n_missing if self.connect is None and not self.is_partial else 0
+        if n_missing:
+            raise JudgingError(
+                f"{self.replies.path}: {n_missing:,} of {len(asked):,} ratings are missing; name a server to ask, or "
+                "pass --partial to use complete items only"
+            )
+        return asked.ask(self.connect, spending=self.spending, on_progress=on_progress, events=events)

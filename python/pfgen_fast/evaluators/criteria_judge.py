@@ -16,19 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import JudgingError
-from ..generation.events import Events
 from ..generation.prompts import sampling_seed
-from ..judging.asking import Progress
-from ..judging.budget import Estimate, Prices, Spending
+from ..judging.budget import Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.server import Server
-from ..native import _core
+from ..judging.tries import Connect
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
-from .evaluator import Floats, Item, Metric, Texts, column_of, language_of
+from .evaluator import Item, Metric, Texts, column_of, language_of
 from .naming import unknown_name
-from .ratings import Connect, Ratings, check_n_ratings, usual_temperature
+from .ratings import Ratings, check_n_ratings, usual_temperature
 
 N_RATINGS = 5
 """How often a text is rated by default, by each criterion."""
@@ -103,76 +101,8 @@ class CriteriaJudge(AskingEvaluator):
         return "|".join(parts)
 
     def again(self) -> CriteriaJudge:
-        """The same judge with other seeds, so that every rating is asked for anew, and kept in the same file."""
+        """The same judge with other seeds: every rating is asked for anew, and stored in the same file."""
         return replace(self, replicate=self.replicate + 1)
-
-    def partial(self) -> CriteriaJudge:
-        """The same judge, where texts may lack ratings."""
-        return replace(self, is_partial=True)
-
-    def offline(self) -> CriteriaJudge:
-        """The same judge, where stored ratings are used only."""
-        return replace(self, connect=None)
-
-    def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing ratings of texts, by default at the prices of `spending`.
-
-        Equal requests count once, so all texts of a test are to be given together.
-        """
-        return self.ratings(items, texts).asking.estimate(prices or self.spending.prices)
-
-    def ask(
-        self,
-        items: Sequence[Item],
-        texts: _core.TextColumn,
-        *,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing ratings of texts and stores each as it arrives.
-
-        Asked once for all texts of a test, `score` sends nothing more, but for requests that had no reply.
-
-        Args:
-            items: One item for each text.
-            texts: The texts.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some ratings are still missing; None if none are, or if they may be.
-
-        Raises:
-            EngineError: An error concerns all requests. Ratings received before are kept.
-            JudgingError: An item lacks the question that its task needs, another process is adding replies to the same
-                file, or there is no connection and ratings are missing.
-        """
-        ratings = self.ratings(items, texts)
-        self._check_replay(ratings)
-        return ratings.ask(self.judge, self.connect, spending=self.spending, on_progress=on_progress, events=events)
-
-    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Asks for the missing ratings, and returns the mean of the valid ratings of each text by each metric.
-
-        Raises:
-            EngineError: An error concerns all requests. Ratings received before are kept.
-            JudgingError: As `ask`, or the budget is used up.
-        """
-        ratings = self.ratings(items, texts)
-        self._check_replay(ratings)
-        problem = ratings.ask(self.judge, self.connect, spending=self.spending)
-        if problem and self.spending.is_used_up:
-            raise JudgingError(f"{problem}; repeat the call to continue")
-        means = ratings.means()
-        return {metric.name: means[:, column] for column, metric in enumerate(self.metrics)}
-
-    def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
-        """The number of missing ratings of texts."""
-        return self.ratings(items, texts).asking.n_missing
-
-    def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
-        """By text, whether all its ratings have replies, valid or not."""
-        return np.asarray(self.ratings(items, texts).is_complete().all(axis=1))
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
         """The ratings of texts by metric, some of which may still be missing.
@@ -190,7 +120,10 @@ class CriteriaJudge(AskingEvaluator):
         ]
         places = np.array(is_rated, dtype=bool).reshape(len(items), len(metrics))
         requests = self._requests(items, listed_texts, metrics, places)
-        return Ratings(requests, self.replies, places, self.n_ratings, self.criteria.scale)
+        return Ratings(self.judge, requests, self.replies, places, self.n_ratings, self.criteria.scale)
+
+    def _asked(self, items: Sequence[Item], texts: Texts) -> Ratings:
+        return self.ratings(items, texts)
 
     def _metrics_of(self, task: str) -> list[str]:
         return [metric for metric in self.criteria.task(task).criteria if self.only is None or metric in self.only]
@@ -220,16 +153,6 @@ class CriteriaJudge(AskingEvaluator):
         return self.criteria.prompt(
             item.task, metric, language=language, text=text, context=item.context, question=question
         )
-
-    def _check_replay(self, ratings: Ratings) -> None:
-        if self.connect is not None or self.is_partial:
-            return
-        n_missing, n_needed = ratings.asking.n_missing, len(ratings.asking)
-        if n_missing:
-            raise JudgingError(
-                f"{self.replies.path}: {n_missing:,} of {n_needed:,} ratings are missing; expected all of them, a "
-                "server to ask, or the leave to take what is complete (--partial)"
-            )
 
 
 def open_judge(

@@ -16,8 +16,9 @@ from ..generation.prompts import sampling_seed
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
 from ..judging.template import Template
+from ..judging.tries import Connect
 from .evaluator import Floats, Item, Metric, Texts, column_of
-from .ratings import Connect, Ratings, Scale, check_n_ratings
+from .ratings import Ratings, Scale, check_n_ratings
 
 TEMPLATES: Mapping[str, Path] = {
     "default": Path(__file__).with_name("judge.txt"),
@@ -125,7 +126,7 @@ class JudgeEvaluator:
             EngineError: An error concerns all requests. Ratings received before are kept.
         """
         ratings = self.ratings(items, texts)
-        ratings.ask(self.judge, self.connect)
+        ratings.ask(self.connect)
         return {"rating": ratings.means()}
 
     def ratings(self, items: Sequence[Item], texts: Texts) -> Ratings:
@@ -138,7 +139,7 @@ class JudgeEvaluator:
         listed = texts.tolist()
         requests = self._requests(items, listed)
         has_text = [text is not None for text in listed]
-        return Ratings(requests, self.replies, has_text, self.n_ratings, self.template.scale)
+        return Ratings(self.judge, requests, self.replies, has_text, self.n_ratings, self.template.scale)
 
     def _requests(self, items: Sequence[Item], texts: Sequence[str | None]) -> Iterator[JudgeRequest]:
         for item, text in zip(items, texts, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import JudgingError
-from ..generation.engines import ModelEngine
 from ..generation.events import Events
 from ..judging.asking import Asking, Progress
-from ..judging.budget import Spending
+from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
 from ..judging.requests import Judge, JudgeRequest
+from ..judging.tries import Connect
 from .evaluator import Floats
-
-Connect = Callable[[Judge], ModelEngine]
-"""Opens the engine that asks a judge, such as `Server(...).engine`."""
 
 _IN_BRACKETS = re.compile(r"\[\[\s*([-+]?\d[\d.,/]*)\s*\]\]")
 _WHOLE = re.compile(r"(\d{1,3})(?:\.0+)?")
@@ -62,15 +59,33 @@ class Ratings:
     """The ratings of some texts, as far as they exist."""
 
     def __init__(
-        self, requests: Iterable[JudgeRequest], replies: Replies, is_rated: Any, n_ratings: int, scale: Scale
+        self,
+        judge: Judge,
+        requests: Iterable[JudgeRequest],
+        replies: Replies,
+        is_rated: Any,
+        n_ratings: int,
+        scale: Scale,
     ) -> None:
+        self._judge = judge
         self.asking = Asking(requests, replies)
         self._is_rated: NDArray[np.bool_] = np.asarray(is_rated, dtype=bool)
         self._n_ratings, self._scale = n_ratings, scale
 
+    def __len__(self) -> int:
+        return len(self.asking)
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing ratings."""
+        return self.asking.n_missing
+
+    def estimate(self, prices: Prices | None = None) -> Estimate:
+        """Estimates the cost of the missing ratings."""
+        return self.asking.estimate(prices)
+
     def ask(
         self,
-        judge: Judge,
         connect: Connect | None,
         *,
         spending: Spending | None = None,
@@ -80,7 +95,7 @@ class Ratings:
         """Asks for the missing ratings and stores each as it arrives."""
         if connect is None or not self.asking.n_missing:
             return None
-        return self.asking.ask(connect(judge), spending=spending, on_progress=on_progress, events=events)
+        return self.asking.ask(connect(self._judge), spending=spending, on_progress=on_progress, events=events)
 
     def values(self) -> Floats:
         """A row of ratings for each place; NaN if a rating is missing or its reply contains none."""

@@ -145,11 +145,8 @@ class RatedRuns:
         events: Events | None = None,
     ) -> str | None:
         """Asks for the missing ratings and stores each as it arrives."""
-        evaluator = self._evaluator
         spending = Spending(prices or Prices(), budget)
-        return self._ratings.ask(
-            evaluator.judge, evaluator.connect, spending=spending, on_progress=on_progress, events=events
-        )
+        return self._ratings.ask(self._evaluator.connect, spending=spending, on_progress=on_progress, events=events)
 
     def found(self) -> list[tuple[int, int, int]]:
         """Run index, question index and value of all existing ratings."""

@@ -25,7 +25,7 @@ from ...files.untrusted_json import checked, entries, items, member, read_json
 from ..checklist_files import check_weights, checklist_of, notes_on, questions_of, shown_key, weight_of
 from ..line_files import data_file, numbered_objects, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, prompt_of
-from ..suite import Checklist, Prompts
+from ..tasks import Checklist, Prompts
 
 _MAIN = ("data/main_data", "HelloBench")
 _LENGTHS = ("data/length_constrained_data", "HelloBench/length_constrained_experiments_data")
@@ -56,16 +56,7 @@ Questions = dict[tuple[str, str], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the data.
-
-    Attributes:
-        id: The ID.
-        area: The area.
-        category: The category.
-        instruction: The instruction.
-        length: The name of the wanted length.
-        questions: The checklist, if the line has one.
-    """
+    """A line of the data."""
 
     id: str
     area: str
@@ -77,14 +68,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Checkout:
-    """What a checkout holds.
-
-    Attributes:
-        rows: The lines of the data, each with its place.
-        checklists: The checklists.
-        prompts: The prompts.
-        notes: What is missing, one sentence each.
-    """
+    """What a checkout holds."""
 
     rows: Sequence[tuple[str, Row]]
     checklists: Mapping[tuple[str, str], Checklist]

@@ -17,14 +17,7 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class UpstreamLine:
-    """A line of results.
-
-    Attributes:
-        where: Its place.
-        area: The area of its task.
-        answer: The answer.
-        judgement: What the judge said; None if the line has no verdicts.
-    """
+    """A line of results."""
 
     where: str
     area: str

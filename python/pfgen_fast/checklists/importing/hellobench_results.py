@@ -20,8 +20,7 @@ from ...tables.formats import table_rows
 from ..judgement_files import read_judgements
 from ..judgements import AnswerKey, Judgement
 from ..line_files import data_file, is_data_file, numbered_objects, stem
-from ..run_files import read_answers, shown_key, write_run
-from ..runs import REPLIES_FILE, Answer
+from ..runs import REPLIES_FILE, Answer, read_answers, shown_key, write_run
 from ..suite import ChecklistSuite
 from .hellobench_lines import UpstreamLine, upstream_line
 
@@ -34,16 +33,7 @@ _RESULTS = "_results.jsonl"
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of a model.
-
-    Attributes:
-        key: The model.
-        folder: The folder of the run; None if nothing was written.
-        n_answers: The number of answers.
-        n_judgements: The number of judgements.
-        problems: What is wrong with its files, one sentence each.
-        notes: What is to be known of them, one sentence each.
-    """
+    """What became of a model."""
 
     key: str
     folder: Path | None

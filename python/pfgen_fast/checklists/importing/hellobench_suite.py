@@ -16,8 +16,9 @@ from ...files.untrusted_json import checked, member
 from ..checklist_files import CHECKLISTS_FILE, read_checklists
 from ..line_files import data_file, numbered_objects, whole_text, whole_text_or_none
 from ..prompt_files import packaged_prompts, read_prompt
-from ..suite import Checklist, ChecklistSuite, Prompts, Task, TaskKey
+from ..suite import ChecklistSuite
 from ..suite_files import check_category, sha256_or_none
+from ..tasks import Checklist, Prompts, Task, TaskKey
 from .hellobench_checkout import read_checkout
 
 AREAS = ("open_ended_qa", "summarization", "chat", "text_completion", "heuristic_text_generation")

@@ -24,7 +24,8 @@ from ..checklist_files import checklist_of
 from ..line_files import whole_text
 from ..prompt_files import packaged_prompts
 from ..runs import Answer
-from ..suite import ChecklistSuite, Task
+from ..suite import ChecklistSuite
+from ..tasks import Task
 
 AREA = "answers"
 CATEGORY = "questions"

@@ -6,33 +6,25 @@ wherever a budget or a kill stops the asking. What was replied is kept when it c
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...errors import ChecklistError
-from ...evaluators.ratings import Connect
 from ...files.lock import held
 from ...generation.events import Events
-from ...generation.protocol import Details
-from ...judging.asking import Asking, Progress
-from ...judging.budget import Estimate, Prices, Spending, prompt_tokens
-from ...judging.reply_store import UNKNOWN, Keep, Replies
-from ...judging.requests import JudgeRequest
+from ...judging.asking import Progress
+from ...judging.budget import Estimate, Prices, Spending
+from ...judging.reply_store import Replies
+from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries
 from ..few_names import first_names
 from ..judgement_files import read_judgements, write_judgements
 from ..judgements import Judgement
-from ..runs import Run
+from ..runs import JUDGEMENTS_FILE, Run
 from ..scoring.judged import is_stale
 from ..suite import ChecklistSuite
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
-
-JUDGEMENTS_FILE = "judgements.jsonl"
-
-_RATINGS_AT_A_TIME = 2048
-"""Requests hold long texts, so not all are put together at once."""
 
 _PATIENCE_SECONDS = 60.0
 """How long another process may take to write a file of judgements."""
@@ -79,7 +71,9 @@ class Judging:
             JudgingError: A file of replies is missing or holds something else.
         """
         wording = options.wording(suite)
-        judging = cls([RunToJudge(run, wording, options, _replies(run, offline)) for run in runs])
+        judging = cls(
+            [RunToJudge(run, wording, options, Replies(run.replies_path, must_exist=offline)) for run in runs]
+        )
         for one in judging.runs:
             judging._former[one.run.key] = one.run.judgements(suite)
             _refuse_imported(one, judging._former[one.run.key])
@@ -87,19 +81,7 @@ class Judging:
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
         """Estimates the cost of the replies that are missing, if each can be used: the upper bound."""
-        n_tokens = n_reply_tokens = n_open = 0
-        keys = set()
-        for rating in self.open_ratings():
-            n_open += 1
-            key = rating.next_key()
-            if key not in keys:
-                keys.add(key)
-                request = rating.next_request()
-                n_tokens += prompt_tokens(request)
-                n_reply_tokens += request.judge.max_tokens
-        n_ratings = sum(len(one.ratings) for one in self.runs)
-        cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
-        return Estimate(n_ratings, n_ratings - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
+        return estimate_of_tries(self._ratings(), prices)
 
     def likely_reply_tokens(self) -> int:
         """How many tokens the missing replies will have if the judge writes as much as usual."""
@@ -133,43 +115,10 @@ class Judging:
             EngineError: An error concerns all requests. Replies received before are kept.
             JudgingError: Another process is adding replies to a file.
         """
-        spending, problem = spending or Spending(), None
-        with contextlib.ExitStack() as stack:
-            files = {id(rating.replies): rating.replies for rating in self.open_ratings()}
-            keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-            # After the locks were taken, because other processes may have asked before; none may ask now.
-            ratings = [rating for rating in self.open_ratings() if id(rating.replies) in keeps]
-            ratings.sort(key=lambda rating: rating.next_key() or "")
-            count = _Count(on_progress, len(ratings))
-            for start in range(0, len(ratings), _RATINGS_AT_A_TIME):
-                said = self._ask(ratings[start : start + _RATINGS_AT_A_TIME], keeps, connect, spending, count, events)
-                problem = said or problem
-                if spending.is_used_up:
-                    break
-        return problem if self.n_open else None
-
-    def _ask(
-        self,
-        ratings: Sequence[Rating],
-        keeps: dict[int, Keep],
-        connect: Connect,
-        spending: Spending,
-        count: _Count,
-        events: Events | None,
-    ) -> str | None:
-        """Asks about some ratings in rounds of tries; returns why some still lack a reply."""
-        problem: str | None = None
-        while open_ratings := [rating for rating in ratings if rating.next_key() is not None]:
-            shared = _SharedReplies(open_ratings, keeps)
-            asking = Asking((rating.next_request() for rating in open_ratings), shared, keeps_empty=True)
-            n_asked = asking.estimate().n_requests
-            problem = asking.ask(
-                connect(open_ratings[0].wording.judge), spending=spending, on_progress=count.now, events=events
-            )
-            if spending.is_used_up or shared.n_kept == 0:  # what still has no reply will have none now
-                return problem
-            count.next_round(n_asked, sum(rating.next_key() is not None for rating in ratings))
-        return problem
+        ratings = list(self._ratings())
+        return ask_in_rounds(
+            ratings, connect, keeps_empty=True, spending=spending, on_progress=on_progress, events=events
+        )
 
     @property
     def n_open(self) -> int:
@@ -213,9 +162,8 @@ class Judging:
         """The ratings of all runs that need another reply."""
         return (rating for one in self.runs for rating in one.open_ratings())
 
-
-def _replies(run: Run, offline: bool) -> Replies:
-    return Replies(run.replies_path, must_exist=offline)
+    def _ratings(self) -> Iterator[Rating]:
+        return (rating for one in self.runs for rating in one.ratings)
 
 
 def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
@@ -248,51 +196,6 @@ def _refuse_imported(one: RunToJudge, former: Sequence[Judgement]) -> None:
             f"{one.run.judgements_path}: holds imported judgements of {one.wording.judge.model}, which judging would "
             "replace; expected the answers in a folder of their own"
         )
-
-
-class _SharedReplies:
-    """The replies to the open requests of several runs, where an equal request is sent once and kept for each."""
-
-    def __init__(self, ratings: Iterable[Rating], keeps: dict[int, Keep]) -> None:
-        self._keeps = keeps
-        self._owners: dict[str, dict[int, Replies]] = {}
-        for rating in ratings:
-            key = rating.next_key()
-            if key is not None:
-                self._owners.setdefault(key, {})[id(rating.replies)] = rating.replies
-        self.n_kept = 0
-
-    def __contains__(self, key: str) -> bool:
-        return all(key in replies for replies in self._owners[key].values())
-
-    def get(self, key: str) -> str | None:
-        return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
-
-    @contextlib.contextmanager
-    def adding(self) -> Iterator[Keep]:
-        yield self._keep  # the files are locked for all rounds together
-
-    def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        for name, replies in self._owners[request.key].items():
-            if request.key not in replies:
-                self._keeps[name](request, reply, details)
-        self.n_kept += 1
-
-
-class _Count:
-    """Counts finished requests over all rounds, for someone who watches."""
-
-    def __init__(self, on_progress: Callable[[int, int], None] | None, n_ratings: int) -> None:
-        self._tell = on_progress or (lambda done, total: None)
-        self._n_before, self._total = 0, n_ratings
-
-    def now(self, done: int, total: int) -> None:
-        self._total = max(self._total, self._n_before + total)
-        self._tell(self._n_before + done, self._total)
-
-    def next_round(self, n_asked: int, n_again: int) -> None:
-        self._n_before += n_asked
-        self._total += n_again
 
 
 def kept_by_others(judging: Judging) -> list[str]:

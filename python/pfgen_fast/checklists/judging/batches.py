@@ -19,7 +19,6 @@ from ...generation.batch_api import answer_in_line
 from ...generation.openai_protocol import RequestForm, details_in
 from ...generation.protocol import Details
 from ...judging.reply_store import Replies
-from ...judging.requests import JudgeRequest
 from ..line_files import numbered_objects
 from .ask_runs import Judging
 from .runs_to_judge import Rating
@@ -41,12 +40,7 @@ def write_batch(judging: Judging, path: Path) -> int:
 
 @dataclass(frozen=True)
 class BatchTaken:
-    """What was taken from output files.
-
-    Attributes:
-        n_new: How many replies are new.
-        problems: One sentence for each request that failed and each line or file that was left out.
-    """
+    """What was taken from output files."""
 
     n_new: int
     problems: tuple[str, ...] = ()
@@ -71,26 +65,14 @@ def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
             if line.reply is None:
                 problems.append(f"{line.where}: {line.problem}")
                 continue
-            request, owners = known[line.key].request(), known[line.key].replies
+            rating, number, owners = known[line.key]
             lacking = [replies for replies in owners if line.key not in replies]
             n_new += bool(lacking)
             for replies in lacking:
-                keeps[id(replies)](request, line.reply, line.details)
+                keeps[id(replies)](rating.request_of_try(number), line.reply, line.details)
     if not n_lines and problems:
         raise ChecklistError(problems[0])
     return BatchTaken(n_new, tuple(problems))
-
-
-@dataclass
-class _Known:
-    """A request that may be in a batch, put together anew when it is needed, and whose replies it concerns."""
-
-    rating: Rating
-    index: int
-    replies: list[Replies]
-
-    def request(self) -> JudgeRequest:
-        return self.rating.request_of_try(self.index + 1)
 
 
 @dataclass(frozen=True)
@@ -102,12 +84,13 @@ class _Line:
     details: Details
 
 
-def _known_requests(judging: Judging) -> dict[str, _Known]:
-    known: dict[str, _Known] = {}
+def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Replies]]]:
+    """By key of the requests that may be in a batch: rating and try, and the files that the reply belongs to."""
+    known: dict[str, tuple[Rating, int, list[Replies]]] = {}
     for one in judging.runs:
         for rating in one.ratings:
-            for index, key in enumerate(rating.known_keys()):
-                owners = known.setdefault(key, _Known(rating, index, [])).replies
+            for number, key in enumerate(rating.known_keys(), start=1):
+                _, _, owners = known.setdefault(key, (rating, number, []))
                 if one.replies not in owners:
                     owners.append(one.replies)
     return known

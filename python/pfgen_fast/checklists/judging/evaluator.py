@@ -17,24 +17,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import ChecklistError, JudgingError
+from ...errors import ChecklistError
 from ...evaluators.asking_evaluator import AskingEvaluator
 from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...evaluators.naming import unknown_name
-from ...evaluators.ratings import Connect
 from ...files.untrusted_text import in_one_line
 from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
 from ...judging.server import Server
-from ...native import _core
+from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries, open_tries
 from ..judgements import Profile
 from ..runs import Answer
-from ..suite import Checklist, ChecklistSuite, Task
-from .ask_runs import Judging
+from ..suite import ChecklistSuite
+from ..tasks import Checklist, Task
 from .requests import MAX_TOKENS, Wording
-from .runs_to_judge import JudgeOptions, Rating, RunToJudge
+from .runs_to_judge import JudgeOptions, Rating
 
 SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
@@ -136,78 +135,6 @@ class ChecklistJudge(AskingEvaluator):
         other = str(int(seed or 0) + _AGAIN) if is_number else f"{seed}::again"
         return replace(self, options=replace(self.options, seed=other), replicate=self.replicate + 1)
 
-    def partial(self) -> ChecklistJudge:
-        """The same judge, where texts may lack replies."""
-        return replace(self, is_partial=True)
-
-    def offline(self) -> ChecklistJudge:
-        """The same judge, where stored replies are used only."""
-        return replace(self, connect=None)
-
-    def estimate(self, items: Sequence[Item], texts: _core.TextColumn, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the missing replies, by default at the prices of `spending`.
-
-        Equal requests count once, so all texts of a test are to be given together.
-        """
-        return self._judging(self._judged(items, texts)).estimate(prices or self.spending.prices)
-
-    def ask(
-        self,
-        items: Sequence[Item],
-        texts: _core.TextColumn,
-        *,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        """Asks for the missing replies about texts, and again where one cannot be used; stores each as it arrives.
-
-        Args:
-            items: One item for each text.
-            texts: The texts.
-            on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens.
-
-        Returns:
-            A sentence on why some replies are still missing; None if none are, or if they may be.
-
-        Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
-            ChecklistError: An item is of no task and no category, or has no instruction.
-            JudgingError: Another process is adding replies to the same file, or there is no connection and replies are
-                missing.
-        """
-        return self._ask(self._judged(items, texts), on_progress, events)
-
-    def score(self, items: Sequence[Item], texts: Texts) -> Mapping[str, Floats]:
-        """Asks for the missing replies, and returns the mean over the valid ratings of each text by each metric.
-
-        Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
-            ChecklistError: An item is of no task and no category, or has no instruction.
-            JudgingError: As `ask`, or the budget is used up.
-        """
-        judged = self._judged(items, texts)
-        problem = self._ask(judged, None, None)
-        if problem and self.spending.is_used_up:
-            raise JudgingError(f"{problem}; repeat the call to continue")
-        names = [metric.name for metric in self.metrics]
-        found = np.full((len(items), len(names)), np.nan)
-        for row, values in judged.means():
-            found[row, : len(values)] = values
-        return {name: found[:, column].copy() for column, name in enumerate(names)}
-
-    def n_missing(self, items: Sequence[Item], texts: _core.TextColumn) -> int:
-        """The number of ratings that lack a reply."""
-        return self._judging(self._judged(items, texts)).n_open
-
-    def is_complete(self, items: Sequence[Item], texts: _core.TextColumn) -> NDArray[np.bool_]:
-        """By text, whether all its ratings have replies, valid or not."""
-        judged = self._judged(items, texts)
-        done = np.ones(len(items), dtype=np.bool_)
-        for row, rating in zip(judged.rows, judged.ratings, strict=True):
-            done[row] &= rating.next_key() is None
-        return done
-
     @cached_property
     def _wording(self) -> Wording:
         return self.options.wording(self.suite)
@@ -254,7 +181,7 @@ class ChecklistJudge(AskingEvaluator):
         length = None if known is None else known.length
         return Task(item.id if known is None else known.id, checklist.area, checklist.category, own, length)
 
-    def _judged(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
+    def _asked(self, items: Sequence[Item], texts: Texts) -> _JudgedTexts:
         texts = column_of(items, texts)
         tasks: dict[int, Task] = {}  # the variants of a text have one item
 
@@ -263,57 +190,70 @@ class ChecklistJudge(AskingEvaluator):
 
         pairs = zip(items, texts.tolist(), strict=True)
         wanted = ((row, task_of(item), text) for row, (item, text) in enumerate(pairs) if text is not None)
-        return _JudgedTexts(wanted, self._wording, self.options, self.replies)
-
-    def _judging(self, judged: _JudgedTexts) -> Judging:
-        return Judging([judged])
-
-    def _ask(self, judged: _JudgedTexts, on_progress: Progress | None, events: Events | None) -> str | None:
-        judging = self._judging(judged)
-        if self.connect is not None:
-            return judging.ask(self.connect, spending=self.spending, on_progress=on_progress, events=events)
-        n_missing = 0 if self.is_partial else judging.n_open
-        if n_missing:
-            raise JudgingError(
-                f"{self.replies.path}: {n_missing:,} of {len(judged.ratings):,} ratings are missing; expected all of "
-                "them, a server to ask, or the leave to take what is complete (--partial)"
-            )
-        return None
+        return _JudgedTexts(wanted, self, (len(items), len(self.metrics)))
 
 
-class _JudgedTexts(RunToJudge):
-    """Texts in the place of a run's answers.
+class _JudgedTexts:
+    """The ratings of some texts, and the row of each rating's text."""
 
-    Attributes:
-        rows: The row of the text of each rating.
-    """
-
-    def __init__(
-        self, texts: Iterator[tuple[int, Task, str]], wording: Wording, options: JudgeOptions, replies: Replies
-    ) -> None:
-        self.wording, self.options, self.replies = wording, options, replies
-        self.rows: list[int] = []
-        self.ratings: list[Rating] = []
+    def __init__(self, texts: Iterator[tuple[int, Task, str]], judge: ChecklistJudge, shape: tuple[int, int]) -> None:
+        self._suite, self._shape = judge.suite, shape
+        self._rows: list[int] = []
+        self._ratings: list[Rating] = []
         for row, task, text in texts:
             answer = Answer(task.id, text, task.length)
-            if not Rating(answer, task, 1, self).is_too_long:
-                for number in range(1, options.n_ratings + 1):
-                    self.rows.append(row)
-                    self.ratings.append(Rating(answer, task, number, self))
+            for number in range(1, judge.n_ratings + 1):
+                rating = Rating(answer, task, number, judge._wording, judge.options, judge.replies)
+                if number == 1 and rating.is_too_long:
+                    break
+                self._rows.append(row)
+                self._ratings.append(rating)
 
-    def means(self) -> Iterator[tuple[int, list[float]]]:
-        """By row of a text with verdicts: its score, their plain mean, and the verdicts; means of its ratings."""
+    def __len__(self) -> int:
+        return len(self._ratings)
+
+    @property
+    def n_missing(self) -> int:
+        return len(open_tries(self._ratings))
+
+    def estimate(self, prices: Prices | None = None) -> Estimate:
+        return estimate_of_tries(self._ratings, prices)
+
+    def ask(
+        self,
+        connect: Connect | None,
+        *,
+        spending: Spending | None = None,
+        on_progress: Progress | None = None,
+        events: Events | None = None,
+    ) -> str | None:
+        if connect is None:
+            return None
+        return ask_in_rounds(
+            self._ratings, connect, keeps_empty=True, spending=spending, on_progress=on_progress, events=events
+        )
+
+    def is_complete(self) -> NDArray[np.bool_]:
+        done = np.ones((self._shape[0], 1), dtype=np.bool_)
+        for row, rating in zip(self._rows, self._ratings, strict=True):
+            done[row] &= rating.next_key() is None
+        return done
+
+    def means(self) -> Floats:
+        """By text: its score, the plain mean of its verdicts, and the verdicts; means of its ratings."""
         verdicts: dict[int, list[tuple[float, ...]]] = {}
-        for row, rating in zip(self.rows, self.ratings, strict=True):
+        for row, rating in zip(self._rows, self._ratings, strict=True):
             judgement = rating.judgement()
             if judgement is not None and judgement.scores is not None:
                 verdicts.setdefault(row, []).append(judgement.scores)
-        tasks = {row: rating.task for row, rating in zip(self.rows, self.ratings, strict=True)}
+        tasks = {row: rating.task for row, rating in zip(self._rows, self._ratings, strict=True)}
+        found = np.full(self._shape, np.nan)
         for row, rated in verdicts.items():
-            weights = self.wording.suite.checklist(tasks[row]).weights
+            weights = self._suite.checklist(tasks[row]).weights
             means = [math.fsum(column) / len(rated) for column in zip(*rated, strict=True)]
             score = math.fsum(weight * mean for weight, mean in zip(weights, means, strict=True))
-            yield row, [min(score, 100.0), 100 * math.fsum(means) / len(means), *means]
+            found[row, : len(means) + 2] = [min(score, 100.0), 100 * math.fsum(means) / len(means), *means]
+        return found
 
 
 def open_checklists(

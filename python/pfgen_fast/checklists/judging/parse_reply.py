@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..judgements import Profile
-from ..suite import LEVELS
+from ..tasks import LEVELS
 
 Fault = Literal["form", "number", "ids", "value"]
 """Why a reply cannot be used: it is no list of objects, has too few or too many, names other questions, or has a
@@ -62,13 +62,7 @@ _LITERAL_TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """What a reply says.
-
-    Attributes:
-        verdicts: A level for each question in their order, or one overall rating; None if the reply cannot be used.
-        reasons: The judge's reason for each verdict; None where it gave none. Empty if the reply cannot be used.
-        fault: Why the reply cannot be used.
-    """
+    """What a reply says."""
 
     verdicts: tuple[float, ...] | None
     reasons: tuple[str | None, ...] = ()

@@ -17,7 +17,8 @@ from ...generation.prompts import sampling_seed
 from ...judging.requests import Judge, JudgeRequest
 from ...judging.template import Template
 from ..judgements import Method, Profile
-from ..suite import Checklist, ChecklistSuite, TaskKey, counter_of_requests
+from ..suite import ChecklistSuite, counter_of_requests
+from ..tasks import Checklist, TaskKey
 from ..words import Counter, counter_name, first_words, has_nltk, words
 from .parse_reply import ParsedReply, parse_overall, parse_reply
 
@@ -46,15 +47,7 @@ def usual_temperature(profile: Profile, n_ratings: int = 1) -> float:
 
 @dataclass(frozen=True)
 class Wording:
-    """How a judge is asked about answers, and how its replies are read.
-
-    Attributes:
-        suite: Its prompts are sent.
-        judge: The judge.
-        profile: How an answer is shown.
-        method: Whether the judge is asked about each question, or for one overall rating.
-        seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number, 42 by default.
-    """
+    """How a judge is asked about answers, and how its replies are read."""
 
     suite: ChecklistSuite
     judge: Judge

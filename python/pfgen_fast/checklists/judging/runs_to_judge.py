@@ -6,24 +6,27 @@ Judgements are derived from stored replies alone, so they are the same however o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...errors import ChecklistError
+from ...evaluators.naming import unknown_name
 from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
+from ...judging.tries import Tries
 from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
-from ..suite import ChecklistSuite, Task
+from ..suite import ChecklistSuite
+from ..tasks import Checklist, Task
 from .parse_reply import ParsedReply
 from .requests import MAX_TOKENS, Wording, usual_temperature
 
 Empty = Literal["judge", "zero"]
 """What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
 
-_MOST_BYTES = 24
+_LONGEST_ESCAPE = 24
 """What a character of an answer may take in a request, as words between blanks and as escapes in JSON."""
 
 
@@ -78,65 +81,55 @@ class JudgeOptions:
         Raises:
             ChecklistError: The suite lacks a prompt or the area, or the seed is no number where it must be one.
         """
-        from ...evaluators.naming import unknown_name
-
         for area in self.areas:
             if area not in suite.areas:
                 raise ChecklistError(unknown_name("area", area, suite.areas))
         return Wording(suite, self.judge, self.profile, self.method, self.seed)
 
 
-class Rating:
-    """One rating of one answer: its requests, one for each try. Long texts are put together only to be sent."""
+class Rating(Tries):
+    """One rating of one answer."""
 
-    def __init__(self, answer: Answer, task: Task, number: int, run: RunToJudge) -> None:
-        self.answer, self.task, self.number = answer, task, number
-        self._run = run
-        self._keys: list[str] = []
-        self._parsed: list[ParsedReply] = []
-
-    @property
-    def wording(self) -> Wording:
-        """How the judge is asked."""
-        return self._run.wording
-
-    @property
-    def replies(self) -> Replies:
-        """Where its replies are stored."""
-        return self._run.replies
-
-    def next_key(self) -> str | None:
-        """The key of the request that is open; None if the rating is decided."""
-        if self._is_given:
-            return None
-        last = self._last()
-        if last is not None and last.fault is None:
-            return None
-        return self._key(len(self._parsed)) if len(self._parsed) < self._run.options.n_tries else None
-
-    def next_request(self) -> JudgeRequest:
-        """The request that is open."""
-        return self._request(len(self._parsed))
-
-    def known_keys(self) -> Iterator[str]:
-        """The keys of all requests that may have been sent for this rating."""
-        if not self._is_given:
-            yield from map(self._key, range(max(self._run.options.n_tries, len(self._parsed))))
+    def __init__(
+        self, answer: Answer, task: Task, number: int, wording: Wording, options: JudgeOptions, replies: Replies
+    ) -> None:
+        self._is_given = options.empty == "zero" and not answer.response.strip()
+        super().__init__(replies, 0 if self._is_given else options.n_tries)
+        self.answer, self.task, self.number, self.wording = answer, task, number, wording
+        self._said: ParsedReply | None = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
         """The request of a try, from 1."""
-        return self._request(number - 1)
+        return self.wording.request(
+            self.task.key,
+            self.task.instruction or "",
+            self._checklist,
+            self.answer.response,
+            try_number=number,
+            rating=self.number,
+        )
+
+    def is_usable(self, reply: str) -> bool:
+        """Whether the reply has verdicts."""
+        self._said = self.wording.parse(reply, self._checklist)
+        return self._said.fault is None
+
+    @property
+    def n_replied(self) -> int:
+        """The number of tries with a reply; an empty answer that is given a zero is not asked about."""
+        return 0 if self._is_given else super().n_replied
+
+    @property
+    def _checklist(self) -> Checklist:
+        return self.wording.suite.checklist(self.task)
 
     def judgement(self) -> Judgement | None:
         """The judgement that follows from the replies; None as long as a request is open."""
         if self.next_key() is not None:
             return None
-        wording = self.wording
-        checklist = wording.suite.checklist(self.task)
-        said = self._last()
-        version = self.replies.details(self._keys[len(self._parsed) - 1]).version if self._parsed else None
-        if said is None:  # an empty answer that is given a zero
-            said = ParsedReply(wording.zeros(checklist))
+        wording, checklist, n_tries, last_key = self.wording, self._checklist, self.n_replied, self.last_key()
+        version = None if last_key is None else self.replies.details(last_key).version
+        said = self._said or ParsedReply(wording.zeros(checklist))  # zeros for an empty answer
         return Judgement(
             id=self.task.id,
             length=self.task.length,
@@ -151,9 +144,9 @@ class Rating:
             prompt_sha256=wording.prompt_sha256,
             checklist_sha256=checklist.sha256,
             instruction_sha256=self.task.instruction_sha256,
-            tries=len(self._parsed),
+            tries=n_tries,
             fault=said.fault,
-            cut=bool(self._parsed) and wording.shown(self.answer.response)[1],
+            cut=n_tries > 0 and wording.shown(self.answer.response)[1],
             profile=wording.profile_name,
             temperature=wording.judge.temperature,
         )
@@ -162,52 +155,12 @@ class Rating:
     def is_too_long(self) -> bool:
         """Whether the requests are too long to be sent; only one about a long text is put together to see."""
         n_characters = len(self.answer.response) + len(self.task.instruction or "")
-        return _MOST_BYTES * n_characters > MAX_REQUEST_BYTES and is_too_long(self._request(0))
-
-    @property
-    def _is_given(self) -> bool:
-        return self._run.options.empty == "zero" and not self.answer.response.strip()
-
-    def _last(self) -> ParsedReply | None:
-        """The reply that decides so far; those of further tries than are allowed now count too."""
-        checklist = self.wording.suite.checklist(self.task)
-        while not self._parsed or self._parsed[-1].fault is not None:
-            reply = None if self._is_given else self.replies.get(self._key(len(self._parsed)))
-            if reply is None:
-                break
-            self._parsed.append(self.wording.parse(reply, checklist))
-        return self._parsed[-1] if self._parsed else None
-
-    def _key(self, index: int) -> str:
-        while len(self._keys) <= index:
-            self._keys.append(self._request(len(self._keys)).key)
-        return self._keys[index]
-
-    def _request(self, index: int) -> JudgeRequest:
-        wording = self.wording
-        return wording.request(
-            self.task.key,
-            self.task.instruction or "",
-            wording.suite.checklist(self.task),
-            self.answer.response,
-            try_number=index + 1,
-            rating=self.number,
-        )
+        return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the judging of a run is.
-
-    Attributes:
-        n_ratings: How many ratings there are to be.
-        n_judged: How many have verdicts.
-        n_given: How many of these are zeros of empty answers, about which nobody was asked.
-        unjudged: The IDs of the tasks whose judge gave no usable reply, with the last fault.
-        n_open: How many have no reply yet.
-        n_cut: In how many judgements the judge saw the beginning of the answer only.
-        versions: How many judgements are of each version of the judge; None for an unknown one.
-    """
+    """How far the judging of a run is."""
 
     n_ratings: int
     n_judged: int
@@ -220,19 +173,7 @@ class Standing:
 
 @dataclass(eq=False)
 class RunToJudge:
-    """A run and what a judge replied about its answers.
-
-    Attributes:
-        run: The run.
-        wording: How the judge is asked.
-        options: How often it is asked, and about which answers.
-        replies: The stored replies.
-        only: Only these answers; None for all.
-        ratings: The ratings that there are to be.
-        too_long: The IDs of the tasks whose answers are too long to be sent.
-        covered: The answers that are judged, with those that are too long.
-        faults: A sentence for each line of the file of answers that cannot be read.
-    """
+    """A run and what a judge replied about its answers."""
 
     run: Run
     wording: Wording
@@ -255,11 +196,15 @@ class RunToJudge:
         chosen = self._chosen(suite, answers.values())
         refuse_without_instruction([task for _, task in chosen], str(self.run.folder))
         self.covered = frozenset(answer.key for answer, _ in chosen)
-        too_long = {answer.key: answer.id for answer, task in chosen if Rating(answer, task, 1, self).is_too_long}
+
+        def rating(answer: Answer, task: Task, number: int) -> Rating:
+            return Rating(answer, task, number, self.wording, self.options, self.replies)
+
+        too_long = {answer.key: answer.id for answer, task in chosen if rating(answer, task, 1).is_too_long}
         self.too_long = tuple(too_long.values())
         numbers = range(1, self.options.n_ratings + 1)
         fitting = [pair for pair in chosen if pair[0].key not in too_long]
-        self.ratings = [Rating(answer, task, number, self) for answer, task in fitting for number in numbers]
+        self.ratings = [rating(answer, task, number) for answer, task in fitting for number in numbers]
 
     def open_ratings(self) -> list[Rating]:
         """The ratings that need another reply."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from ...judging.reply_store import Replies
 from ..judgement_files import write_judgements
 from ..judgements import AnswerKey, Judgement
-from ..suite import sha256_of
+from ..tasks import sha256_of
 from .runs_to_judge import RunToJudge
 
 FOLDER = "sentinels"
@@ -23,13 +23,7 @@ _ROUND = re.compile(r"(\d{3,6})-replies\.jsonl")
 
 @dataclass(frozen=True, eq=False)
 class Sentinel:
-    """One round of a run.
-
-    Attributes:
-        before: The run, with the replies that decide.
-        now: The same answers with new replies.
-        path: The file of the judgements that follow from the new replies.
-    """
+    """One round of a run."""
 
     before: RunToJudge
     now: RunToJudge

@@ -18,7 +18,8 @@ from ...evaluators.naming import unknown_name
 from ..judgements import AnswerKey
 from ..line_files import OnFault
 from ..runs import Run
-from ..suite import ChecklistSuite, Task
+from ..suite import ChecklistSuite
+from ..tasks import Task
 from ..words import Counter, counter_there, words
 from .answers_by_part import by_part, keys_in_order
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
@@ -35,17 +36,7 @@ _USUAL = METRICS[:-1]
 
 @dataclass(frozen=True)
 class MetricSet:
-    """Which metrics are computed, and how; see `open_metrics`.
-
-    Attributes:
-        suite: The suite.
-        metrics: The metrics, by the names of options.
-        tokenizing: What tokens are.
-        n: The order of Repetition and Distinct.
-        meteor: METEOR, if it is among the metrics.
-        perplexity: Perplexity, if it is among the metrics.
-        notes: What a reader of the table must know, one sentence each.
-    """
+    """Which metrics are computed, and how; see `open_metrics`."""
 
     suite: ChecklistSuite
     metrics: tuple[str, ...]
@@ -86,15 +77,7 @@ class MetricSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The metrics of an answer.
-
-    Attributes:
-        key: The answer.
-        task: Its task.
-        words: The number of its words, by the suite's counter.
-        values: Each metric by its name in tables.
-        bleu: What BLEU of a corpus needs of it.
-    """
+    """The metrics of an answer."""
 
     key: AnswerKey
     task: Task
@@ -113,14 +96,7 @@ class Mean:
 
 @dataclass(frozen=True)
 class MeanMetrics:
-    """The mean metrics of some answers of a model.
-
-    Attributes:
-        n: The number of answers.
-        words: Their mean number of words; None without any.
-        metrics: The mean of each metric over the answers that have it.
-        corpus_bleu: BLEU of all of them together; None if it is not among the metrics.
-    """
+    """The mean metrics of some answers of a model."""
 
     n: int
     words: float | None
@@ -136,15 +112,7 @@ class MeanMetrics:
 
 @dataclass(frozen=True)
 class ModelMetrics:
-    """The mean metrics of a model.
-
-    Attributes:
-        model: The key of its run.
-        answers: The metrics of each answer.
-        total: The means over its answers to the tasks of the main table.
-        areas: The same by area.
-        lengths: The means over its answers to the tasks of each length.
-    """
+    """The mean metrics of a model."""
 
     model: str
     answers: tuple[Measured, ...]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from ..judgements import AnswerKey
-from ..suite import ChecklistSuite, Task
+from ..suite import ChecklistSuite
+from ..tasks import Task
 
 
 class OfTask(Protocol):

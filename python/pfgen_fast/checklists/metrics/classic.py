@@ -42,14 +42,7 @@ def distinct(tokens: Tokens, n: int = MAX_ORDER) -> float | None:
 
 @dataclass(frozen=True)
 class BleuCounts:
-    """What BLEU needs to know of an answer; the counts of a corpus are the sum of those of its answers.
-
-    Attributes:
-        matches: For each order, how many n-grams of the answer a reference has, too, as often as it has them.
-        possible: For each order, how many n-grams the answer has.
-        n_tokens: The length of the answer.
-        n_reference_tokens: The length of its shortest reference.
-    """
+    """What BLEU needs to know of an answer; the counts of a corpus are the sum of those of its answers."""
 
     matches: tuple[int, ...]
     possible: tuple[int, ...]

@@ -30,12 +30,7 @@ def named_errors(one: AnswerErrors) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In how many answers an error is.
-
-    Attributes:
-        count: The answers with it.
-        n: The answers of which it is known.
-    """
+    """In how many answers an error is."""
 
     count: int
     n: int
@@ -48,19 +43,7 @@ class Share:
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """What is wrong with some answers of a model.
-
-    Attributes:
-        n: The number of the answers.
-        shares: For each mode, in how many of them it is.
-        cut_off_by_limit: How many ended at the limit of tokens, as the server said.
-        longest_run: The largest number of equal sentences in a row; None without any text.
-        signals: How many answers each signal is in.
-        n_claims: How many answers say how long they are.
-        n_wrong_claims: How many of these are more than a tenth off.
-        mean_claim_error: The mean of |claimed - counted|; None without claims.
-        length: How the wanted lengths are met; None if none was wanted, or no number of words is known.
-    """
+    """What is wrong with some answers of a model."""
 
     n: int
     shares: Mapping[str, Share]
@@ -98,15 +81,7 @@ class ErrorCounts:
 
 @dataclass(frozen=True)
 class ModelErrors:
-    """What is wrong with the answers of a model.
-
-    Attributes:
-        model: The key of its run.
-        answers: What was found in each answer.
-        total: The counts of its answers to the tasks of the main table.
-        areas: The same by area.
-        lengths: The counts of its answers to the tasks of each length.
-    """
+    """What is wrong with the answers of a model."""
 
     model: str
     answers: tuple[AnswerErrors, ...]

@@ -20,7 +20,8 @@ from ...errors import ChecklistError
 from ..judgements import AnswerKey, Judgement
 from ..line_files import OnFault
 from ..runs import Answer, Run
-from ..suite import ChecklistSuite, Task, sha256_of
+from ..suite import ChecklistSuite
+from ..tasks import Task, sha256_of
 from ..words import Counter as CounterName
 from ..words import counter_name, counter_there, without, words
 from .answers_by_part import keys_in_order
@@ -50,23 +51,7 @@ _TAG = re.compile(r"<[^<>\s]{1,20}>$")
 
 @dataclass(frozen=True, slots=True)
 class AnswerErrors:
-    """What was found in an answer; what cannot be known without its text, or without its words, is None.
-
-    Attributes:
-        key: The answer.
-        task: Its task.
-        words: The number of its words.
-        repeated: How often its commonest sentence stands.
-        longest_run: The largest number of equal sentences in a row.
-        sentence: The commonest sentence, if it stands often enough to be an error.
-        rejection: The phrase of rejection that it begins with.
-        claim: What it says of its own length.
-        cut_off: How it can be seen that it has no end.
-        is_filtered: Whether it equals the answer of the same model to another task.
-        is_empty: Whether it is white space only.
-        signals: What else speaks against it.
-        has_text: Whether its text is there.
-    """
+    """What was found in an answer; what cannot be known without its text, or without its words, is None."""
 
     key: AnswerKey
     task: Task
@@ -90,13 +75,7 @@ class AnswerErrors:
 
 @dataclass(frozen=True)
 class ErrorRules:
-    """How errors are found.
-
-    Attributes:
-        suite: The suite, whose counter and language count.
-        profile: Whose rules.
-        phrases: The phrases of rejection; None for those of the profile.
-    """
+    """How errors are found."""
 
     suite: ChecklistSuite
     profile: Profile = "ours"

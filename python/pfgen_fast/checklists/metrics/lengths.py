@@ -35,13 +35,7 @@ _PATTERNS = [(unit, re.compile(pattern, re.IGNORECASE)) for unit, patterns in _C
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What an answer says of its own length.
-
-    Attributes:
-        claimed: The number.
-        counted: The truth, in the same unit.
-        unit: What is counted.
-    """
+    """What an answer says of its own length."""
 
     claimed: int
     counted: int
@@ -70,15 +64,7 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
 
 @dataclass(frozen=True)
 class LengthFigures:
-    """How far some answers meet the lengths that were wanted.
-
-    Attributes:
-        n: The number of answers.
-        mean_words: Their mean number of words.
-        mean_absolute_length_error: The mean of |words - wanted|.
-        mean_shortfall: The mean of what is missing to the wanted words.
-        share_long_enough: The share of the answers with as many words as wanted.
-    """
+    """How far some answers meet the lengths that were wanted."""
 
     n: int
     mean_words: float

@@ -34,13 +34,7 @@ def sentences(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """The commonest sentence of a text.
-
-    Attributes:
-        sentence: The sentence; the first of several that stand equally often. Empty if there is none.
-        count: How often it stands in the text.
-        longest_run: The largest number of equal sentences in a row, of whichever sentence.
-    """
+    """The commonest sentence of a text."""
 
     sentence: str = ""
     count: int = 0

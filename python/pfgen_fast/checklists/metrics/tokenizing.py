@@ -21,14 +21,7 @@ _COUNTERS: tuple[Counter, ...] = get_args(Counter)
 
 @dataclass(frozen=True)
 class Tokenizing:
-    """How texts become tokens.
-
-    Attributes:
-        signature: Its name with its version, for the signature of a table.
-        tokens: The tokens of a text.
-        are_words: Whether the tokens are texts, and words rather than characters.
-        note: What a reader must know.
-    """
+    """How texts become tokens."""
 
     signature: str
     tokens: Callable[[str], Sequence[Any]]

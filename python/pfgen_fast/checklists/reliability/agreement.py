@@ -28,14 +28,7 @@ USUAL_DRAWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Agreed:
-    """How far two sides agree.
-
-    Attributes:
-        pairing: What they said.
-        tables: The tables of models that follow.
-        n_draws: How many draws of tasks the intervals are made of.
-        seed: The seed of the draws.
-    """
+    """How far two sides agree."""
 
     pairing: PairedJudgements
     tables: TwoTables

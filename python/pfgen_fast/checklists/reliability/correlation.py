@@ -33,13 +33,7 @@ MIN_ANSWERS = 3
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A correlation.
-
-    Attributes:
-        n: The number of answers, or of models.
-        value: The coefficient with its interval over tasks; undefined where a column is constant.
-        p: Its p-value, of independent answers or models; None where the coefficient is undefined.
-    """
+    """A correlation."""
 
     n: int
     value: Estimate
@@ -48,15 +42,7 @@ class Coefficient:
 
 @dataclass(frozen=True, eq=False)
 class Correlated:
-    """Methods on the same answers.
-
-    Attributes:
-        values: What the methods say.
-        names: The methods, the one that others are compared with first.
-        places: The answers that all of them have.
-        n_draws: The number of draws.
-        seed: Their seed.
-    """
+    """Methods on the same answers."""
 
     values: Values
     names: tuple[str, ...]

@@ -33,14 +33,7 @@ def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Means of models over parts of a suite that count alike.
-
-    Attributes:
-        counted: The numbers of the parts that count.
-        of_parts: The mean of each of these parts (row) for each model (column).
-        values: The mean over these parts for each model; NaN if there are none.
-        draws: The same for each draw (row) and model (column).
-    """
+    """Means of models over parts of a suite that count alike."""
 
     counted: tuple[int, ...]
     of_parts: Floats

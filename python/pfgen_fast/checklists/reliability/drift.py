@@ -36,18 +36,7 @@ _SHOWN_QUESTIONS = 10
 
 @dataclass(frozen=True)
 class Shift:
-    """How far a judge moved, on a part of the suite or on a question.
-
-    Attributes:
-        n: The number of answers.
-        old: The mean before.
-        new: The mean now.
-        shift: By how much the mean moved, with its interval over tasks.
-        down: The share of the answers that have less now.
-        up: The share of the answers that have more.
-        p: The p-value of "the judge has not moved", over answers; None below 6 answers.
-        corrected: The same, corrected for the number of parts or questions.
-    """
+    """How far a judge moved, on a part of the suite or on a question."""
 
     n: int
     old: float
@@ -71,11 +60,7 @@ class Shift:
 
 @dataclass(frozen=True, eq=False)
 class Drifted:
-    """How far a judge moved from one time to another.
-
-    Attributes:
-        agreed: How far the two times agree.
-    """
+    """How far a judge moved from one time to another."""
 
     agreed: Agreed
 

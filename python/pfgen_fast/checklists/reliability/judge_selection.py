@@ -33,17 +33,7 @@ Ratings = tuple[Judgement, ...]
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What one judge said of the answers of some models.
-
-    Attributes:
-        name: What tells it from the other sides.
-        judge: The judge, as it was asked for.
-        version: What the server said it was; None if unknown, or if there are several.
-        models: By the key of a model's run and by answer, the ratings that could be used.
-        unjudged: The IDs of the tasks whose judgement has no verdicts, because no reply could be used.
-        stale: Those whose judgement is stale.
-        variants: What versions, prompts, profiles and temperatures the judgements are of, as texts.
-    """
+    """What one judge said of the answers of some models."""
 
     name: str
     judge: str

@@ -41,15 +41,7 @@ _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What methods say of answers.
-
-    Attributes:
-        suite: The suite.
-        methods: By the name of a method, the value of each answer that it has one for.
-        verdicts: The verdicts of the checklist on each answer.
-        notes: What a reader must know, one sentence each.
-        signature: Everything that the checklist scores depend on, besides the verdicts.
-    """
+    """What methods say of answers."""
 
     suite: ChecklistSuite
     methods: Mapping[str, Mapping[Place, float]]
@@ -76,18 +68,7 @@ class Values:
 
 @dataclass(frozen=True)
 class RatingsOfJudge:
-    """The stored replies of `experiment judge`, from which the ratings of answers are taken.
-
-    Attributes:
-        cache: The file of replies.
-        model: The judge.
-        template: The template that it was asked with.
-        n_ratings: How often it rated each answer.
-        seed: The seed of its sampling.
-        language: The language that it was told to expect.
-        temperature: Its temperature; None for the usual one.
-        max_tokens: The most tokens of its replies.
-    """
+    """The stored replies of `experiment judge`, from which the ratings of answers are taken."""
 
     cache: Path
     model: str

@@ -31,17 +31,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class PartNoise:
-    """What chance does to the scores of a part of the suite, in points of rescaled scores.
-
-    Attributes:
-        name: The part.
-        n_tasks: The number of tasks, the mean of the models.
-        n_ratings: The mean number of ratings of an answer.
-        between: The standard deviation of tasks (of the median model), without that of ratings if it is known.
-        within: The standard deviation of ratings of the same answer; None with one rating each.
-        apart: The standard deviation of the difference of two models on a task, the median of all pairs; None with one
-            model.
-    """
+    """What chance does to the scores of a part of the suite, in points of rescaled scores."""
 
     name: str
     n_tasks: float
@@ -78,20 +68,7 @@ class PartNoise:
 
 @dataclass(frozen=True)
 class QuestionUse:
-    """What a question is good for. None where it is undefined.
-
-    Attributes:
-        question: The question.
-        n: The number of answers.
-        mean: The mean verdict.
-        best: The share of answers with the highest level.
-        between_models: The share of the variance that is between models, beyond what chance gives.
-        like: The number of the question of the same checklist whose verdicts correlate most.
-        repeats: That correlation (Pearson).
-        words: The rank correlation with the number of words.
-        words_alone: The same with the rest of the score held (partial).
-        alone: The share of the variance of the score that this question alone predicts.
-    """
+    """What a question is good for. None where it is undefined."""
 
     question: Question
     n: int
@@ -107,13 +84,7 @@ class QuestionUse:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """How much of a judge's scores is noise.
-
-    Attributes:
-        side: The judgements.
-        pairing: The same as columns, with itself.
-        words: By model and answer, the number of words where it is known.
-    """
+    """How much of a judge's scores is noise."""
 
     side: Side
     pairing: PairedJudgements

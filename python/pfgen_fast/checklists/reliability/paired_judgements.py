@@ -18,7 +18,8 @@ from ...errors import ChecklistError
 from ...statistics.agreement_of_levels import level_numbers
 from ...statistics.correlation import Floats
 from ..judgements import AnswerKey
-from ..suite import Checklist, ChecklistSuite, Task
+from ..suite import ChecklistSuite
+from ..tasks import Checklist, Task
 from .judge_selection import Ratings, Side
 
 Ints = NDArray[np.int64]
@@ -54,25 +55,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class PairedJudgements:
-    """The answers that two sides judged, and what they said of them.
-
-    Attributes:
-        suite: The suite.
-        names: The names of the two sides.
-        models: The models, in the order of the first side.
-        tasks: The tasks, in the order of the suite.
-        questions: The questions, in the order of the suite.
-        keys: The task and trial of each answer.
-        model_of: The number of each answer's model.
-        task_of: The number of each answer's task.
-        verdict_answers: The number of the answer of each verdict.
-        verdict_questions: The number of its question.
-        verdicts: For the two sides (rows), each verdict; the mean of the ratings where there are several.
-        rated_answers: The same as `verdict_answers` for single ratings, of which those with the same number are pairs.
-        rated_questions: The same as `verdict_questions`.
-        rated_levels: For the two sides (rows), the number of each level.
-        left_out: Why answers of either side are left out, and how many.
-    """
+    """The answers that two sides judged, and what they said of them."""
 
     suite: ChecklistSuite
     names: tuple[str, str]

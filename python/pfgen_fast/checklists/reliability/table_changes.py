@@ -19,13 +19,7 @@ _DIGITS = 9
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval over tasks; None where it is undefined.
-
-    Attributes:
-        value: The figure.
-        low: Lower end of the interval.
-        high: Upper end of the interval.
-    """
+    """A figure with its 95 % interval over tasks; None where it is undefined."""
 
     value: float | None
     low: float | None = None
@@ -47,14 +41,7 @@ def estimate(value: float | None, draws: Floats) -> Estimate:
 
 @dataclass(frozen=True, eq=False)
 class TwoTables:
-    """The rescaled averages of models by two sides, over the answers that both judged.
-
-    Attributes:
-        models: The models.
-        parts: The names of the parts of the suite that count.
-        values: For the two sides (rows), the average of each model; NaN where no part counts.
-        draws: The same for each draw: draws, sides, models.
-    """
+    """The rescaled averages of models by two sides, over the answers that both judged."""
 
     models: tuple[str, ...]
     parts: tuple[str, ...]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...statistics.resampling import interval
 from ...statistics.stratified import Stratum, all_pairs, drawn_means, mean_of_strata
 from ..judgements import AnswerKey
-from ..suite import Rescaling
+from ..tasks import Rescaling
 from .scores import Part, Scores
 
 _Floats = NDArray[np.float64]

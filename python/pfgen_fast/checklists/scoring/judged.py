@@ -18,7 +18,8 @@ from ...files.untrusted_text import in_one_line
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run
-from ..suite import ChecklistSuite, Task, hashes_of
+from ..suite import ChecklistSuite, hashes_of
+from ..tasks import Task
 from ..words import count_words, counter_name, counter_there
 from .scores import State
 
@@ -29,14 +30,7 @@ _PUBLISHED = "published"
 
 
 class Variant(NamedTuple):
-    """What may differ between replies of the same judge; None where it is unknown.
-
-    Attributes:
-        version: What the server said the model was.
-        prompt_sha256: The hash of the prompts.
-        profile: How the answer was put into the request.
-        temperature: The judge's sampling temperature.
-    """
+    """What may differ between replies of the same judge; None where it is unknown."""
 
     version: str | None
     prompt_sha256: str | None
@@ -55,13 +49,7 @@ class Variant(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """What a judge said of an answer.
-
-    Attributes:
-        task: The task.
-        verdicts: The mean verdict on each question, or the mean overall rating.
-        words: The number of words of the answer; None if unknown.
-    """
+    """What a judge said of an answer."""
 
     task: Task
     verdicts: tuple[float, ...]
@@ -70,16 +58,7 @@ class Verdicts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The judgements of one run.
-
-    Attributes:
-        run: The run.
-        judge: The name of the judge as it was asked for.
-        variants: What the replies that count say of the judge and its prompts.
-        verdicts: What the judge said, by answer.
-        states: The state of every answer that the suite asks for.
-        counters: How words were counted: `published`, or the name of a counter.
-    """
+    """The judgements of one run."""
 
     run: Run
     judge: str

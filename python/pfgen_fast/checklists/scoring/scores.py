@@ -11,7 +11,8 @@ from typing import Literal
 
 from ...statistics.paired import Pairs
 from ..judgements import AnswerKey, Method
-from ..suite import ChecklistSuite, Missing, Task
+from ..suite import ChecklistSuite
+from ..tasks import Missing, Task
 
 Weighting = Literal["suite", "equal"]
 """Whether the suite's weights count, or all questions alike."""
@@ -25,17 +26,7 @@ WHY_STALE = "the answer, its instruction, the checklist or the prompt has change
 
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
-    """The score of an answer.
-
-    Attributes:
-        key: The answer.
-        task: Its task.
-        verdicts: The verdict on each question, or the overall rating of 0 to 10 of the methods that ask for one; the
-            mean where there are several ratings.
-        score: Their weighted sum, 0 to 100.
-        plain: Their mean times 100.
-        words: The number of words; None if unknown.
-    """
+    """The score of an answer."""
 
     key: AnswerKey
     task: Task
@@ -47,22 +38,7 @@ class AnswerScore:
 
 @dataclass(frozen=True)
 class Part:
-    """The score of a model on a part of the suite: an area, a category or a length.
-
-    Attributes:
-        n: The number of judged answers.
-        missing: The answers without a judgement: the ID of the task, and the number of the trial if there are several.
-        unjudged: The answers whose judge gave no usable reply, or was not asked yet.
-        stale: The answers whose judgement is stale; see `State`.
-        score: The mean score of the judged answers; with `missing` counted as zero, that of these and the missing.
-        rescaled: The score, rescaled.
-        rescaled_plain: The same with equal weights.
-        rescaled_missing_as_zero: The same as `rescaled`, with a zero for each missing answer.
-        rescaled_missing_skipped: The same as `rescaled`, without the missing answers.
-        words: The mean number of words; None if that of any judged answer is unknown.
-        low: Lower end of the 95 % interval of `rescaled`.
-        high: Upper end of it.
-    """
+    """The score of a model on a part of the suite: an area, a category or a length."""
 
     n: int
     missing: tuple[str, ...] = ()
@@ -80,13 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class LengthPart(Part):
-    """The score on the tasks of one length, and how the wanted length was met.
-
-    Attributes:
-        mean_absolute_length_error: The mean of |words - wanted|.
-        mean_shortfall: The mean of what is missing to the wanted words.
-        share_long_enough: The share of the answers with as many words as wanted.
-    """
+    """The score on the tasks of one length, and how the wanted length was met."""
 
     mean_absolute_length_error: float | None = None
     mean_shortfall: float | None = None
@@ -95,18 +65,7 @@ class LengthPart(Part):
 
 @dataclass(frozen=True)
 class Average:
-    """The mean of the areas, which count alike; None where an area has no judged answer.
-
-    Attributes:
-        rescaled: The mean rescaled score.
-        rescaled_plain: The same with equal weights.
-        rescaled_missing_as_zero: The same with a zero for each missing answer.
-        rescaled_missing_skipped: The same without the missing answers.
-        rescaled_over_answers: The mean over all judged answers, which count alike.
-        words: The mean of the areas' mean numbers of words.
-        low: Lower end of the 95 % interval of `rescaled`.
-        high: Upper end of it.
-    """
+    """The mean of the areas, which count alike; None where an area has no judged answer."""
 
     rescaled: float | None = None
     rescaled_plain: float | None = None
@@ -120,18 +79,7 @@ class Average:
 
 @dataclass(frozen=True)
 class ModelScores:
-    """The scores of one model.
-
-    Attributes:
-        model: The key of its run.
-        name: Its name.
-        signature: Everything that its scores depend on.
-        areas: The score on each area, in the order of the suite.
-        categories: The score on each category, by area and category; those without tasks of the main table are not in.
-        lengths: The score on each length; those without any judgement are not in.
-        average: The mean of the areas.
-        answers: The judged answers.
-    """
+    """The scores of one model."""
 
     model: str
     name: str

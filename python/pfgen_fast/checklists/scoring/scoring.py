@@ -19,7 +19,8 @@ from ...files.gc_pause import without_collector
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
 from ..runs import Run
-from ..suite import ChecklistSuite, Missing, Task
+from ..suite import ChecklistSuite
+from ..tasks import Missing, Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
 from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting

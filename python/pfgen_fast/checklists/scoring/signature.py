@@ -8,7 +8,8 @@ from ...files.untrusted_text import in_one_line
 from ...native import _core
 from ..few_names import few_names
 from ..judgements import Method
-from ..suite import ChecklistSuite, Missing
+from ..suite import ChecklistSuite
+from ..tasks import Missing
 from .judged import Judged
 from .scores import Weighting
 

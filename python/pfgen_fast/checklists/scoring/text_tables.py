@@ -24,14 +24,7 @@ _NOTHING = "–"
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts, safe to print and bounded in length.
-
-    Attributes:
-        title: What it shows, a few words.
-        heads: The heads of the columns. The first ones name what a row is of.
-        rows: The cells.
-        n_names: How many columns name what a row is of; they are aligned to the left, the others to the right.
-    """
+    """A table of texts, safe to print and bounded in length."""
 
     title: str
     heads: tuple[str, ...]

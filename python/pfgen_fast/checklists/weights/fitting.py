@@ -23,7 +23,8 @@ from ...files.writing import write_whole
 from ...statistics.bounded_regression import bounded_fits
 from ...statistics.correlation import Floats
 from ...statistics.resampling import bootstrap_counts, interval
-from ..suite import Checklist, ChecklistSuite
+from ..suite import ChecklistSuite
+from ..tasks import Checklist
 from .marks import Mark, Marks
 from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
 
@@ -36,15 +37,7 @@ CategoryKey = tuple[str, str]
 
 @dataclass(frozen=True)
 class Spread:
-    """A weight over the draws that define it.
-
-    Attributes:
-        mean: The mean.
-        sd: The standard deviation; None with fewer than two draws.
-        low: The percentile 2.5.
-        high: The percentile 97.5.
-        at_bound: The share of draws whose coefficient is at the bound.
-    """
+    """A weight over the draws that define it."""
 
     mean: float
     sd: float | None
@@ -55,17 +48,7 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class CategoryFit:
-    """The weights of a category.
-
-    Attributes:
-        checklist: The checklist.
-        fitted: The weights from all marks.
-        n_answers: The number of marked answers.
-        annotators: The annotators.
-        draws: The weights of each draw (row), whose sum is 100; NaN where a draw does not define them.
-        spreads: Each weight over the draws; empty without draws that define them.
-        without: The weights without the marks of each annotator, where there are several.
-    """
+    """The weights of a category."""
 
     checklist: Checklist
     fitted: FittedWeights
@@ -93,15 +76,7 @@ class CategoryFit:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The weights of a suite from people's marks.
-
-    Attributes:
-        suite: The suite.
-        categories: The fits of the categories that have marks, in the order of the suite.
-        combine: What several annotators of an answer make.
-        allow_unidentified: Whether weights that the marks do not define are taken.
-        notes: What a reader must know, one sentence each.
-    """
+    """The weights of a suite from people's marks."""
 
     suite: ChecklistSuite
     categories: Mapping[CategoryKey, CategoryFit]

@@ -37,18 +37,7 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one annotator said of an answer.
-
-    Attributes:
-        id: The ID of the task.
-        length: The length of the task.
-        response_sha256: The hash of the answer.
-        annotator: Who marked it.
-        area: The area of the task.
-        category: The category of the task.
-        verdicts: A verdict for each question, from 0 to 1.
-        overall: The mark of the whole answer, from 0 to 10.
-    """
+    """What one annotator said of an answer."""
 
     id: str
     length: str | None
@@ -67,14 +56,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks of a file.
-
-    Attributes:
-        listed: The marks in the order of the file, without stale ones.
-        scale: The scale of the verdicts in the file.
-        stale: The IDs of the tasks whose mark is of an answer that no run has.
-        notes: What a reader must know, one sentence each.
-    """
+    """The marks of a file."""
 
     listed: tuple[Mark, ...]
     scale: Scale

@@ -27,13 +27,7 @@ CONCENTRATION = 100
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The averages of the models with one decision made otherwise.
-
-    Attributes:
-        name: What is decided otherwise.
-        averages: The averages, in the order of `Sensitivity.models`.
-        usual: The usual averages.
-    """
+    """The averages of the models with one decision made otherwise."""
 
     name: str
     averages: Floats
@@ -63,15 +57,7 @@ class Variation:
 
 @dataclass(frozen=True)
 class CategoryShift:
-    """What equal weights do to one category.
-
-    Attributes:
-        key: Its area and name.
-        lowest_weight: The smallest weight.
-        highest_weight: The largest.
-        mean_shift: By how much the rescaled score of a model changes with equal weights, in the mean over models.
-        largest_shift: The change of the model whose score changes most.
-    """
+    """What equal weights do to one category."""
 
     key: CategoryKey
     lowest_weight: float
@@ -82,18 +68,7 @@ class CategoryShift:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """How much a table depends on what was decided.
-
-    Attributes:
-        sums: The verdicts of the models.
-        models: The models, best first.
-        usual: Their averages.
-        variations: The averages with other decisions.
-        categories: What equal weights do to each category.
-        drawn: The averages with random weights around the usual ones; None without draws.
-        concentration: How near random weights are to the usual ones.
-        notes: What a reader must know, one sentence each.
-    """
+    """How much a table depends on what was decided."""
 
     sums: VerdictSums
     models: tuple[str, ...]

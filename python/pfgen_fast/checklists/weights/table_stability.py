@@ -23,18 +23,7 @@ N_COMPARED = 9
 
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """Averages of models over draws of the weights.
-
-    Attributes:
-        models: The models, best first.
-        usual: Their averages with the usual weights.
-        low: The percentiles 2.5 of the draws.
-        high: The percentiles 97.5.
-        keeps_order: For each model but the last, the share of draws in which it is above the next.
-        kendall: The mean of Kendall's tau-b with the usual averages; None with fewer than two different averages.
-        kendall_low: The percentile 2.5 of it.
-        n_draws: The number of draws.
-    """
+    """Averages of models over draws of the weights."""
 
     models: tuple[str, ...]
     usual: Floats

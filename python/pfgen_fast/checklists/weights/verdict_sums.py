@@ -20,18 +20,7 @@ CategoryWeights = Mapping[tuple[str, str], Any]
 
 @dataclass(frozen=True, eq=False)
 class VerdictSums:
-    """What the averages of models under any weights need.
-
-    Attributes:
-        suite: The suite.
-        models: The keys of the models that have a judged answer in every area, in the order of the scores.
-        left_out: The keys of the others.
-        areas: The areas that have tasks in the main table.
-        sums: For each category, the sum of the verdicts of each model (row) on each question (column).
-        n_of_category: For each category, the number of judged answers of each model.
-        n_judged: The number of judged answers of each model (row) in each area (column).
-        n_missing: The number of tasks without a judgement.
-    """
+    """What the averages of models under any weights need."""
 
     suite: ChecklistSuite
     models: tuple[str, ...]

@@ -13,7 +13,7 @@ from ...checklists.metrics.error_modes import ErrorRules, errors_in
 from ...checklists.runs import Answer, Run
 from ...checklists.scoring.judged import is_stale
 from ...checklists.scoring.scores import AnswerScore, ModelScores, Scores, State
-from ...checklists.suite import TaskKey
+from ...checklists.tasks import TaskKey
 from ...errors import ChecklistError
 from .asked import Asked, asked_of
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...checklists.scoring.scores import Scores, State
-from ...checklists.suite import Checklist, Task
+from ...checklists.tasks import Checklist, Task
 from ...files.untrusted_text import in_one_line
 from .evidence import ModelEvidence
 from .questions import question_means

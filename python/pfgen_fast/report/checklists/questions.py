@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...checklists.scoring.scores import ModelScores, Scores
-from ...checklists.suite import Checklist
+from ...checklists.tasks import Checklist
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...checklists.judgements import Judgement
-from ...checklists.suite import Task
+from ...checklists.tasks import Task
 from ..answers import packed
 from .asked import Asked, Place
 from .evidence import AnswerEvidence, ModelEvidence

@@ -1,0 +1,174 @@
+"""Asks for replies until they are usable: in rounds of tries, each try with another seed.
+
+Which reply decides follows from the stored replies alone, so it does not depend on where asking was interrupted. Asking
+goes in the order of the requests' keys, which are hashes, so that all kinds of requests are equally complete wherever a
+budget or a kill stops it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ..generation.engines import ModelEngine
+from ..generation.events import Events
+from ..generation.protocol import Details
+from .asking import Asking, Progress
+from .budget import Estimate, Prices, Spending, prompt_tokens
+from .reply_store import UNKNOWN, Keep, Replies
+from .requests import Judge, JudgeRequest
+
+Connect = Callable[[Judge], ModelEngine]
+"""Opens the engine that asks a judge, such as `Server(...).engine`."""
+
+_AT_A_TIME = 2048
+"""Requests hold long texts, so not all are put together at once."""
+
+
+class Tries(ABC):
+    """One usable reply that is wanted: a request for each try. Long texts are put together only to be sent."""
+
+    def __init__(self, replies: Replies, n_tries: int) -> None:
+        self.replies, self._n_tries = replies, n_tries
+        self._keys: list[str] = []
+        self._n_replied = 0  # up to the first usable reply
+        self._is_done = False
+
+    @abstractmethod
+    def request_of_try(self, number: int) -> JudgeRequest:
+        """The request of a try, from 1."""
+
+    @abstractmethod
+    def is_usable(self, reply: str) -> bool:
+        """Whether a reply can be used; called once for each reply, in the order of tries."""
+
+    @property
+    def n_replied(self) -> int:
+        """The number of tries with a reply, up to the first usable one; more tries than are allowed now count, too."""
+        while not self._is_done:
+            reply = self.replies.get(self._key(self._n_replied))
+            if reply is None:
+                break
+            self._n_replied += 1
+            self._is_done = self.is_usable(reply)
+        return self._n_replied
+
+    def next_key(self) -> str | None:
+        """The key of the open request; None if there is a usable reply, or no try is left."""
+        n = self.n_replied
+        return None if self._is_done or n >= self._n_tries else self._key(n)
+
+    def next_request(self) -> JudgeRequest:
+        """The open request."""
+        return self.request_of_try(self.n_replied + 1)
+
+    def last_key(self) -> str | None:
+        """The key of the last request with a reply."""
+        return self._key(self.n_replied - 1) if self.n_replied else None
+
+    def known_keys(self) -> Iterator[str]:
+        """The keys of all requests that may have been sent."""
+        return map(self._key, range(max(self._n_tries, self.n_replied)))
+
+    def _key(self, index: int) -> str:
+        while len(self._keys) <= index:
+            self._keys.append(self.request_of_try(len(self._keys) + 1).key)
+        return self._keys[index]
+
+
+def open_tries(wanted: Iterable[Tries]) -> list[Tries]:
+    """Those that need another reply."""
+    return [one for one in wanted if one.next_key() is not None]
+
+
+def estimate_of_tries(wanted: Iterable[Tries], prices: Prices | None = None) -> Estimate:
+    """Estimates the cost of the missing replies if each is usable."""
+    n = n_open = n_tokens = n_reply_tokens = 0
+    keys = set()
+    for one in wanted:
+        n += 1
+        key = one.next_key()
+        n_open += key is not None
+        if key is not None and key not in keys:
+            keys.add(key)
+            request = one.next_request()
+            n_tokens += prompt_tokens(request)
+            n_reply_tokens += request.judge.max_tokens
+    cost = (prices or Prices()).cost(n_tokens, n_reply_tokens)
+    return Estimate(n, n - n_open, n_open - len(keys), len(keys), n_tokens, n_reply_tokens, cost)
+
+
+def ask_in_rounds(
+    wanted: Sequence[Tries],
+    connect: Connect,
+    *,
+    keeps_empty: bool = False,
+    spending: Spending | None = None,
+    on_progress: Progress | None = None,
+    events: Events | None = None,
+) -> str | None:
+    """Asks for the missing replies, and again where one is not usable; stores each. Returns why some are missing.
+
+    The total that `on_progress` receives grows with each new try. For `keeps_empty` see `Asking`.
+    """
+    spending, problem = spending or Spending(), None
+    with contextlib.ExitStack() as stack:
+        files = {id(one.replies): one.replies for one in open_tries(wanted)}
+        keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
+        # After the locks were taken, because other processes may have asked before; none may ask now.
+        still_open = [one for one in open_tries(wanted) if id(one.replies) in keeps]
+        still_open.sort(key=lambda one: one.next_key() or "")
+        n_before, n_total = 0, len(still_open)
+
+        def tell(done: int, total: int) -> None:
+            nonlocal n_total
+            n_total = max(n_total, n_before + total)
+            if on_progress is not None:
+                on_progress(n_before + done, n_total)
+
+        for start in range(0, len(still_open), _AT_A_TIME):
+            chunk = still_open[start : start + _AT_A_TIME]
+            while asked := open_tries(chunk):
+                shared = _SharedReplies(asked, keeps)
+                asking = Asking((one.next_request() for one in asked), shared, keeps_empty=keeps_empty)
+                n_requests = asking.estimate().n_requests
+                judge = asked[0].next_request().judge
+                said = asking.ask(connect(judge), spending=spending, on_progress=tell, events=events)
+                problem = said or problem
+                if spending.is_used_up:
+                    return problem
+                if shared.n_kept == 0:  # what still has no reply will have none now
+                    break
+                n_before += n_requests
+                n_total += len(open_tries(chunk))
+    return problem if open_tries(wanted) else None
+
+
+class _SharedReplies:
+    """The replies in several files, where an equal request is sent once and its reply stored in each file."""
+
+    def __init__(self, wanted: Iterable[Tries], keeps: dict[int, Keep]) -> None:
+        self._keeps = keeps
+        self._owners: dict[str, dict[int, Replies]] = {}
+        for one in wanted:
+            key = one.next_key()
+            if key is not None:
+                self._owners.setdefault(key, {})[id(one.replies)] = one.replies
+        self.n_kept = 0
+
+    def __contains__(self, key: str) -> bool:
+        return all(key in replies for replies in self._owners[key].values())
+
+    def get(self, key: str) -> str | None:
+        return next((reply for replies in self._owners[key].values() if (reply := replies.get(key)) is not None), None)
+
+    @contextlib.contextmanager
+    def adding(self) -> Iterator[Keep]:
+        yield self._keep  # the files are locked for all rounds together
+
+    def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
+        for name, replies in self._owners[request.key].items():
+            if request.key not in replies:
+                self._keeps[name](request, reply, details)
+        self.n_kept += 1
