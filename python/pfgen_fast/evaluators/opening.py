@@ -32,8 +32,8 @@ _OPENERS: Mapping[str, tuple[str, str]] = {
 are known here by the name of their module only."""
 
 _FURTHER: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "python": ((".function", "BatchedEvaluator"), (".outside", "OutsideEvaluator")),
-    "command": ((".outside", "OutsideEvaluator"),),
+    "python": ((".function", "BatchedEvaluator"), (".user_code", "OutsideEvaluator")),
+    "command": ((".user_code", "OutsideEvaluator"),),
 }
 """What else takes the options of a kind."""
 
