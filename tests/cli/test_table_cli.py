@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pfgen_fast.tables.scored_columns import ScoredColumns
+from pfgen_fast.tables.table_job import TableJob
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -118,8 +118,8 @@ def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
             file.write(b"2,Q08,late\r\n")
         return score(self, *options)
 
-    score = ScoredColumns.score
-    monkeypatch.setattr(ScoredColumns, "score", grow)
+    score = TableJob.score
+    monkeypatch.setattr(TableJob, "score", grow)
     code, _, err = call("score", table, *COLUMNS, "--in-place")
     assert (code, table.read_bytes()) == (2, CONTENT.encode() + b"2,Q08,late\r\n")
     assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"

@@ -10,6 +10,7 @@ import pytest
 from pfgen_fast import PfgenError, ScorerSpec, TrialsError
 from pfgen_fast.tables.formats import table_rows
 from pfgen_fast.tables.streaming import TableCounts, score_table, scored_table
+from pfgen_fast.tables.table_job import TableJob
 
 GOOD = "Ice floats because it is less dense than water."
 ROWS = [{"id": str(i), "q": "Q07", "a": GOOD if i % 3 == 0 else "Because."} for i in range(20)]
@@ -31,7 +32,8 @@ def written(path, rows):
 def test_only_rows_that_pass_are_written_and_both_are_counted(scorer, tmp_path, source, target, batch_size):
     path = written(tmp_path / f"in{source}", ROWS)
     out = tmp_path / f"out{target}"
-    counts = scored_table(path, out, scorer, **NAMES, columns=["average"], where="average > 0.1", batch_size=batch_size)
+    job = TableJob(scorer, **NAMES, columns=["average"], where="average > 0.1")
+    counts = scored_table(path, out, job, batch_size=batch_size)
     assert counts == TableCounts(20, 7)
     rows = [row for _, row in table_rows(out)]
     assert [row["id"] for row in rows] == [row["id"] for row in ROWS if row["a"] == GOOD]
@@ -41,7 +43,8 @@ def test_only_rows_that_pass_are_written_and_both_are_counted(scorer, tmp_path, 
 
 def test_a_filter_that_nothing_passes_leaves_the_columns(scorer, tmp_path):
     path = written(tmp_path / "in.parquet", ROWS)
-    assert scored_table(path, tmp_path / "out.parquet", scorer, **NAMES, where="average > 9").n_written == 0
+    job = TableJob(scorer, **NAMES, where="average > 9")
+    assert scored_table(path, tmp_path / "out.parquet", job).n_written == 0
     assert pq.read_table(tmp_path / "out.parquet").column_names == ["id", "q", "a", *ScorerSpec("mini").columns]
 
 

@@ -19,11 +19,11 @@ from makers.builds import files_below
 from makers.killed_work import score_a_folder
 from makers.kills import killed_everywhere
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
-from pfgen_fast.tables.folders.jobs import FileJob
 from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.records import Record
 from pfgen_fast.tables.folders.scoring import FileOutcome, FilesProgress, score_files, score_one_file
-from pfgen_fast.tables.places.storage import FileInfo
+from pfgen_fast.tables.places.place_names import FileInfo
+from pfgen_fast.tables.table_job import TableJob
 
 ANSWERS = ("Ice floats.", "", "Water expands when it freezes.", "氷")
 
@@ -132,7 +132,7 @@ def test_outputs_of_another_job_are_replaced_only_on_demand(tmp_path, spec, othe
     assert "--force" in str(refused.value)
     assert files_below(tmp_path / "out") == before
     [outcome] = {
-        score_one_file(task, FileJob(spec, where="average > 0.1")).status
+        score_one_file(task, TableJob(spec, where="average > 0.1")).status
         for task in plan_files([tmp_path / "in"], tmp_path / "out")
     }
     assert outcome == "failed"
@@ -179,7 +179,7 @@ def test_tables_of_others_in_the_output_folder_are_refused(tmp_path, spec):
     assert files_below(tmp_path / "out") == before
     foreign.rename(tmp_path / "out" / "a.jsonl")
     task = plan_files([tmp_path / "in"], tmp_path / "out")[0]
-    outcome = score_one_file(task, FileJob(spec), again=True)
+    outcome = score_one_file(task, TableJob(spec), again=True)
     assert (outcome.status, "has no record in _pfgen_fast" in str(outcome.error)) == ("failed", True)
 
 
@@ -513,7 +513,7 @@ def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatc
 
     write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
-    job = FileJob(spec)
+    job = TableJob(spec)
     looked = folders._finished
     calls: list[int] = []
 
@@ -532,9 +532,9 @@ def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatc
 def test_a_source_that_changes_while_it_is_scored_is_scored_again(tmp_path, spec):
     source = write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
-    score_one_file(task, FileJob(spec), on_batch=lambda n: os.utime(source, ns=(0, time.time_ns() + 10**9)))
-    assert score_one_file(task, FileJob(spec)).status == "scored"
-    assert score_one_file(task, FileJob(spec)).status == "current"
+    score_one_file(task, TableJob(spec), on_batch=lambda n: os.utime(source, ns=(0, time.time_ns() + 10**9)))
+    assert score_one_file(task, TableJob(spec)).status == "scored"
+    assert score_one_file(task, TableJob(spec)).status == "current"
 
 
 # Jobs, tasks and records.
@@ -543,7 +543,7 @@ def test_a_source_that_changes_while_it_is_scored_is_scored_again(tmp_path, spec
 def test_jobs_and_tasks_travel_light(tmp_path, spec):
     write(tmp_path / "in", "a.jsonl")
     tasks = plan_files([tmp_path / "in"], tmp_path / "out")
-    job = FileJob(spec, columns=("average",), where="average > 0")
+    job = TableJob(spec, columns=("average",), where="average > 0")
     sent = pickle.loads(pickle.dumps((tasks[0], job)))
     assert sent == (tasks[0], job)
     assert sent[1].description == job.description
@@ -554,7 +554,7 @@ def test_jobs_and_tasks_travel_light(tmp_path, spec):
 @pytest.mark.parametrize("wrong", [{"columns": ("speed",)}, {"where": "speed > 1"}, {"nulls": "drop"}])
 def test_a_job_is_checked_when_it_is_made(spec, wrong):
     with pytest.raises((PfgenError, ValueError)):
-        FileJob(spec, **wrong)
+        TableJob(spec, **wrong)
 
 
 @given(
