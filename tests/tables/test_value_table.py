@@ -66,7 +66,7 @@ def test_a_table_that_is_not_finished_leaves_the_old_one(tmp_path, kind):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("texts.json", "expected a file that ends with .parquet, .jsonl, .csv, .tsv"),
+        ("texts.json", "expected a file that ends with .csv, .tsv, .jsonl, .parquet"),
         ("texts.xlsx", "unknown file extension; expected .parquet"),
         ("texts.parquet.gz", "unknown file extension"),
         ("nowhere/texts.csv", "there is no folder"),

@@ -25,7 +25,7 @@ from .rows import STANDARD_STREAM
 Write = Callable[[Iterable[Sequence[Any]]], None]
 """Appends rows."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_FORMATS = (".parquet", ".jsonl", *_DELIMITERS)
+_FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
 
 
 def check_value_table(path: Path) -> str:
