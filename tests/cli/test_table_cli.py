@@ -100,10 +100,6 @@ def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]
 
 
-def test_an_input_that_was_replaced_is_named_as_it_was_given(call, table):
-    assert call("score", table, *COLUMNS, "--in-place")[1].splitlines()[0].endswith(f" scored: {table}")
-
-
 def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp_path):
     table.write_text(CONTENT + "2,Q77,x\r\n", newline="")
     before = table.read_bytes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -217,12 +216,6 @@ def test_a_score_that_does_not_exist_is_told_before_anything_is_read(options, se
         score("question", "answer", SPEC, **options)
     with pytest.raises(ValueError, match="nulls"):
         score("question", "answer", SPEC, nulls="zero")
-
-
-def test_without_polars_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(PfgenError, match=r"score needs polars, .*: pip install 'pfgen-fast\[polars\]'$"):
-        score("question", "answer", SPEC)
 
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
