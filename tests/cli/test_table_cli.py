@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pfgen_fast.tables.scored_columns import ScoredColumns
+from pfgen_fast.tables.table_job import TableJob
 
 COLUMNS = ("--suite", "mini", "--question-column", "question", "--answer-column", "my answer")
 CONTENT = "id,question,my answer\r\n1,Q07,Ice floats.\r\n"
@@ -100,10 +100,6 @@ def test_the_input_is_replaced_in_place(call, table, tmp_path, given):
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "link.csv"]
 
 
-def test_an_input_that_was_replaced_is_named_as_it_was_given(call, table):
-    assert call("score", table, *COLUMNS, "--in-place")[1].splitlines()[0].endswith(f" scored: {table}")
-
-
 def test_an_input_that_cannot_be_scored_stays_as_it_is_in_place(call, table, tmp_path):
     table.write_text(CONTENT + "2,Q77,x\r\n", newline="")
     before = table.read_bytes()
@@ -118,8 +114,8 @@ def test_an_input_that_grew_meanwhile_is_not_replaced(call, table, monkeypatch):
             file.write(b"2,Q08,late\r\n")
         return score(self, *options)
 
-    score = ScoredColumns.score
-    monkeypatch.setattr(ScoredColumns, "score", grow)
+    score = TableJob.score
+    monkeypatch.setattr(TableJob, "score", grow)
     code, _, err = call("score", table, *COLUMNS, "--in-place")
     assert (code, table.read_bytes()) == (2, CONTENT.encode() + b"2,Q08,late\r\n")
     assert err == "error: in.csv: changed while it was read, so it is not replaced; run the command again\n"

@@ -175,15 +175,6 @@ def test_an_empty_dataset_stays_empty(cluster, tmp_path):
     assert score(ray.data.read_parquet(str(tmp_path)), ScorerSpec("mini")).count() == 0
 
 
-def test_files_are_read_scored_and_written(cluster, tmp_path):
-    table = answers(1000)
-    for part in range(5):
-        (tmp_path / "in").mkdir(exist_ok=True)
-        pq.write_table(table.slice(200 * part, 200), tmp_path / "in" / f"{part}.parquet", row_group_size=70)
-    score(ray.data.read_parquet(str(tmp_path / "in")), ScorerSpec("mini")).write_parquet(str(tmp_path / "out"))
-    assert_same_rows(ray.data.read_parquet(str(tmp_path / "out")), table)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("means", [{}, {"actors": 1}])
 def test_a_worker_killed_in_the_middle_changes_no_row(cluster, tmp_path, means):
@@ -405,12 +396,6 @@ def test_impossible_numbers_are_refused(cluster):
     for options in ({"actors": 0}, {"num_cpus": 0}, {"num_cpus": -1, "actors": 1}, {"batch_size": 0}):
         with pytest.raises(ValueError, match=rf"^{next(iter(options))}: expected "):
             score(dataset, ScorerSpec("mini"), **options)
-
-
-def test_without_ray_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray.data", None)
-    with pytest.raises(PfgenError, match=r"needs ray.data, .*: pip install 'pfgen-fast\[ray\]'$"):
-        score(None, ScorerSpec("mini"))
 
 
 def test_the_documented_example_writes_good_rows_and_scores_files(cluster, tmp_path, capsys):

@@ -19,6 +19,7 @@ from makers.engines import engine
 from makers.java import MISSING, java_home
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
 from pfgen_fast.distributed.spark import score
+from pfgen_fast.tables.table_job import TableJob
 
 pyspark = engine("pyspark")
 pytestmark = [
@@ -271,9 +272,9 @@ def test_a_worker_has_one_thread_unless_the_spec_says_otherwise(spark):
     for spec in (SPEC, ScorerSpec("mini", threads=3)):
         score(Frame(), spec)
     sent = [
-        next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, ScorerSpec)) for of in seen
+        next(cell.cell_contents for cell in of.__closure__ if isinstance(cell.cell_contents, TableJob)) for of in seen
     ]
-    assert [spec.threads for spec in sent] == [1, 3]
+    assert [job.spec.threads for job in sent] == [1, 3]
 
 
 def mortal_spec(marker):
@@ -352,12 +353,6 @@ def test_a_stream_of_files_is_scored_as_it_comes_and_each_file_once(spark, tmp_p
     found = as_columns(spark.read.parquet(str(tmp_path / "out")))
     assert found["id"] == list(range(60))
     assert bits(found["average"]) == bits(expected_scores(rows)["average"])
-
-
-def test_without_pyspark_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspark.sql.types", None)
-    with pytest.raises(PfgenError, match=r"Spark needs pyspark.*: pip install 'pfgen-fast\[spark\]'$"):
-        score(None, SPEC)
 
 
 def test_the_documented_example_runs(spark, tmp_path, monkeypatch):

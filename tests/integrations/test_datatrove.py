@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
-import sys
 from importlib import import_module
 
 import numpy as np
@@ -158,15 +157,6 @@ def test_settings_that_do_not_fit_are_one_sentence(settings, message):
 def test_a_filter_travels_light():
     step = PfgenScoreFilter("mini", 0.2)
     assert len(pickle.dumps(step)) < 3000
-
-
-def test_without_datatrove_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datatrove.pipeline.filters.base_filter", None)
-    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.datatrove")
-    with pytest.raises(
-        PfgenError, match=r"the filter for datatrove needs datatrove.*pip install 'pfgen-fast\[datatrove\]'$"
-    ):
-        import_module("pfgen_fast.integrations.datatrove")
 
 
 def test_the_documented_example_keeps_the_rows_that_pass(folder, rows, scorer, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -120,13 +119,6 @@ def test_a_function_that_cannot_be_registered_is_one_sentence(connection):
     connection.close()
     with pytest.raises(PfgenError, match=r"^DuckDB takes no function 'other': .*closed.*$"):
         register(connection, SPEC, name="other")
-
-
-@pytest.mark.parametrize("package", ["duckdb", "pyarrow"])
-def test_without_a_package_the_error_names_the_extra(monkeypatch, connection, package):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(PfgenError, match=rf"register needs {package}, .*: pip install 'pfgen-fast\[duckdb\]'$"):
-        register(connection, SPEC)
 
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch, capsys):

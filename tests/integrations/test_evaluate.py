@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 from makers.documented import documented_example
 from makers.engines import integration
@@ -71,10 +68,3 @@ def test_a_suite_that_cannot_be_read_is_told_when_the_metric_is_loaded(tmp_path)
 def test_the_example_of_the_page_runs(capsys):
     exec(documented_example("evaluate.load(METRIC"), {})
     assert capsys.readouterr().out.endswith("\n[0.02259]\n")
-
-
-def test_without_evaluate_the_error_names_the_extra():
-    script = "import sys; sys.modules['evaluate'] = None; import pfgen_fast.integrations.evaluate.pfgen"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert "the metric for evaluate needs evaluate" in done.stderr
-    assert "pip install 'pfgen-fast[evaluate]'" in done.stderr

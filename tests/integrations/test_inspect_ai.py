@@ -214,10 +214,3 @@ def test_the_examples_of_the_page_run(tmp_path, mini, monkeypatch, capsys):
     make_run(Path("runs/org/model/5e1e9f4"), trial_lines(mini, 1))
     exec(documented_example("logs/model.eval"), {})
     assert len(logs.read_eval_log("logs/model.eval").samples) == 8
-
-
-def test_without_inspect_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.inspect_ai")
-    with pytest.raises(PfgenError, match=r"of Inspect needs inspect_ai.*pip install 'pfgen-fast\[inspect\]'$"):
-        import_module("pfgen_fast.integrations.inspect_ai")

@@ -159,10 +159,3 @@ def test_the_examples_of_the_page_run(capsys):
     assert [task.name for task in names["TASKS_TABLE"]] == ["pfgen_qa", "pfgen"]
     exec(documented_example("metric.compute_sample"), {})
     assert "'average': 0." in capsys.readouterr().out
-
-
-def test_without_lighteval_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "lighteval.metrics.utils.metric_utils", None)
-    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.lighteval")
-    with pytest.raises(PfgenError, match=r"of lighteval needs lighteval.*pip install 'pfgen-fast\[lighteval\]'$"):
-        import_module("pfgen_fast.integrations.lighteval")

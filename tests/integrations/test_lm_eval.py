@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from makers.documented import documented_example
-from pfgen_fast import PfgenError, TrialsError
+from pfgen_fast import TrialsError
 from pfgen_fast.cli.app import main
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.integrations import lm_eval
@@ -53,12 +53,6 @@ def test_an_answer_has_the_scores_of_its_cleaned_text(scorer):
         "score": scored.average[0],
         **{name: scored[name][0] for name in ("fluency", "truthfulness", "helpfulness")},
     }
-
-
-def test_without_datasets_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(PfgenError, match=r"lm-evaluation-harness needs datasets, .*'pfgen-fast\[lm-eval\]'$"):
-        lm_eval.documents()
 
 
 def write_samples(path, documents, answers, **others):

@@ -19,7 +19,7 @@ import pytest
 from makers.documented import documented_example
 from makers.engines import engine
 from makers.generated_answers import column, generated_rows, scores_of
-from pfgen_fast import PfgenError, ScorerSpec, TrialsError
+from pfgen_fast import ScorerSpec, TrialsError
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore:::(nemo_curator|ray|torch|cosmos_xenna)\\b")]
 DocumentBatch = engine("nemo_curator.tasks").DocumentBatch
@@ -151,13 +151,6 @@ def test_a_stage_says_what_it_reads_and_leaves():
     stage = PfgenScoreFilter("mini", 0.4, question_field="q", columns=["average", "fluency"])
     assert stage.inputs() == (["data"], ["q", "text"])
     assert stage.outputs() == (["data"], ["q", "text", "average", "fluency"])
-
-
-def test_without_nemo_curator_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nemo_curator.stages.base", None)
-    monkeypatch.delitem(sys.modules, "pfgen_fast.integrations.nemo_curator")
-    with pytest.raises(PfgenError, match=r"NeMo Curator needs nemo_curator.*pip install 'pfgen-fast\[nemo-curator\]'$"):
-        import_module("pfgen_fast.integrations.nemo_curator")
 
 
 def test_the_documented_example_keeps_the_rows_that_pass(run, rows, scorer):

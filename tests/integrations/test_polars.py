@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +17,7 @@ from makers.frames import SPEC, SUITE, bits, expected_bits, rows, run_python_blo
 from makers.strategies import answers
 from pfgen_fast import PfgenError, Scorer, TrialsError
 from pfgen_fast.integrations.polars import score
-from pfgen_fast.tables.scored_columns import ScoredColumns
+from pfgen_fast.tables.table_job import TableJob
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines" / "polars.md"
 FRAME = pl.DataFrame(rows(200))
@@ -81,13 +80,13 @@ def test_every_frame_has_the_scores_of_one_process():
 def test_a_file_is_streamed_in_parts_and_has_the_scores_of_one_process(tmp_path, monkeypatch):
     made = write_rows(tmp_path / "in.parquet", 600)
     n_rows = []
-    score_part = ScoredColumns.score
+    score_part = TableJob.score
 
     def counting(self, questions, *rest):
         n_rows.append(len(questions))
         return score_part(self, questions, *rest)
 
-    monkeypatch.setattr(ScoredColumns, "score", counting)
+    monkeypatch.setattr(TableJob, "score", counting)
     lazy = pl.scan_parquet(tmp_path / "in.parquet")
     lazy = lazy.with_columns(score("question", "answer", SPEC, columns=SPEC.columns)).unnest("scores")
     lazy.sink_parquet(tmp_path / "out.parquet")
@@ -99,7 +98,7 @@ def test_a_file_is_streamed_in_parts_and_has_the_scores_of_one_process(tmp_path,
 
 
 def test_the_schema_is_known_before_anything_is_scored(monkeypatch):
-    monkeypatch.setattr(ScoredColumns, "score", None)
+    monkeypatch.setattr(TableJob, "score", None)
     lazy = FRAME.lazy().with_columns(AVERAGE, score("question", "answer", SPEC, columns=["fluency", "fluency_A"]))
     schema = lazy.collect_schema()
     assert schema["average"] == pl.Float64
@@ -217,12 +216,6 @@ def test_a_score_that_does_not_exist_is_told_before_anything_is_read(options, se
         score("question", "answer", SPEC, **options)
     with pytest.raises(ValueError, match="nulls"):
         score("question", "answer", SPEC, nulls="zero")
-
-
-def test_without_polars_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(PfgenError, match=r"score needs polars, .*: pip install 'pfgen-fast\[polars\]'$"):
-        score("question", "answer", SPEC)
 
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):

@@ -88,12 +88,6 @@ def test_a_dataset_has_the_prompts_of_generate(mini, monkeypatch, mode):
     assert dataset == make_dataset(mini, mode, trials=2, num_examples=3)
 
 
-def test_without_datasets_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(PfgenError, match=r"make_dataset needs datasets, .*: pip install 'pfgen-fast\[trl\]'$"):
-        make_dataset("mini")
-
-
 def test_rows_of_another_task_have_no_reward_and_faults_name_the_row(scorer):
     (good,) = scorer.reward("Q07", [GOOD]).tolist()
     reward = make_reward("mini")

@@ -50,12 +50,6 @@ def test_what_cannot_be_rewarded_is_one_clear_sentence(tmp_path):
         compute_score("pfgen", "a", "Q07")
 
 
-def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(PfgenError, match=r"write_dataset needs pyarrow, .*: pip install 'pfgen-fast\[verl\]'$"):
-        write_dataset(tmp_path / "train.parquet", "mini")
-
-
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
 def test_a_dataset_has_the_prompts_of_generate(mini, tmp_path, mode):
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -19,11 +19,11 @@ from makers.builds import files_below
 from makers.killed_work import score_a_folder
 from makers.kills import killed_everywhere
 from pfgen_fast import PfgenError, Scorer, ScorerSpec, TrialsError
-from pfgen_fast.tables.folders.jobs import FileJob
 from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.records import Record
 from pfgen_fast.tables.folders.scoring import FileOutcome, FilesProgress, score_files, score_one_file
-from pfgen_fast.tables.places.storage import FileInfo
+from pfgen_fast.tables.places.place_names import FileInfo
+from pfgen_fast.tables.table_job import TableJob
 
 ANSWERS = ("Ice floats.", "", "Water expands when it freezes.", "氷")
 
@@ -70,18 +70,13 @@ def statuses(outcomes: list[FileOutcome]) -> list[str]:
     return [outcome.status for outcome in outcomes]
 
 
-def test_each_table_is_scored_into_one_of_its_name(tmp_path, spec):
+def test_each_table_is_scored_into_one_of_its_name_and_not_again(tmp_path, spec):
     names = make_inputs(tmp_path / "in")
     outcomes = score_files([tmp_path / "in"], tmp_path / "out", spec)
     assert statuses(outcomes) == ["scored"] * 3
     assert list(outputs(tmp_path / "out")) == names
     row = json.loads((tmp_path / "out" / names[0]).read_text().splitlines()[0])
     assert row["average"] == Scorer("mini").score(["Q07"], [ANSWERS[0]])["average"][0]
-
-
-def test_what_is_finished_is_not_scored_again(tmp_path, spec):
-    make_inputs(tmp_path / "in")
-    score_files([tmp_path / "in"], tmp_path / "out", spec)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*")}
     outcomes = score_files([tmp_path / "in"], tmp_path / "out", spec)
     assert [(one.status, one.n_rows, one.n_written) for one in outcomes] == [("current", 3, 3)] * 3
@@ -120,6 +115,7 @@ def test_what_changed_is_scored_again(tmp_path, spec, change):
         ({"where": "average > 0"}, "another filter (none, not average > 0)"),
         ({"columns": ["average"]}, "other columns (fluency, truthfulness, "),
         ({"nulls": "null"}, "other nulls (error, not null)"),
+        ({"spec": ScorerSpec("mini", profile="paper")}, "profile:leaderboard"),
     ],
 )
 def test_outputs_of_another_job_are_replaced_only_on_demand(tmp_path, spec, other, told):
@@ -127,26 +123,15 @@ def test_outputs_of_another_job_are_replaced_only_on_demand(tmp_path, spec, othe
     score_files([tmp_path / "in"], tmp_path / "out", spec)
     before = files_below(tmp_path / "out")
     with pytest.raises(PfgenError, match=r"was scored with (an)?other") as refused:
-        score_files([tmp_path / "in"], tmp_path / "out", spec, **other)
+        score_files([tmp_path / "in"], tmp_path / "out", **{"spec": spec, **other})
     assert told in str(refused.value)
     assert "--force" in str(refused.value)
     assert files_below(tmp_path / "out") == before
-    [outcome] = {
-        score_one_file(task, FileJob(spec, where="average > 0.1")).status
-        for task in plan_files([tmp_path / "in"], tmp_path / "out")
-    }
-    assert outcome == "failed"
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec, again=True, **other)) == ["scored"] * 3
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec, **other)) == ["current"] * 3
-
-
-def test_outputs_of_another_suite_are_told(tmp_path, spec, make_suite):
-    write(tmp_path / "in", "a.jsonl")
-    score_files([tmp_path / "in"], tmp_path / "out", spec)
-    (tmp_path / "suite").mkdir()
-    other = ScorerSpec("mini", profile="paper")
-    with pytest.raises(PfgenError, match=r"profile:leaderboard.*, not .*profile:paper"):
-        score_files([tmp_path / "in"], tmp_path / "out", other)
+    for task in plan_files([tmp_path / "in"], tmp_path / "out"):
+        assert score_one_file(task, TableJob(spec, where="average > 0.1")).status == "failed"
+    options = {"spec": spec, **other}
+    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", again=True, **options)) == ["scored"] * 3
+    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", **options)) == ["current"] * 3
 
 
 def test_another_job_does_not_mix_with_outputs_that_are_not_its_own(tmp_path, spec):
@@ -179,7 +164,7 @@ def test_tables_of_others_in_the_output_folder_are_refused(tmp_path, spec):
     assert files_below(tmp_path / "out") == before
     foreign.rename(tmp_path / "out" / "a.jsonl")
     task = plan_files([tmp_path / "in"], tmp_path / "out")[0]
-    outcome = score_one_file(task, FileJob(spec), again=True)
+    outcome = score_one_file(task, TableJob(spec), again=True)
     assert (outcome.status, "has no record in _pfgen_fast" in str(outcome.error)) == ("failed", True)
 
 
@@ -199,13 +184,6 @@ def test_a_source_that_is_gone_is_noted(tmp_path, spec):
     assert notes == [
         f"{tmp_path}/in/a.jsonl: scored earlier, and no longer there; the output folder still has the rows"
     ]
-
-
-def test_more_inputs_join_those_that_are_finished(tmp_path, spec):
-    write(tmp_path / "in", "a.jsonl")
-    score_files([tmp_path / "in"], tmp_path / "out", spec)
-    write(tmp_path / "in", "b.jsonl")
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current", "scored"]
 
 
 def test_a_damaged_record_is_named(tmp_path, spec):
@@ -244,15 +222,6 @@ def test_a_table_that_cannot_be_scored_does_not_stop_the_others(tmp_path, spec):
     assert [one.task.name for one in again if one.status == "scored"] == ["03.parquet"]
 
 
-def test_only_rows_that_pass_are_written_and_both_are_counted(tmp_path, spec):
-    write(tmp_path / "in", "a.jsonl", 8)
-    [outcome] = score_files([tmp_path / "in"], tmp_path / "out", spec, where="average > 0", columns=["average"])
-    rows = [json.loads(line) for line in (tmp_path / "out" / "a.jsonl").read_text().splitlines()]
-    assert (outcome.n_rows, outcome.n_written) == (8, len(rows))
-    assert 0 < len(rows) < 8
-    assert all(row["average"] > 0 and list(row) == ["id", "question", "answer", "average"] for row in rows)
-
-
 def test_progress_covers_all_files(tmp_path, spec):
     make_inputs(tmp_path / "in")
     size = sum(len(content) for content in files_below(tmp_path / "in").values())
@@ -260,12 +229,6 @@ def test_progress_covers_all_files(tmp_path, spec):
     score_files([tmp_path / "in"], tmp_path / "out", spec, on_progress=seen.append)
     assert seen == sorted(seen, key=lambda one: (one.n_files_done, one.n_rows))
     assert seen[-1] == FilesProgress(n_files=3, n_files_done=3, n_rows=9, n_bytes=size, n_bytes_done=size)
-
-
-def test_a_dry_run_changes_nothing(tmp_path, spec):
-    make_inputs(tmp_path / "in")
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec, dry_run=True)) == ["pending"] * 3
-    assert not (tmp_path / "out").exists()
 
 
 def test_an_encoding_is_for_tables_that_have_one(tmp_path, spec):
@@ -299,20 +262,6 @@ def test_a_table_that_is_given_twice_is_one(tmp_path):
     assert len(plan_files([tmp_path / "in", tmp_path / "in/a.jsonl", f"{tmp_path}/in/*.jsonl"], tmp_path / "out")) == 3
 
 
-def test_two_inputs_with_one_output_are_refused(tmp_path):
-    make_inputs(tmp_path / "in")
-    with pytest.raises(
-        PfgenError, match=r"in/a\.jsonl and .*in/day=1/a\.jsonl would have the same output, .*out/a\.jsonl"
-    ):
-        plan_files([f"{tmp_path}/in/**/*.jsonl"], tmp_path / "out")
-
-
-def test_an_input_with_two_outputs_is_refused(tmp_path):
-    make_inputs(tmp_path / "in")
-    with pytest.raises(PfgenError, match=r"b\.jsonl: would be scored twice, into .*out/b\.jsonl and .*out/day=2/b"):
-        plan_files([tmp_path / "in/day=2/b.jsonl", tmp_path / "in"], tmp_path / "out")
-
-
 def test_rows_do_not_come_a_second_time_under_another_name(tmp_path, spec):
     make_inputs(tmp_path / "in")
     score_files([tmp_path / "in"], tmp_path / "out", spec)
@@ -344,9 +293,11 @@ def test_a_record_leads_to_no_server_that_was_not_named(tmp_path, spec, monkeypa
         (["in/day=1"], "in", "in/day=1/a.jsonl: lies in the output folder, in"),
         (["in/a.jsonl"], "in", "in/a.jsonl: lies in the output folder, in"),
         (["in", "in/*.jsonl"], "link/out", "lies in the input folder, in;"),
+        (["in/**/*.jsonl"], "out", "in/a.jsonl and in/day=1/a.jsonl would have the same output, out/a.jsonl"),
+        (["in/day=2/b.jsonl", "in"], "out", "would be scored twice, into out/b.jsonl and out/day=2/b.jsonl"),
     ],
 )
-def test_inputs_and_outputs_do_not_lie_in_each_other(tmp_path, monkeypatch, sources, target, told):
+def test_what_cannot_be_kept_apart_is_refused(tmp_path, monkeypatch, sources, target, told):
     monkeypatch.chdir(tmp_path)
     make_inputs(Path("in"))
     Path("link").symlink_to("in")
@@ -396,18 +347,12 @@ def test_links_that_lead_back_end(tmp_path, spec):
     assert [one.task.name for one in outcomes if one.status == "failed"] == ["broken.jsonl"]
 
 
-def test_names_with_line_breaks_stay_as_they_are(tmp_path, spec):
-    name = "a\nb\x1b[2J.jsonl"
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+@pytest.mark.parametrize("name", ["a\nb\x1b[2J.jsonl", os.fsdecode(b"\xff.jsonl")])
+def test_strange_names_stay_as_they_are(tmp_path, spec, name):
     write(tmp_path / "in", name)
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["scored"]
     assert list(outputs(tmp_path / "out")) == [name]
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="names are text there")
-def test_names_that_are_no_text_are_kept(tmp_path, spec):
-    write(tmp_path / "in", os.fsdecode(b"\xff.jsonl"))
-    assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["scored"]
     assert statuses(score_files([tmp_path / "in"], tmp_path / "out", spec)) == ["current"]
 
 
@@ -513,7 +458,7 @@ def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatc
 
     write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
-    job = FileJob(spec)
+    job = TableJob(spec)
     looked = folders._finished
     calls: list[int] = []
 
@@ -532,9 +477,9 @@ def test_who_is_second_leaves_the_output_of_the_first(tmp_path, spec, monkeypatc
 def test_a_source_that_changes_while_it_is_scored_is_scored_again(tmp_path, spec):
     source = write(tmp_path / "in", "a.jsonl")
     [task] = plan_files([tmp_path / "in"], tmp_path / "out")
-    score_one_file(task, FileJob(spec), on_batch=lambda n: os.utime(source, ns=(0, time.time_ns() + 10**9)))
-    assert score_one_file(task, FileJob(spec)).status == "scored"
-    assert score_one_file(task, FileJob(spec)).status == "current"
+    score_one_file(task, TableJob(spec), on_batch=lambda n: os.utime(source, ns=(0, time.time_ns() + 10**9)))
+    assert score_one_file(task, TableJob(spec)).status == "scored"
+    assert score_one_file(task, TableJob(spec)).status == "current"
 
 
 # Jobs, tasks and records.
@@ -543,7 +488,7 @@ def test_a_source_that_changes_while_it_is_scored_is_scored_again(tmp_path, spec
 def test_jobs_and_tasks_travel_light(tmp_path, spec):
     write(tmp_path / "in", "a.jsonl")
     tasks = plan_files([tmp_path / "in"], tmp_path / "out")
-    job = FileJob(spec, columns=("average",), where="average > 0")
+    job = TableJob(spec, columns=("average",), where="average > 0")
     sent = pickle.loads(pickle.dumps((tasks[0], job)))
     assert sent == (tasks[0], job)
     assert sent[1].description == job.description
@@ -554,7 +499,7 @@ def test_jobs_and_tasks_travel_light(tmp_path, spec):
 @pytest.mark.parametrize("wrong", [{"columns": ("speed",)}, {"where": "speed > 1"}, {"nulls": "drop"}])
 def test_a_job_is_checked_when_it_is_made(spec, wrong):
     with pytest.raises((PfgenError, ValueError)):
-        FileJob(spec, **wrong)
+        TableJob(spec, **wrong)
 
 
 @given(

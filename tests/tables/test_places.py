@@ -14,7 +14,8 @@ from pfgen_fast.tables.folders.plans import plan_files
 from pfgen_fast.tables.folders.scoring import score_files
 from pfgen_fast.tables.places import fetching as fetching_module
 from pfgen_fast.tables.places.fetching import Fetching
-from pfgen_fast.tables.places.storage import check_name, place_of, shown_place, storage_of, without_passwords
+from pfgen_fast.tables.places.place_names import check_name, place_of, shown_place, without_passwords
+from pfgen_fast.tables.places.storage import storage_of
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -228,7 +228,7 @@ def errors(
 
 def _check_output(output: Path | None) -> None:
     if output is not None:
-        from ..checklists.metrics.answer_tables import check_value_table
+        from ..tables.value_table import check_value_table
 
         check_value_table(output)
 
@@ -270,9 +270,10 @@ def _key_cells(model: str, key: AnswerKey, task: Task, words: int | None) -> tup
 
 
 def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> None:
-    from ..checklists.metrics.answer_tables import write_value_table
+    from ..tables.value_table import writing_values
 
-    write_value_table(output, types, rows)
+    with writing_values(output, types, for_spreadsheets=True) as write:
+        write(rows)
 
 
 def _write_errors(output: Path, found: Sequence[ModelErrors]) -> None:

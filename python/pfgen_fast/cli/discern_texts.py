@@ -78,9 +78,9 @@ def perturb(
     """
     from ..discernment.damaged import texts_of as rows_of
     from ..discernment.running import damage_of
-    from ..tables.text_table import check_text_table, writing_texts
+    from ..tables.value_table import check_value_table, writing_values
 
-    check_text_table(output)
+    check_value_table(output)
     source = Source(collection, from_run, from_suite, per_question, items, suite, column, task, language, encoding)
     chosen = source.plan(plan, options.listed(kinds), level, rules_only=rules_only)
     found, model = source.collection, None
@@ -105,7 +105,8 @@ def perturb(
         threads=threads,
     )
     n_written = 0
-    with writing_texts(output, ("item", "perturbation", "text")) as write, counting("texts", quiet=quiet) as count:
+    types = dict.fromkeys(("item", "perturbation", "text"), str)
+    with writing_values(output, types) as write, counting("texts", quiet=quiet) as count:
         rows = rows_of(damage)
         while batch := list(islice(rows, _ROWS_AT_A_TIME)):
             write(batch)

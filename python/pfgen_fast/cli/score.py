@@ -13,7 +13,7 @@ from . import options
 from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
 from .suite_line import given_suite, print_origins
-from .table import TableJob, table_place
+from .table import TableCommand, table_place
 
 if TYPE_CHECKING:
     from ..runs.run_scorer import Outcome
@@ -118,7 +118,7 @@ def score(
     if force and paths[-1] == "json" and not Path("json").exists():
         fail("json: no such file or folder; -f is --force here; give --format json")
     usual_sum: FloatSum = "naive" if float_sum.value == "naive" else "compensated"
-    tables = TableJob(
+    tables = TableCommand(
         list(map(table_place, paths)),
         suite,
         output and table_place(output),

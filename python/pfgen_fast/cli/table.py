@@ -15,7 +15,7 @@ from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
     from ..suite.rules import FloatSum, Profile
-    from ..tables.folders.jobs import FileJob
+    from ..tables.table_job import TableJob
 
 _STDIN = "-"
 _LINES, *_OTHERS = (
@@ -46,7 +46,7 @@ def table_place(given: str) -> str:
     """The place that an argument names: `file://` is a path."""
     if not _is_url(given):
         return given
-    from ..tables.places.storage import place_of
+    from ..tables.places.place_names import place_of
 
     return place_of(given)
 
@@ -54,13 +54,13 @@ def table_place(given: str) -> str:
 def _is_url(given: str) -> bool:
     if "://" not in given:
         return False
-    from ..tables.places.storage import is_remote
+    from ..tables.places.place_names import is_remote
 
     return is_remote(given)
 
 
 @dataclass(frozen=True)
-class TableJob:
+class TableCommand:
     """What the command line says about scoring tables."""
 
     paths: Sequence[str]
@@ -101,10 +101,10 @@ class TableJob:
         if not (self.question_column and self.answer_column and (self.output or self.in_place)):
             self.ask()
         from ..scoring.spec import ScorerSpec
-        from ..tables.folders.jobs import FileJob
+        from ..tables.table_job import TableJob
 
         target = str(self.output) if is_many else self._target()
-        job = FileJob(
+        job = TableJob(
             ScorerSpec(suite_or_here(self.suite), profile=profile, float_sum=float_sum, threads=threads),
             str(self.question_column),
             str(self.answer_column),
@@ -146,7 +146,8 @@ class TableJob:
 
     def _is_many(self) -> bool:
         """Whether outputs go into a folder, each under the name of its input."""
-        from ..tables.places.storage import has_magic, storage_of
+        from ..tables.places.place_names import has_magic
+        from ..tables.places.storage import storage_of
 
         def is_folder(place: str) -> bool:
             return place.endswith("/") or storage_of(place).is_folder(place)
@@ -166,7 +167,8 @@ class TableJob:
             fail("several tables are scored into a folder, not to stdout: give --output FOLDER")
         if self.output is not None and not self.output.endswith("/"):
             from ..tables.formats import is_table as is_table_name
-            from ..tables.places.storage import base_name, shown_place, storage_of
+            from ..tables.places.place_names import base_name, shown_place
+            from ..tables.places.storage import storage_of
 
             storage, name = storage_of(self.output), shown_place(self.output)
             if storage.info(self.output) is not None and not storage.is_folder(self.output):
@@ -174,12 +176,12 @@ class TableJob:
             if is_table_name(base_name(self.output)) and not storage.is_folder(self.output):
                 fail(f"{name}: is named like a file; several tables are scored into a folder, such as {name}/")
 
-    def _score_one(self, target: str, job: FileJob, *, quiet: bool, as_json: bool) -> None:
+    def _score_one(self, target: str, job: TableJob, *, quiet: bool, as_json: bool) -> None:
         """Scores one table into another."""
-        from ..tables.folders.jobs import FileTask
         from ..tables.folders.scoring import FileOutcome
+        from ..tables.folders.tasks import FileTask, score_fetched
         from ..tables.places.fetching import Fetched, Fetching
-        from ..tables.places.storage import FileInfo, is_remote, shown_place
+        from ..tables.places.place_names import FileInfo, is_remote, shown_place
         from .table_files import outcome_as_json, rows_told
 
         source, name = self.paths[0], shown_place(self.paths[0])
@@ -194,8 +196,8 @@ class TableJob:
                 if is_remote(source):
                     fetched = stack.enter_context(Fetching([source])).get(0)
                 count = stack.enter_context(counting("rows", quiet=quiet or as_json))
-                n_rows, n_written = job.score(fetched, name, target, on_batch=lambda done: count(done, None))
-            outcome = FileOutcome(outcome.task, "scored", n_rows, n_written)
+                counts = score_fetched(fetched, name, target, job, on_batch=lambda done: count(done, None))
+            outcome = FileOutcome(outcome.task, "scored", *counts)
         if as_json:
             print_json([outcome_as_json(outcome, job)])
         elif self.dry_run:
@@ -206,7 +208,8 @@ class TableJob:
 
     def _target(self) -> str:
         """The file to write; the input only if that was asked for, by whatever name it is given."""
-        from ..tables.places.storage import is_remote, shown_place, storage_of
+        from ..tables.places.place_names import is_remote, shown_place
+        from ..tables.places.storage import storage_of
 
         source, output = self.paths[0], self.output
         is_input = output is not None and source != _STDIN and _is_same(source, output)
@@ -226,7 +229,8 @@ class TableJob:
 
 def _is_same(source: str, output: str) -> bool:
     """Whether two places are one file; a hard link is the same file, too."""
-    from ..tables.places.storage import is_remote, storage_of
+    from ..tables.places.place_names import is_remote
+    from ..tables.places.storage import storage_of
 
     if is_remote(source) or is_remote(output):
         return storage_of(source).key(source) == storage_of(output).key(output)

@@ -30,7 +30,7 @@ def what_to_type(
     """The message that says which columns a table has, and how it is scored."""
     from ..tables.formats import column_names
     from ..tables.places.fetching import Fetching
-    from ..tables.places.storage import is_remote, shown_place
+    from ..tables.places.place_names import is_remote, shown_place
 
     if is_remote(table):
         with Fetching([table]) as fetching:
@@ -46,7 +46,7 @@ def what_to_type(
 
 def beside(source: str) -> str:
     """A name for a scored table or folder, beside the given one: `answers.scored.csv`, `answers.scored/`."""
-    from ..tables.places.storage import base_name, is_remote
+    from ..tables.places.place_names import base_name, is_remote
 
     if os.path.isdir(source):
         return f"{os.path.normpath(source)}.scored/"

@@ -10,16 +10,16 @@ from .app import Exit, counted, counting, note, print_json, print_line, shown, w
 from .suite_line import print_origin
 
 if TYPE_CHECKING:
-    from ..tables.folders.jobs import FileJob
     from ..tables.folders.scoring import FileOutcome, FilesProgress
+    from ..tables.table_job import TableJob
 
 
 def score_tables(
-    paths: Sequence[str], folder: str, job: FileJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
+    paths: Sequence[str], folder: str, job: TableJob, *, again: bool, dry_run: bool, quiet: bool, as_json: bool
 ) -> None:
     """Scores tables into a folder and prints what became of them; ends the command if some failed."""
-    from ..tables.folders.scoring import score_files
-    from ..tables.places.storage import shown_place
+    from ..tables.folders.scoring import score_sources
+    from ..tables.places.place_names import shown_place
 
     def tell(outcome: FileOutcome) -> None:
         target = shown(shown_place(outcome.task.target))
@@ -34,21 +34,15 @@ def score_tables(
 
     passed_over: list[str] = []
     with _progress(quiet=quiet or as_json) as on_progress:
-        outcomes = score_files(
+        outcomes = score_sources(
             paths,
             folder,
-            job.spec,
-            question_column=job.question_column,
-            answer_column=job.answer_column,
-            columns=job.columns,
-            nulls=job.nulls,
-            where=job.where,
-            encoding=job.encoding,
+            job,
             again=again,
             dry_run=dry_run,
             on_progress=on_progress,
             on_outcome=tell,
-            on_note=(lambda sentence: None) if quiet else note,
+            on_note=None if quiet else note,
             on_passed_over=passed_over.append,
         )
     if passed_over and not quiet:
@@ -63,15 +57,15 @@ def score_tables(
         raise SystemExit(Exit.PARTIAL)
 
 
-def rows_told(n_rows: int, n_written: int, job: FileJob) -> str:
+def rows_told(n_rows: int, n_written: int, job: TableJob) -> str:
     """How many rows were scored, and how many of them passed a filter."""
     told = f"{counted(n_rows, 'row')} scored"
     return told if job.where is None else f"{told}, {n_written:,} passed the filter, {n_rows - n_written:,} did not"
 
 
-def outcome_as_json(outcome: FileOutcome, job: FileJob) -> dict[str, object]:
+def outcome_as_json(outcome: FileOutcome, job: TableJob) -> dict[str, object]:
     """The outcome of a file as JSON values."""
-    from ..tables.places.storage import shown_place
+    from ..tables.places.place_names import shown_place
 
     is_counted = outcome.status in ("scored", "current")
     return {
@@ -86,7 +80,7 @@ def outcome_as_json(outcome: FileOutcome, job: FileJob) -> dict[str, object]:
     }
 
 
-def _summary(outcomes: Sequence[FileOutcome], job: FileJob, folder: str) -> str:
+def _summary(outcomes: Sequence[FileOutcome], job: TableJob, folder: str) -> str:
     def of(status: str) -> list[FileOutcome]:
         return [outcome for outcome in outcomes if outcome.status == status]
 

@@ -19,8 +19,8 @@ import functools
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,12 @@ from ..files.optional import optional
 from ..files.untrusted_text import in_one_line
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import check_schema, pyarrow
-from ..tables.batches import score_batches, score_schema
-from ..tables.folders.jobs import FileJob, FileTask
+from ..tables.batches import scored_batches, scored_schema
 from ..tables.folders.plans import Sources, listed, plan_files
-from ..tables.folders.records import prepare_folder, read_folder
-from ..tables.folders.scoring import FileOutcome, score_one_file
-from ..tables.places.storage import is_remote, shown_place
-from ..tables.scored_columns import Nulls, ScoredColumns
+from ..tables.folders.scoring import FileOutcome, run_tasks, score_one_file
+from ..tables.folders.tasks import FileTask
+from ..tables.places.place_names import is_remote, shown_place
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,26 +94,21 @@ def score(
     """
     ray = _ray()
     _check_numbers(actors, num_cpus, batch_size)
-    scoring = _Scoring(
-        _checked_spec(spec),
-        question_column,
-        answer_column,
-        None if columns is None else _listed(columns),
-        nulls,
-        where,
-    )
-    _check_columns(dataset, scoring)
+    job = TableJob(_checked_spec(spec), question_column, answer_column, columns, nulls, where)
+    schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
+    if isinstance(schema, pyarrow().Schema):  # of frames of pandas Ray knows other types
+        check_schema(schema, job.names, "the dataset")
     n_cores = _cores_of_nodes(ray)
     if actors is not None and num_cpus is None:
         num_cpus = share_of_cores(actors, n_cores)
     _warn_of_waiting(actors, num_cpus, n_cores)
-    scoring = scoring.with_cores(num_cpus)
+    job = _with_threads(job, num_cpus)
     means: dict[str, Any] = {} if num_cpus is None else {"num_cpus": num_cpus}
     if actors is None:
-        means |= {"fn": _scored, "fn_kwargs": {"scoring": scoring}}
+        means |= {"fn": _scored, "fn_kwargs": {"job": job}}
     else:
         pool = ray.data.ActorPoolStrategy(size=actors)
-        means |= {"fn": _ScoringActor, "fn_constructor_kwargs": {"scoring": scoring}, "compute": pool}
+        means |= {"fn": _ScoringActor, "fn_constructor_kwargs": {"job": job}, "compute": pool}
     return dataset.map_batches(batch_format="pyarrow", batch_size=batch_size, zero_copy_batch=True, **means)
 
 
@@ -134,11 +128,9 @@ def score_files(
     on_outcome: Callable[[FileOutcome], None] | None = None,
     on_note: Callable[[str], None] | None = None,
 ) -> list[FileOutcome]:
-    """Scores tables into a folder with one task of Ray for each; outputs that are finished already stay as they are.
+    """Scores tables into a folder with one task of Ray for each: `pfgen_fast.tables.score_files` on a cluster.
 
-    This is `pfgen_fast.tables.score_files` on a cluster: each output is whole or not there, so whatever dies
-    costs the files that it was at, and the same call goes on where it was, without a row twice. Ray begins the file of
-    a dead worker again, three times; then the file has failed, and the others go on.
+    Ray begins the file of a dead worker again, three times; then the file has failed, and the others go on.
 
     Args:
         sources: Files, folders and globs, at places that every node can read; see `plan_files`.
@@ -169,43 +161,19 @@ def score_files(
     """
     ray = _ray()
     _check_numbers(None, num_cpus, None)
-    chosen = None if columns is None else _listed(columns)
-    threaded = _with_threads(_checked_spec(spec), num_cpus)
-    job = FileJob(threaded, question_column, answer_column, chosen, nulls, where, encoding)
+    job = TableJob(_checked_spec(spec), question_column, answer_column, columns, nulls, where, encoding)
     tasks = plan_files(map(_from_anywhere, listed(sources)), _from_anywhere(target))
-    state = read_folder(tasks, job, again=again)
-    if on_note is not None:
-        for note in state.notes:
-            on_note(note)
     if not ray.is_initialized():
         ray.init()
     _warn_of_waiting(None, num_cpus, _cores_of_nodes(ray))
-
-    outcomes: dict[str, FileOutcome] = {}
-
-    def ended(outcome: FileOutcome) -> None:
-        outcomes[outcome.task.name] = outcome
-        if on_outcome is not None:
-            on_outcome(outcome)
-
-    todo = []
-    for task in tasks:
-        record = state.finished.get(task.name)
-        if record is None:
-            todo.append(task)
-        else:
-            ended(FileOutcome(task, "current", record.n_rows, record.n_written))
-    if todo:
-        prepare_folder(todo[0].folder)
-        options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
-        for outcome in _outcomes(ray, todo, job, again, options):
-            ended(outcome)
-    return [outcomes[task.name] for task in tasks]
+    options = {"num_cpus": num_cpus, "max_retries": _RETRIES, "scheduling_strategy": "SPREAD"}
+    run = functools.partial(_outcomes, ray, _with_threads(job, num_cpus), again, options)
+    return run_tasks(tasks, job, run, again=again, on_outcome=on_outcome, on_note=on_note)
 
 
 def _outcomes(
-    ray: Any, todo: Sequence[FileTask], job: FileJob, again: bool, options: dict[str, Any]
-) -> Iterator[FileOutcome]:
+    ray: Any, job: TableJob, again: bool, options: dict[str, Any], todo: Sequence[FileTask]
+) -> Generator[FileOutcome, None, None]:
     """The outcomes of files as they end; when it is closed, tasks that are still under way are given up."""
     one_file = ray.remote(**options)(score_one_file)
     sent_job = ray.put(job)
@@ -265,41 +233,12 @@ def _leaves_room(actors: int, share: float, n_cores: Sequence[int]) -> bool:
     return actors < sum(math.floor((cores - 1) / share + 1e-9) + 1 for cores in n_cores)
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """What is done with every block; sent with each task."""
-
-    spec: ScorerSpec
-    question_column: str
-    answer_column: str
-    columns: tuple[str, ...] | None
-    nulls: Nulls
-    where: str | None
-
-    def with_cores(self, num_cpus: float | None) -> _Scoring:
-        """The same, with threads for these cores, unless the spec says how many."""
-        return _Scoring(_with_threads(self.spec, num_cpus), *self._options)
-
-    @property
-    def _options(self) -> tuple[Any, ...]:
-        return self.question_column, self.answer_column, self.columns, self.nulls, self.where
-
-    def scored(self, block: pa.Table) -> pa.Table:
-        """A block with its scores."""
-        names: dict[str, Any] = {
-            "question_column": self.question_column,
-            "answer_column": self.answer_column,
-            "columns": self.columns,
-        }
-        batches = list(score_batches(block, self.spec, **names, nulls=self.nulls, where=self.where))
-        schema = batches[0].schema if batches else score_schema(block.schema, self.spec, **names)
-        return pyarrow().Table.from_batches(batches, schema)
-
-
-def _scored(block: pa.Table, scoring: _Scoring) -> Iterator[pa.Table]:
+def _scored(block: pa.Table, job: TableJob) -> Iterator[pa.Table]:
     """Yields a block with its scores: what a generator raises, Ray Data does not wrap into an error of its own."""
     try:
-        yield scoring.scored(block)
+        batches = list(scored_batches(block, job))
+        schema = batches[0].schema if batches else scored_schema(block.schema, job)
+        yield pyarrow().Table.from_batches(batches, schema)
     except TrialsError as error:
         raise _ray_error(TrialsError, f"a block of {block.num_rows:,} rows: {error}") from None
     except PfgenError as error:
@@ -307,11 +246,11 @@ def _scored(block: pa.Table, scoring: _Scoring) -> Iterator[pa.Table]:
 
 
 class _ScoringActor:
-    def __init__(self, scoring: _Scoring) -> None:
-        self._scoring = scoring
+    def __init__(self, job: TableJob) -> None:
+        self._job = job
 
     def __call__(self, block: pa.Table) -> Iterator[pa.Table]:
-        yield from _scored(block, self._scoring)
+        yield from _scored(block, self._job)
 
 
 @functools.cache
@@ -344,9 +283,10 @@ def _ray_error(kind: type[PfgenError], sentence: str) -> PfgenError:
     return error
 
 
-def _with_threads(spec: ScorerSpec, num_cpus: float | None) -> ScorerSpec:
-    """The spec with a thread for each whole core, unless it says how many threads there are."""
-    return spec.with_threads(max(1, math.floor(num_cpus or 1)))
+def _with_threads(job: TableJob, num_cpus: float | None) -> TableJob:
+    """The job with a thread for each whole core, unless its spec says how many threads there are."""
+    assert isinstance(job.spec, ScorerSpec)
+    return replace(job, spec=job.spec.with_threads(max(1, math.floor(num_cpus or 1))))
 
 
 def _ray() -> Any:
@@ -366,25 +306,6 @@ def _check_numbers(actors: int | None, num_cpus: float | None, batch_size: int |
             raise ValueError(f"{name}: expected at least 1, not {number}")
     if num_cpus is not None and (num_cpus < 0 or (num_cpus == 0 and actors is None)):
         raise ValueError(f"num_cpus: expected a number above 0, not {num_cpus}")
-
-
-def _listed(columns: Sequence[str]) -> tuple[str, ...]:
-    return columns if isinstance(columns, str) else tuple(columns)  # type: ignore[return-value]  # refused with a sentence
-
-
-def _check_columns(dataset: Dataset, scoring: _Scoring) -> None:
-    """Checks the scores that are asked for, and the columns of the dataset as far as Ray knows them."""
-    scored = ScoredColumns(
-        scoring.spec,
-        question_column=scoring.question_column,
-        answer_column=scoring.answer_column,
-        columns=scoring.columns,
-        nulls=scoring.nulls,
-        where=scoring.where,
-    )
-    schema = getattr(dataset.schema(fetch_if_missing=False), "base_schema", None)
-    if isinstance(schema, pyarrow().Schema):  # of frames of pandas Ray knows other types
-        check_schema(schema, scored.columns, "the dataset")
 
 
 def _cores_of_nodes(ray: Any) -> list[int]:

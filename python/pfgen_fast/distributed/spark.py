@@ -1,19 +1,20 @@
 """Scores in Spark: a frame with columns of scores, made by `mapInArrow` in Spark's own Python workers.
 
-What is sent is the spec, so each worker process makes the scorer once; the rows go through `score_batches`.
+What is sent is the spec, so each worker process makes the scorer once; the rows go through `scored_batches`.
 """
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
-from ..tables.batches import score_batches
-from ..tables.scored_columns import Nulls, ScoredColumns
+from ..tables.batches import scored_batches
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,41 +73,37 @@ def score(
             scored.write.mode("overwrite").parquet("scored")
     """
     types = optional("pyspark.sql.types", extra="spark", needed_for="Spark")
-    options: dict[str, Any] = {
-        "question_column": question_column,
-        "answer_column": answer_column,
-        "columns": columns if columns is None or isinstance(columns, str) else list(columns),
-        "nulls": nulls,
-        "where": where,
-    }
-    scores = _checked_scores(frame, ScoredColumns(spec, **options), types)
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where)
+    _check_columns(frame, job, types)
     schema = types.StructType(
-        [*frame.schema.fields, *(types.StructField(name, types.DoubleType(), nullable=True) for name in scores)]
+        [
+            *frame.schema.fields,
+            *(types.StructField(name, types.DoubleType(), nullable=True) for name in job.names.scores),
+        ]
     )
-    names, sent = frame.columns, spec.with_threads(1)
+    names, sent = frame.columns, replace(job, spec=spec.with_threads(1))
 
     def scored_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _scored_partition(batches, names, sent, options)
+        return _scored_partition(batches, names, sent)
 
     return _with_plain_names(frame).mapInArrow(scored_partition, schema)
 
 
-def _checked_scores(frame: DataFrame, scored: ScoredColumns, types: Any) -> tuple[str, ...]:
-    """The columns of scores to append, if the frame has what they need and none that they would double."""
-    scored.columns.check(frame.columns, "the frame")
-    for name in (scored.columns.question, scored.columns.answer):
+def _check_columns(frame: DataFrame, job: TableJob, types: Any) -> None:
+    """Checks that a frame has the columns that scoring reads, as texts, and none that it adds."""
+    job.names.check(frame.columns, "the frame")
+    for name in (job.question_column, job.answer_column):
         kind = frame.schema[name].dataType
         if not isinstance(kind, types.StringType | types.NullType):
             raise TrialsError(f"the frame: column {name!r}: expected texts, not {kind.simpleString()}")
     if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
         there = {name.lower(): name for name in frame.columns}
-        for score in scored.columns.scores:
+        for score in job.names.scores:
             if score.lower() in there:
                 raise TrialsError(
                     f"the frame: there is already a column {there[score.lower()]!r}, to Spark the same as {score!r}, "
                     "the name of a score; rename or drop it"
                 )
-    return scored.columns.scores
 
 
 def _with_plain_names(frame: DataFrame) -> DataFrame:
@@ -116,12 +113,10 @@ def _with_plain_names(frame: DataFrame) -> DataFrame:
     return frame.toDF(*(f"column_{i}" for i in range(len(frame.columns))))
 
 
-def _scored_partition(
-    batches: Iterator[pa.RecordBatch], names: list[str], spec: ScorerSpec, options: dict[str, Any]
-) -> Iterator[pa.RecordBatch]:
+def _scored_partition(batches: Iterator[pa.RecordBatch], names: list[str], job: TableJob) -> Iterator[pa.RecordBatch]:
     """What a worker does with a partition; its errors say where that is."""
     try:
-        yield from score_batches((_named(batch, names) for batch in batches), spec, **options)
+        yield from scored_batches((_named(batch, names) for batch in batches), job)
     except PfgenError as error:
         task = optional("pyspark", extra="spark", needed_for="Spark").TaskContext.get()
         raise type(error)(f"partition {task.partitionId()} on {socket.gethostname()}: {error}") from None

@@ -14,7 +14,7 @@ from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
 from ..tables.row_filter import RowFilter
 from ..tables.rows import Scores
-from ..tables.scored_columns import Location, Nulls, ScoredColumns
+from ..tables.table_job import Location, Nulls, TableJob
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,32 +72,24 @@ class AnswerFilter:
         text = where if minimum is None else f"average >= {minimum}"
         self._filter = None if text is None else RowFilter.parsed(text, self.spec.columns)
         compared = () if self._filter is None else self._filter.columns
-        self._scored = ScoredColumns(
-            self.spec,
-            question_column=question,
-            answer_column=answer,
-            columns=columns
-            if isinstance(columns, str)
-            else (*columns, *(one for one in compared if one not in columns)),
-            nulls=nulls,
-            where=None,
-        )
+        others = [] if isinstance(columns, str) else [one for one in compared if one not in columns]
+        self._job = TableJob(self.spec, question, answer, [*columns, *others] if others else columns, nulls)
         self.names = {name: prefix + name for name in columns}
 
     @property
     def question(self) -> str:
         """The name of the field with the questions."""
-        return self._scored.columns.question
+        return self._job.question_column
 
     @property
     def answer(self) -> str:
         """The name of the field with the answers."""
-        return self._scored.columns.answer
+        return self._job.answer_column
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The scores that are computed: those to keep, then the others that are compared."""
-        return self._scored.columns.scores
+        return self._job.names.scores
 
     def scores(self, questions: Any, answers: Any, location: Location) -> Scores:
         """The columns of scores of a batch, with NaN for missing ones.
@@ -110,7 +102,7 @@ class AnswerFilter:
         Raises:
             TrialsError: An answer cannot be scored; the message names it.
         """
-        return self._scored.score(questions, answers, location).scores
+        return self._job.score(questions, answers, location).scores
 
     def passing(self, scores: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         """Which answers stay."""

@@ -14,7 +14,7 @@ from ..errors import PfgenError
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
-from ..tables.scored_columns import Nulls
+from ..tables.table_job import Nulls
 from .answer_filter import AnswerFilter, values_or_none
 
 _base = optional("data_juicer.ops.base_op", extra="data-juicer", needed_for="the filter for Data-Juicer")

@@ -15,8 +15,8 @@ from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.reading import PACKAGED
 from ..suite.suite import Suite
-from ..tables.batches import score_batches, score_schema
-from ..tables.scored_columns import Nulls, ScoredColumns
+from ..tables.batches import scored_batches, scored_schema
+from ..tables.table_job import Nulls, TableJob
 from .answer_filter import values_or_none
 
 if TYPE_CHECKING:
@@ -57,10 +57,7 @@ class AddScores:
         nulls: Nulls = "error",
     ) -> None:
         spec = suite if isinstance(suite, ScorerSpec) else ScorerSpec(suite)
-        self._scored = ScoredColumns(
-            spec, question_column=question, answer_column=answer, columns=columns, nulls=nulls, where=None
-        )
-        self._nulls = nulls
+        self._job = TableJob(spec, question, answer, columns, nulls)
         self._sent_spec, self._signature = pickle.dumps(_of_one_spelling(spec)), spec.signature
         self.spec = spec
 
@@ -70,29 +67,21 @@ class AddScores:
 
     def _table(self, batch: pa.Table) -> pa.Table:
         pa = optional("pyarrow", extra="tables", needed_for="AddScores")
-        columns = self._scored.columns
-        names: dict[str, Any] = {
-            "question_column": columns.question,
-            "answer_column": columns.answer,
-            "columns": columns.scores,
-        }
-        schema = score_schema(batch.schema, self.spec, **names)
-        return pa.Table.from_batches(score_batches(batch, self.spec, **names, nulls=self._nulls), schema)
+        return pa.Table.from_batches(scored_batches(batch, self._job), scored_schema(batch.schema, self._job))
 
     def _lists(self, batch: Mapping[str, Any]) -> dict[str, list[float | None]]:
-        columns = self._scored.columns
-        columns.check(list(batch), "the batch")
-        scored = self._scored.score(
-            batch[columns.question],
-            batch[columns.answer],
+        job = self._job
+        job.names.check(list(batch), "the batch")
+        scored = job.score(
+            batch[job.question_column],
+            batch[job.answer_column],
             lambda row: "the batch" if row is None else f"row {row + 1} of the batch",
         )
         return {name: values_or_none(column) for name, column in scored.scores.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns = self._scored.columns
-        names = columns.question, columns.answer, columns.scores
-        return _received, (self._sent_spec, self._signature, *names, self._nulls)
+        names = self._job.question_column, self._job.answer_column, self._job.names.scores
+        return _received, (self._sent_spec, self._signature, *names, self._job.nulls)
 
 
 def _received(

@@ -10,7 +10,7 @@ from ..errors import TrialsError
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
-from ..tables.scored_columns import Nulls
+from ..tables.table_job import Nulls
 from .answer_filter import AnswerFilter, values_or_none
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from ..files.untrusted_text import in_one_line
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..tables.arrow_columns import score_arrays
-from ..tables.scored_columns import Nulls, ScoredColumns
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,23 +59,16 @@ def register(
     """
     duckdb = optional("duckdb", extra="duckdb", needed_for="register")
     pa = optional("pyarrow", extra="duckdb", needed_for="register")
-    scored = ScoredColumns(
-        spec,
-        question_column="question",
-        answer_column="answer",
-        columns=[column] if columns is None else columns,
-        nulls=nulls,
-        where=None,
-    )
+    job = TableJob(spec, columns=[column] if columns is None else columns, nulls=nulls)
 
     def score(questions: Any, answers: Any) -> Any:
-        found = scored.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(answers)}")
+        found = job.score(questions, answers, lambda row: f"row {(row or 0) + 1} of {len(answers)}")
         arrays = score_arrays(found.scores)
         return arrays[0] if columns is None else pa.StructArray.from_arrays(arrays, names=list(found.scores))
 
     create: Any = connection.create_function  # its types name enums that moved between versions
     try:
-        made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(scored.columns.scores, "DOUBLE"))
+        made = "DOUBLE" if columns is None else duckdb.struct_type(dict.fromkeys(job.names.scores, "DOUBLE"))
         create(name, score, ["VARCHAR", "VARCHAR"], made, type="arrow", null_handling="special")
     except duckdb.Error as error:
         raise PfgenError(f"DuckDB takes no function {name!r}: {in_one_line(str(error), 300)}") from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..files.optional import optional
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
-from ..tables.scored_columns import Nulls
+from ..tables.table_job import Nulls
 from .answer_filter import AnswerFilter
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from ..errors import TrialsError
 from ..files.optional import optional
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
-from ..tables.scored_columns import Nulls, ScoredColumns
+from ..tables.table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,19 +60,13 @@ def score(
         ['fluency', 'helpfulness']
     """
     pl = optional("polars", extra="polars", needed_for="score")
-    scored = ScoredColumns(
-        spec,
-        question_column=_name(question, "question"),
-        answer_column=_name(answer, "answer"),
-        columns=[column] if columns is None else columns,
-        nulls=nulls,
-        where=None,
-    )
-    fields = [pl.Field(name, pl.Float64) for name in scored.columns.scores]
+    names = _name(question, "question"), _name(answer, "answer")
+    job = TableJob(spec, *names, [column] if columns is None else columns, nulls)
+    fields = [pl.Field(name, pl.Float64) for name in job.names.scores]
     return (
         pl.struct(**{_QUESTION: question, _ANSWER: answer})  # makes literals as long as columns
         .map_batches(
-            _ScoreSeries(scored, as_struct=columns is not None),
+            _ScoreSeries(job, as_struct=columns is not None),
             return_dtype=pl.Float64 if columns is None else pl.Struct(fields),
             is_elementwise=True,
         )
@@ -93,19 +87,19 @@ def _name(column: str | pl.Expr, role: str) -> str:
 class _ScoreSeries:
     """Scores a series of pairs; a class, because polars pickles what a plan calls when it sends the plan."""
 
-    def __init__(self, scored: ScoredColumns, *, as_struct: bool) -> None:
-        self._scored, self._as_struct = scored, as_struct
+    def __init__(self, job: TableJob, *, as_struct: bool) -> None:
+        self._job, self._as_struct = job, as_struct
 
     def __call__(self, pairs: pl.Series) -> pl.Series:
         pl = optional("polars", extra="polars", needed_for="score")
         questions, answers = pairs.struct.field(_QUESTION), pairs.struct.field(_ANSWER)
-        for column, name in ((questions, self._scored.columns.question), (answers, self._scored.columns.answer)):
+        for column, name in ((questions, self._job.question_column), (answers, self._job.answer_column)):
             if column.dtype not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
                 raise TrialsError(f"column {name!r}: expected texts, not {column.dtype}")
         rows = (questions.is_not_null() | answers.is_not_null()).arg_true()
         if len(rows) < len(pairs):
             questions, answers = questions.gather(rows), answers.gather(rows)
-        found = self._scored.score(questions, answers, lambda row: f"row {rows[row or 0] + 1} of {len(pairs)}")
+        found = self._job.score(questions, answers, lambda row: f"row {rows[row or 0] + 1} of {len(pairs)}")
         series = [pl.Series(name, values, nan_to_null=True) for name, values in found.scores.items()]
         if len(rows) < len(pairs):
             empty = pl.Series([None], dtype=pl.Float64).new_from_index(0, len(pairs))

@@ -1,4 +1,4 @@
-"""Arrow batches in, Arrow batches with scores out: what the command and every engine score tables by."""
+"""Arrow batches in, Arrow batches with scores out: what engines score tables by."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import TrialsError
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from .arrow_columns import check_schema, only_passing, pyarrow, score_arrays, with_scores
-from .scored_columns import Nulls, ScoredColumns
+from .table_job import Nulls, TableJob
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,11 +40,13 @@ def score_schema(
         >>> score_schema(schema, ScorerSpec("mini"), columns=["average"]).names
         ['question', 'answer', 'average']
     """
-    scored = ScoredColumns(
-        spec, question_column=question_column, answer_column=answer_column, columns=columns, nulls="error", where=None
-    )
-    check_schema(schema, scored.columns, "the schema")
-    return with_scores(schema, scored.columns)
+    return scored_schema(schema, TableJob(spec, question_column, answer_column, columns))
+
+
+def scored_schema(schema: pa.Schema, job: TableJob) -> pa.Schema:
+    """The schema of what `scored_batches` makes of batches of a schema."""
+    check_schema(schema, job.names, "the schema")
+    return with_scores(schema, job.names)
 
 
 def score_batches(
@@ -86,34 +88,26 @@ def score_batches(
         >>> scored.column("average").to_pylist()
         [0.02259, 0.0]
     """
-    scored = ScoredColumns(
-        spec,
-        question_column=question_column,
-        answer_column=answer_column,
-        columns=columns,
-        nulls=nulls,
-        where=where,
-    )
-    return _scored(batches, scored)
+    return scored_batches(batches, TableJob(spec, question_column, answer_column, columns, nulls, where))
 
 
-def _scored(batches: Iterable[Any], scored: ScoredColumns) -> Iterator[pa.RecordBatch]:
+def scored_batches(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordBatch]:
+    """Scores a stream of batches; see `score_batches`."""
     n_rows = 0
-    for group in _groups(_of_one_schema(batches, scored)):
-        yield from _scored_group(group, scored, n_rows)
+    for group in _groups(_of_one_schema(batches, job)):
+        yield from _scored_group(group, job, n_rows)
         n_rows += sum(map(len, group))
 
 
-def _of_one_schema(batches: Iterable[Any], scored: ScoredColumns) -> Iterator[pa.RecordBatch]:
+def _of_one_schema(batches: Iterable[Any], job: TableJob) -> Iterator[pa.RecordBatch]:
     schema = None
     for number, batch in enumerate(_record_batches(batches), start=1):
         if schema is None:
             schema = batch.schema
-            check_schema(schema, scored.columns, "the first batch")
+            check_schema(schema, job.names, "the first batch")
         elif batch.schema != schema:
-            raise TrialsError(
-                f"batch {number}: has other columns or types than the first: {_difference(batch, schema)}"
-            )
+            difference = _difference(batch, schema)
+            raise TrialsError(f"batch {number}: has other columns or types than the first: {difference}")
         yield batch
 
 
@@ -159,7 +153,7 @@ def _groups(batches: Iterable[Any]) -> Iterator[list[Any]]:
         yield group
 
 
-def _scored_group(group: list[Any], scored: ScoredColumns, n_rows_before: int) -> Iterator[pa.RecordBatch]:
+def _scored_group(group: list[Any], job: TableJob, n_rows_before: int) -> Iterator[pa.RecordBatch]:
     pa = pyarrow()
 
     def values(column: str) -> Any:
@@ -168,8 +162,8 @@ def _scored_group(group: list[Any], scored: ScoredColumns, n_rows_before: int) -
     def location(row: int | None) -> str:
         return "the batches" if row is None else f"row {n_rows_before + row + 1}"
 
-    found = scored.score(values(scored.columns.question), values(scored.columns.answer), location)
-    schema = with_scores(group[0].schema, scored.columns)
+    found = job.score(values(job.names.question), values(job.names.answer), location)
+    schema = with_scores(group[0].schema, job.names)
     arrays = score_arrays(found.scores)
     begin = row = 0
     for batch in group:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +22,7 @@ from .arrow_columns import giving_memory_back
 from .formats import check_target, format_of, has_encoding, opened, reader_of, writer_to
 from .overlap import reading_ahead, writing_behind
 from .rows import STANDARD_STREAM, RowBatch, RowBatches, Scores, Write
-from .scored_columns import Nulls, ScoredColumns
+from .table_job import Nulls, TableJob
 
 
 class TableCounts(NamedTuple):
@@ -29,6 +30,10 @@ class TableCounts(NamedTuple):
 
     n_rows: int
     n_written: int
+
+
+OnWhole = Callable[[TableCounts, int], None]
+"""Called with the counts and the bytes of a whole output, before it takes its place, which an error prevents."""
 
 
 def score_table(
@@ -102,54 +107,26 @@ def score_table(
         'id,q,a,fluency,truthfulness,helpfulness,average,fluency_A,fluency_B,truthfulness_A,truthfulness_B'
         >>> folder.cleanup()
     """
-    return scored_table(
-        source,
-        target,
-        scorer,
-        question_column=question_column,
-        answer_column=answer_column,
-        columns=columns,
-        where=where,
-        nulls=nulls,
-        encoding=encoding,
-        batch_size=batch_size,
-        on_batch=on_batch,
-    ).n_rows
+    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding)
+    return scored_table(source, target, job, batch_size=batch_size, on_batch=on_batch).n_rows
 
 
 def scored_table(
     source: str | Path,
     target: str | Path,
-    scorer: Scorer | ScorerSpec,
+    job: TableJob,
     *,
-    question_column: str,
-    answer_column: str,
-    columns: Sequence[str] | None = None,
-    where: str | None = None,
-    nulls: Nulls = "error",
-    encoding: str | None = None,
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
-    on_whole: Callable[[TableCounts, int], None] | None = None,
+    on_whole: OnWhole | None = None,
 ) -> TableCounts:
-    """Does what `score_table` does, and returns both counts of rows.
-
-    `on_whole` is called with them and the number of bytes when the output is whole, just before it takes its place;
-    where it raises an error, the output does not.
-    """
+    """Does what `score_table` does, and returns both counts of rows."""
     if batch_size is not None and batch_size < 1:
         raise ValueError(f"batch_size: expected at least 1, not {batch_size}")
+    encoding = job.encoding
     if encoding is not None and not (has_encoding(source) or has_encoding(target)):
         raise PfgenError(f"encoding: only CSV and TSV leave it open, and neither {source} nor {target} is one of them")
     read, write_to = reader_of(source, encoding), writer_to(target, encoding)
-    scored = ScoredColumns(
-        scorer,
-        question_column=question_column,
-        answer_column=answer_column,
-        columns=columns,
-        nulls=nulls,
-        where=where,
-    )
     n_rows = n_written = 0
 
     def whole(n_bytes: int) -> None:
@@ -160,25 +137,29 @@ def scored_table(
     is_arrow = ".parquet" in (format_of(source), format_of(target))
     with (
         giving_memory_back() if is_arrow else contextlib.nullcontext(),
-        _taken(source, read(str(source), scored.columns, batch_size)) as batches,
+        _taken(source, read(str(source), job.names, batch_size)) as batches,
     ):
         first = next(batches)
         check_target(target)
         with (
             opened(target, whole, original) as file,
-            write_to(file, first, scored.columns) as write,
-            writing_behind(_of_pairs(write)) as give,
+            write_to(file, first, job.names) as write,
+            writing_behind(partial(_write_pair, write)) as give,
         ):
             rest = chain((first,), batches)
             del first  # its rows need not stay in memory
             for batch in rest:
-                part = _scored(batch, scored)
+                part = _scored(batch, job)
                 n_rows, n_written = n_rows + len(batch), n_written + len(part[0])
                 give(part)
                 if on_batch is not None:
                     on_batch(n_rows)
                 del batch, part  # neither need these while the next batch is waited for
     return TableCounts(n_rows, n_written)
+
+
+def _write_pair(write: Write, pair: tuple[RowBatch, Scores]) -> None:
+    write(*pair)
 
 
 def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | None:
@@ -189,17 +170,12 @@ def _status_if_same(source: str | Path, target: str | Path) -> os.stat_result | 
     return status if os.path.samestat(status, os.stat(target)) else None
 
 
-def _of_pairs(write: Write) -> Callable[[tuple[RowBatch, Scores]], None]:
-    return lambda pair: write(*pair)
-
-
 def _taken(source: str | Path, batches: RowBatches) -> contextlib.AbstractContextManager[Iterator[RowBatch]]:
     """The batches of a source, read ahead; but not of stdin, where reading cannot be ended."""
     return contextlib.closing(batches) if str(source) == STANDARD_STREAM else reading_ahead(batches)
 
 
-def _scored(batch: RowBatch, scored: ScoredColumns) -> tuple[RowBatch, Scores]:
+def _scored(batch: RowBatch, job: TableJob) -> tuple[RowBatch, Scores]:
     """The rows of a batch that stay, and their scores."""
-    columns = scored.columns
-    found = scored.score(batch.values(columns.question), batch.values(columns.answer), batch.location)
+    found = job.score(batch.values(job.question_column), batch.values(job.answer_column), batch.location)
     return batch if found.passing is None else batch.only(found.passing), found.scores

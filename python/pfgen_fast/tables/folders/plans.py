@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ...errors import PfgenError, TrialsError
 from ..formats import format_of, is_table
-from ..places.storage import (
+from ..places.place_names import (
     FileInfo,
     base_name,
     check_name,
@@ -17,10 +17,10 @@ from ..places.storage import (
     joined,
     place_of,
     shown_place,
-    storage_of,
 )
-from .jobs import FileTask
+from ..places.storage import storage_of
 from .records import recorded_name
+from .tasks import FileTask
 
 OnPassedOver = Callable[[str], None]
 """Called with the place of a file that is left out, because it is no table."""

@@ -16,9 +16,12 @@ from typing import Any
 from ...errors import PfgenError
 from ...files.json_writing import json_bytes
 from ...files.untrusted_json import checked, count, entries, member, parse_json, text
+from ...files.untrusted_text import in_one_line
 from ..formats import is_table
-from ..places.storage import FileInfo, is_remote, joined, shown_place, storage_of
-from .jobs import FileJob, FileTask, difference
+from ..places.place_names import FileInfo, is_remote, joined, shown_place
+from ..places.storage import storage_of
+from ..table_job import TableJob
+from .tasks import FileTask
 
 RECORDS = "_pfgen_fast"
 """The folder of the records in an output folder."""
@@ -31,20 +34,11 @@ is not made again. Tables without such a file are taken for those of others.
 
 @dataclass(frozen=True)
 class Record:
-    """What made an output.
-
-    Attributes:
-        job: The description of the job.
-        source: The place of the source, without passwords; of a local one, absolute.
-        source_info: What was known of the source before it was read.
-        n_rows: The number of its rows.
-        n_written: The number of rows in the output.
-        n_bytes: The size of the output.
-    """
+    """What made an output."""
 
     job: Mapping[str, str]
-    source: str
-    source_info: FileInfo
+    source: str  # without passwords; absolute if it is here
+    source_info: FileInfo  # before it was read
     n_rows: int
     n_written: int
     n_bytes: int
@@ -71,7 +65,7 @@ class Record:
         n_rows, n_written, n_bytes = (member(value, key, count) for key in ("n_rows", "n_written", "n_bytes"))
         return cls(member(value, "job", lambda job: entries(job, text)), name, info, n_rows, n_written, n_bytes)
 
-    def is_finished(self, job: FileJob, source: FileInfo | None, output: FileInfo | None) -> bool:
+    def is_finished(self, job: TableJob, source: FileInfo | None, output: FileInfo | None) -> bool:
         """Whether the output is what the job makes of the source."""
         return (
             output is not None
@@ -80,12 +74,12 @@ class Record:
             and self.job == job.description
         )
 
-    def check(self, task: FileTask, job: FileJob, source: FileInfo | None) -> None:
+    def check(self, task: FileTask, job: TableJob, source: FileInfo | None) -> None:
         """Raises PfgenError if the output that is there would be replaced by that of another job or another source."""
         target = shown_place(task.target)
         if self.job != job.description:
             raise PfgenError(
-                f"{target}: was scored with {difference(self.job, job.description)}; --force (again=True) scores it "
+                f"{target}: was scored with {_difference(self.job, job.description)}; --force (again=True) scores it "
                 "anew, or give another output folder"
             )
         if source != self.source_info and self.source != recorded_name(task.source):
@@ -97,12 +91,7 @@ class Record:
 
 @dataclass(frozen=True)
 class FolderState:
-    """What an output folder holds.
-
-    Attributes:
-        finished: The records of the tasks whose outputs are finished, by name.
-        notes: Sentences about what is there besides.
-    """
+    """The records of the tasks whose outputs are finished, by name, and sentences about what else is there."""
 
     finished: Mapping[str, Record]
     notes: tuple[str, ...]
@@ -135,7 +124,7 @@ def prepare_folder(folder: str) -> None:
         storage.write(place, _ABOUT)
 
 
-def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False) -> FolderState:
+def read_folder(tasks: Sequence[FileTask], job: TableJob, *, again: bool = False) -> FolderState:
     """Looks at the output folder of the tasks before any of them is begun; changes nothing."""
     folder = tasks[0].folder
     storage = storage_of(folder)
@@ -160,7 +149,7 @@ def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False)
             continue
         if record.job != job.description:
             raise PfgenError(
-                f"{target}: was scored with {difference(record.job, job.description)}, and would be read together "
+                f"{target}: was scored with {_difference(record.job, job.description)}, and would be read together "
                 "with the new scores; remove it, or give another output folder"
             )
         if record.source in by_source:
@@ -184,6 +173,17 @@ def read_folder(tasks: Sequence[FileTask], job: FileJob, *, again: bool = False)
             else:
                 records[name].check(task, job, source_info(task))
     return FolderState(finished, tuple(notes))
+
+
+def _difference(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """What tells one job from another, in words."""
+    parts = [
+        f"{'other' if name.endswith('s') else 'another'} {name} "
+        f"({in_one_line(found.get(name, '') or 'none', 200)}, not {wanted[name] or 'none'})"
+        for name in wanted
+        if found.get(name, "") != wanted[name]
+    ]
+    return " and ".join(parts) or "other settings"
 
 
 def source_info(task: FileTask) -> FileInfo | None:

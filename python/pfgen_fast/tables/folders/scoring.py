@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from typing import Literal
 
 from ...errors import PfgenError
 from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, Fetching
-from ..places.storage import base_name, shown_place, storage_of
-from ..scored_columns import Nulls
+from ..places.place_names import base_name, shown_place
+from ..places.storage import storage_of
 from ..streaming import TableCounts
-from .jobs import FileJob, FileTask
-from .plans import Sources
-from .plans import plan_files as plan_files
+from ..table_job import Nulls, TableJob
+from .plans import Sources, plan_files
 from .records import (
     Record,
     foreign,
@@ -28,28 +29,21 @@ from .records import (
     recorded_name,
     source_info,
 )
+from .tasks import FileTask, score_fetched
 
 Status = Literal["scored", "current", "pending", "failed"]
+"""Of a file; `current`: its output was finished already; `pending`: only with `dry_run`."""
 
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of a file.
-
-    Attributes:
-        task: The file.
-        status: `"scored"`; `"current"` (its output was finished already); `"failed"`; `"pending"` (only with
-            `dry_run`).
-        n_rows: The rows of the table.
-        n_written: The rows of the output.
-        error: Why it failed, in one sentence.
-    """
+    """What became of a file."""
 
     task: FileTask
     status: Status
     n_rows: int = 0
     n_written: int = 0
-    error: str | None = None
+    error: str | None = None  # why it failed, in one sentence
 
 
 @dataclass(frozen=True)
@@ -72,7 +66,7 @@ class _IsFinished(Exception):
 
 
 def score_one_file(
-    task: FileTask, job: FileJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
+    task: FileTask, job: TableJob, *, again: bool = False, on_batch: Callable[[int], None] | None = None
 ) -> FileOutcome:
     """Scores a file into a folder, unless that is finished: what each process of an engine does with its share.
 
@@ -105,10 +99,9 @@ def score_files(
 ) -> list[FileOutcome]:
     """Scores tables into a folder, one after another; outputs that are finished already are left as they are.
 
-    A file that cannot be scored does not stop the others. After a kill at any moment the same call goes on where it
-    was: what it costs is the file that it was at. A file is fetched from elsewhere while the one before it is scored.
-    Two processes may score into one folder, which is as good as one of them and takes as long: each output is whole,
-    whoever is last.
+    A file that cannot be scored does not stop the others. After a kill at any moment the same call goes on with the
+    file that it was at. A remote file is fetched while the one before it is scored. Two processes may score into one
+    folder, which is no faster: each output is whole, whichever process is last.
 
     Args:
         sources: See `plan_files`.
@@ -150,46 +143,82 @@ def score_files(
         ['current', 'scored']
         >>> folder.cleanup()
     """
-    chosen = None if columns is None else tuple(columns)
-    job = FileJob(spec, question_column, answer_column, chosen, nulls, where, encoding)
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding)
+    return score_sources(
+        sources,
+        target,
+        job,
+        again=again,
+        dry_run=dry_run,
+        on_progress=on_progress,
+        on_outcome=on_outcome,
+        on_note=on_note,
+        on_passed_over=on_passed_over,
+    )
+
+
+def score_sources(
+    sources: Sources,
+    target: str | os.PathLike[str],
+    job: TableJob,
+    *,
+    again: bool,
+    dry_run: bool,
+    on_progress: Callable[[FilesProgress], None] | None,
+    on_outcome: Callable[[FileOutcome], None] | None,
+    on_note: Callable[[str], None] | None,
+    on_passed_over: Callable[[str], None],
+) -> list[FileOutcome]:
+    """Does what `score_files` does."""
     tasks = plan_files(sources, target, on_passed_over=on_passed_over)
-    if encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
+
+    def one_by_one(todo: Sequence[FileTask]) -> Generator[FileOutcome, None, None]:
+        progress = _Progress(len(tasks), todo, on_progress)
+        with Fetching([task.source for task in todo]) as fetching:
+            for number, task in enumerate(todo):
+                get = partial(fetching.get, number)
+                outcome = FileOutcome(task, "pending")
+                if not dry_run:
+                    outcome = _outcome(task, job, get, again=again, on_batch=progress.rows)
+                    progress.file(outcome)
+                yield outcome
+
+    return run_tasks(tasks, job, one_by_one, again=again, dry_run=dry_run, on_outcome=on_outcome, on_note=on_note)
+
+
+def run_tasks(
+    tasks: Sequence[FileTask],
+    job: TableJob,
+    run: Callable[[Sequence[FileTask]], Generator[FileOutcome, None, None]],
+    *,
+    again: bool,
+    dry_run: bool = False,
+    on_outcome: Callable[[FileOutcome], None] | None,
+    on_note: Callable[[str], None] | None,
+) -> list[FileOutcome]:
+    """Has `run` score the tasks whose outputs are not finished, and returns the outcomes in the order of the tasks."""
+    if job.encoding is not None and not any(has_encoding(base_name(task.source)) for task in tasks):
         raise PfgenError("encoding: only CSV and TSV leave it open, and none of the tables is one of them")
     state = read_folder(tasks, job, again=again)
-    for sentence in state.notes:
-        if on_note is not None:
-            on_note(sentence)
+    if on_note is not None:
+        for note in state.notes:
+            on_note(note)
     todo = [task for task in tasks if task.name not in state.finished]
     if todo and not dry_run:
         prepare_folder(todo[0].folder)
-    progress = _Progress(tasks, todo, on_progress)
-    outcomes = []
-    with Fetching([task.source for task in todo]) as fetching:
-        number = -1
-        for task in tasks:
-            record = state.finished.get(task.name)
-            if record is not None:
-                outcome = _current(task, record)
-            elif dry_run:
-                outcome = FileOutcome(task, "pending")
-            else:
-                number += 1
-                get = _numbered(fetching, number)
-                outcome = _outcome(task, job, get, again=again, on_batch=progress.rows)
-                progress.file(outcome)
-            outcomes.append(outcome)
+    finished = [_current(task, state.finished[task.name]) for task in tasks if task.name in state.finished]
+    outcomes: dict[str, FileOutcome] = {}
+    with contextlib.closing(run(todo)) as ended:
+        for outcome in chain(finished, ended):
+            outcomes[outcome.task.name] = outcome
             if on_outcome is not None:
                 on_outcome(outcome)
-    return outcomes
-
-
-def _numbered(fetching: Fetching, number: int) -> Callable[[], Fetched]:
-    return lambda: fetching.get(number)
+    return [outcomes[task.name] for task in tasks]
 
 
 def _outcome(
     task: FileTask,
-    job: FileJob,
+    job: TableJob,
     get: Callable[[], Fetched],
     *,
     again: bool,
@@ -220,7 +249,7 @@ def _current(task: FileTask, record: Record) -> FileOutcome:
     return FileOutcome(task, "current", record.n_rows, record.n_written)
 
 
-def _finished(task: FileTask, job: FileJob, again: bool) -> Record | None:
+def _finished(task: FileTask, job: TableJob, again: bool) -> Record | None:
     """The record of an output that is finished; None if it is to be made."""
     output = storage_of(task.target).info(task.target)
     if output is None:
@@ -238,7 +267,7 @@ def _finished(task: FileTask, job: FileJob, again: bool) -> Record | None:
 
 
 def _score(
-    task: FileTask, job: FileJob, source: Fetched, *, again: bool, on_batch: Callable[[int], None] | None
+    task: FileTask, job: TableJob, source: Fetched, *, again: bool, on_batch: Callable[[int], None] | None
 ) -> TableCounts:
     def on_whole(counts: TableCounts, n_bytes: int) -> None:
         finished = _finished(task, job, again)
@@ -246,42 +275,39 @@ def _score(
             raise _IsFinished(finished)
         # In this order, a kill between any two leaves no output that looks finished and is not.
         storage_of(task.target).remove(task.target)
-        record = Record(
-            job.description, recorded_name(task.source), source.info, counts.n_rows, counts.n_written, n_bytes
-        )
+        record = Record(job.description, recorded_name(task.source), source.info, *counts, n_bytes)
         place = record_place(task.folder, task.name)
         storage_of(place).write(place, record.to_bytes())
 
     storage_of(task.target).make_folder(task.target)
-    of_file = job.for_file(base_name(task.source))
-    return of_file.score(source, shown_place(task.source), task.target, on_whole=on_whole, on_batch=on_batch)
+    name = shown_place(task.source)
+    of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
+    return score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)
 
 
 class _Progress:
     """Adds up what is done over all files."""
 
     def __init__(
-        self, tasks: Sequence[FileTask], todo: Sequence[FileTask], on_progress: Callable[[FilesProgress], None] | None
+        self, n_files: int, todo: Sequence[FileTask], on_progress: Callable[[FilesProgress], None] | None
     ) -> None:
         self._on_progress = on_progress
-        self._n_files = len(tasks)
-        self._n_files_done = len(tasks) - len(todo)
-        self._n_rows = self._n_bytes_done = 0
-        self._n_bytes = sum(map(_size, todo))
+        self._done = FilesProgress(n_files, n_files - len(todo), 0, sum(map(_size, todo)), 0)
 
     def rows(self, n_rows: int) -> None:
         """Notes how many rows of a file are done."""
         if self._on_progress is not None:
-            n_rows += self._n_rows
-            self._on_progress(
-                FilesProgress(self._n_files, self._n_files_done, n_rows, self._n_bytes, self._n_bytes_done)
-            )
+            self._on_progress(replace(self._done, n_rows=self._done.n_rows + n_rows))
 
     def file(self, outcome: FileOutcome) -> None:
         """Notes that a file is done."""
-        self._n_files_done += 1
-        self._n_rows += outcome.n_rows
-        self._n_bytes_done += _size(outcome.task)
+        done = self._done
+        self._done = replace(
+            done,
+            n_files_done=done.n_files_done + 1,
+            n_rows=done.n_rows + outcome.n_rows,
+            n_bytes_done=done.n_bytes_done + _size(outcome.task),
+        )
         self.rows(0)
 
 

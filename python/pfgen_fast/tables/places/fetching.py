@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import PfgenError, TrialsError
-from .storage import FileInfo, base_name, is_remote, is_web, shown_place, storage_of
+from .place_names import FileInfo, base_name, is_remote, is_web, shown_place
+from .storage import storage_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self

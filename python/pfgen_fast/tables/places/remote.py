@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import PfgenError, TrialsError
 from ...files.optional import optional
-from .storage import FileInfo, is_hidden, is_web, scheme_of, shown_place, without_passwords
+from .place_names import FileInfo, is_hidden, is_web, scheme_of, shown_place, without_passwords
 
 _CHECKSUMS = ("ETag", "etag", "md5Hash", "content_hash", "oid", "blob_id", "sha")
 _TIMES = ("mtime", "LastModified", "last_modified", "modified", "updated", "created")

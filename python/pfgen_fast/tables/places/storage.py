@@ -1,41 +1,19 @@
-"""Files and folders, here or elsewhere: a place is a path, or a URL such as `s3://bucket/in/`.
-
-What is elsewhere is fetched whole before it is read, and put whole when it is finished, so that formats, wholeness and
-damage are matters of local files alone. Names from outside never lead out of a folder, and URLs are shown without
-passwords.
-"""
+"""What can be asked about files and folders, and the answers for those of this machine."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
-from ...errors import PfgenError
-from ...files.untrusted_text import in_one_line
-
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)  # one letter is a drive
-_USER = re.compile(r"(?<=://)[^/@\s]*@")
-_WEB = ("http", "https")
-_WITH_USERS = (*_WEB, "ftp", "ftps", "sftp", "ssh", "smb", "webdav", "github")
-_MAX_SHOWN = 300
-
-
-@dataclass(frozen=True)
-class FileInfo:
-    """What is known of a file without reading it.
-
-    Attributes:
-        n_bytes: Its size; None if the place does not say.
-        version: A text that changes when the file changes: its time of modification, or its etag.
-    """
-
-    n_bytes: int | None
-    version: str
+from ...errors import PfgenError, TrialsError
+from ...files.reading import read_stored
+from ...files.writing import write_whole
+from .place_names import FileInfo, has_magic, is_remote
+from .remote import RemoteStorage
 
 
 class Storage(Protocol):
@@ -78,91 +56,114 @@ class Storage(Protocol):
         """Puts a whole local file to a place."""
 
 
-def is_remote(place: str) -> bool:
-    """Whether a place is a URL."""
-    return _SCHEME.match(place) is not None
-
-
-def scheme_of(url: str) -> str:
-    """The scheme of a URL, in small letters."""
-    return url.partition("://")[0].lower()
-
-
-def is_web(place: str) -> bool:
-    """Whether a place is a page of the web, which has no folders and is only read."""
-    return is_remote(place) and scheme_of(place) in _WEB
-
-
-def place_of(given: str | os.PathLike[str]) -> str:
-    """The place that a user named: a path, also if given as `file://`, or a URL with its scheme in small letters."""
-    text = os.fspath(given)
-    if not is_remote(text):
-        return text
-    path = text.partition("://")[2]
-    return path if scheme_of(text) in ("file", "local") else f"{scheme_of(text)}://{path}"
-
-
-def shown_place(place: str) -> str:
-    """A place for messages and records: a URL without user, password and signed query."""
-    if not is_remote(place):
-        return place
-    user = _USER.search(place)
-    if user and (":" in user[0] or scheme_of(place) in _WITH_USERS):  # abfs://container@account has no user
-        place = place[: user.start()] + place[user.end() :]
-    return re.split("[?#]", place, maxsplit=1)[0] if is_web(place) else place
-
-
-def without_passwords(text: object, *places: str) -> str:
-    """A foreign text for a message, in one line, in which no URL has a user and password."""
-    told = str(text)
-    for place in places:
-        told = told.replace(place, shown_place(place))
-    return in_one_line(re.sub(r"(?<=://)[^/@\s]*:[^/@\s]*@", "", told), _MAX_SHOWN)
-
-
 def storage_of(place: str) -> Storage:
     """Where a place is."""
-    if is_remote(place):
-        from .remote import RemoteStorage
-
-        return RemoteStorage(place)
-    from .local import LocalStorage
-
-    return LocalStorage()
+    return RemoteStorage(place) if is_remote(place) else LocalStorage()
 
 
-def has_magic(place: str) -> bool:
-    """Whether a place is a glob."""
-    return not is_web(place) and re.search("[*?[]", place) is not None
+class LocalStorage:
+    """Files and folders of this machine."""
+
+    def key(self, place: str) -> tuple[str, ...]:
+        """The parts of the path with all links resolved."""
+        return Path(os.path.realpath(place)).parts
+
+    def info(self, place: str) -> FileInfo | None:
+        """Size and time of modification."""
+        try:
+            return _info(os.stat(place))
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise TrialsError(f"{place}: cannot be read: {error.strerror or error}") from None
+
+    def is_folder(self, place: str) -> bool:
+        """Whether there is such a folder."""
+        return os.path.isdir(place)
+
+    def below(self, folder: str) -> list[tuple[str, FileInfo]]:
+        """The files at any depth."""
+        found = []
+        for at, folders, files in os.walk(folder, onerror=_refused):
+            folders[:] = [name for name in folders if name[0] not in "_."]
+            for name in files:
+                if name[0] not in "_.":
+                    path = os.path.join(at, name)
+                    info = FileInfo(None, "")  # such as a broken link, which fails when it is read
+                    with contextlib.suppress(OSError):
+                        info = _info(os.stat(path))
+                    found.append((Path(path).relative_to(folder).as_posix(), info))
+        return sorted(found, key=lambda one: one[0])
+
+    def matches(self, pattern: str) -> list[str]:
+        """Like `glob.glob`, but `**` follows no links: those that lead back would be followed forever."""
+        path = Path(pattern)
+        parts = path.parts
+        n_fixed = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
+        root = str(Path(*parts[:n_fixed])) if n_fixed else "."
+        found = sorted(set(_matches(root, parts[n_fixed:])))
+        return found if n_fixed else [os.path.relpath(one) for one in found]
+
+    def read_all(self, places: list[str], limit: int) -> list[bytes]:
+        """The contents, one after another."""
+        return [read_stored(Path(place), limit=limit) for place in places]
+
+    def write(self, place: str, content: bytes) -> None:
+        """Writes a file atomically."""
+        write_whole(Path(place), content)
+
+    def remove(self, place: str) -> None:
+        """Removes a file."""
+        try:
+            Path(place).unlink(missing_ok=True)
+        except OSError as error:
+            raise PfgenError(f"{place}: cannot be replaced: {error.strerror or error}") from None
+
+    def make_folder(self, place: str) -> None:
+        """Makes the folder of a file."""
+        try:
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PfgenError(f"{place}: cannot be written: {error.strerror or error}") from None
+
+    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
+        """The file itself."""
+        return Path(place)
+
+    def put(self, source: Path, place: str) -> None:
+        """Never called: a local output is written in its place."""
+        raise NotImplementedError
 
 
-def is_hidden(name: str) -> bool:
-    """Whether a part of a relative name begins with `_` or `.`: readers of folders pass over these."""
-    return any(part[:1] in ("_", ".") for part in name.split("/") if part not in (".", ".."))
+def _info(status: os.stat_result) -> FileInfo:
+    return FileInfo(status.st_size, f"modified {status.st_mtime_ns}")
 
 
-def base_name(place: str) -> str:
-    """The last part of a place."""
-    path = urlsplit(place).path if is_web(place) else place
-    return re.split("[/\\\\]" if os.name == "nt" else "/", path)[-1]
+def _refused(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise TrialsError(f"{error.filename}: cannot be read: {error.strerror or error}")
 
 
-def joined(folder: str, name: str) -> str:
-    """The place of a file by its name relative to a folder; an empty one is the working folder."""
-    if not folder:
-        return name
-    return f"{folder.rstrip('/')}/{name}" if folder.rstrip("/") else f"/{name}"
-
-
-def check_target(place: str) -> None:
-    """Raises PfgenError if nothing can be written where a place is, for checks before any work."""
-    if is_web(place):
-        raise PfgenError(f"{shown_place(place)}: cannot be written: {scheme_of(place)}:// is only read")
-
-
-def check_name(name: str, place: str) -> None:
-    """Raises PfgenError if a relative name, joined to a folder, could lead out of it or stand for another name."""
-    parts = name.split("/")
-    is_strange = os.name == "nt" and re.search('[\\\\:*?"<>|]', name) is not None
-    if is_strange or "\0" in name or any(part in ("", ".", "..") for part in parts):
-        raise PfgenError(f"{shown_place(place)}: no output can have its name, {in_one_line(repr(name))}")
+def _matches(folder: str, parts: tuple[str, ...]) -> Iterator[str]:
+    """The paths below a folder that match the parts of a glob."""
+    if not parts:
+        yield folder
+        return
+    part, *rest = parts
+    if part == "**":
+        yield from _matches(folder, tuple(rest) or ("*",))
+    if not has_magic(part):
+        path = os.path.join(folder, part)
+        if os.path.lexists(path):
+            yield from _matches(path, tuple(rest))
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # no folder, or none that may be read: nothing matches
+    for entry in entries:
+        if part == "**":
+            if entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                yield from _matches(entry.path, parts)
+        elif fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == "."):
+            yield from _matches(entry.path, tuple(rest))

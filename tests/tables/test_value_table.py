@@ -10,9 +10,9 @@ import pytest
 from makers.hostile import NAMES
 from pfgen_fast import PfgenError
 from pfgen_fast.tables.formats import table_rows
-from pfgen_fast.tables.text_table import check_text_table, writing_texts
+from pfgen_fast.tables.value_table import check_value_table, writing_values
 
-COLUMNS = ("item", "text")
+COLUMNS = {"item": str, "text": str}
 KINDS = (".jsonl", ".csv", ".tsv", ".parquet", ".jsonl.gz", ".csv.xz", ".tsv.gz")
 TEXTS = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for character in name)]
 
@@ -21,7 +21,7 @@ TEXTS = [name for name in NAMES if not any("\ud800" <= character <= "\udfff" for
 def test_texts_come_back_as_they_were(tmp_path, kind):
     path = tmp_path / f"texts{kind}"
     rows = [(f"{number}", text) for number, text in enumerate([*TEXTS, "a\r\nb", '"', "氷\n"])]
-    with writing_texts(path, COLUMNS) as write:
+    with writing_values(path, COLUMNS) as write:
         write(rows[:5])
         write([])
         write(rows[5:])
@@ -31,7 +31,7 @@ def test_texts_come_back_as_they_were(tmp_path, kind):
 @pytest.mark.parametrize("kind", [".jsonl", ".csv", ".parquet"])
 def test_a_lone_surrogate_is_written_as_an_escape(tmp_path, kind):
     path = tmp_path / f"texts{kind}"
-    with writing_texts(path, COLUMNS) as write:
+    with writing_values(path, COLUMNS) as write:
         write([("1", "a\udcffb")])
     ((_, row),) = table_rows(path)
     assert row["text"] in ("a\udcffb", "a\\udcffb")
@@ -40,7 +40,7 @@ def test_a_lone_surrogate_is_written_as_an_escape(tmp_path, kind):
 @pytest.mark.parametrize("kind", [".jsonl", ".csv", ".tsv", ".parquet"])
 def test_a_table_without_rows_has_its_columns_if_the_format_has_any(tmp_path, kind):
     path = tmp_path / f"texts{kind}"
-    with writing_texts(path, COLUMNS) as write:
+    with writing_values(path, COLUMNS) as write:
         write([])
     assert list(table_rows(path)) == []
     if kind in (".csv", ".tsv"):
@@ -53,7 +53,7 @@ def test_a_table_that_is_not_finished_leaves_the_old_one(tmp_path, kind):
     path.write_bytes(b"old")
 
     def write_some():
-        with writing_texts(path, COLUMNS) as write:
+        with writing_values(path, COLUMNS) as write:
             write([("1", "a")])
             raise RuntimeError
 
@@ -66,7 +66,7 @@ def test_a_table_that_is_not_finished_leaves_the_old_one(tmp_path, kind):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("texts.json", "rows of texts are written as .parquet, .jsonl, .csv, .tsv; not as .json"),
+        ("texts.json", "expected a file that ends with .csv, .tsv, .jsonl, .parquet"),
         ("texts.xlsx", "unknown file extension; expected .parquet"),
         ("texts.parquet.gz", "unknown file extension"),
         ("nowhere/texts.csv", "there is no folder"),
@@ -74,23 +74,20 @@ def test_a_table_that_is_not_finished_leaves_the_old_one(tmp_path, kind):
 )
 def test_what_cannot_be_written_is_said_before_any_work(tmp_path, name, message):
     with pytest.raises(PfgenError, match=message):
-        check_text_table(tmp_path / name)
+        check_value_table(tmp_path / name)
+    with pytest.raises(PfgenError, match=r"^-: expected a file that ends with "):
+        check_value_table(Path("-"))
     assert os.listdir(tmp_path) == []
-
-
-def test_rows_are_not_written_to_stdout():
-    with pytest.raises(PfgenError, match=r"^-: rows of texts are written to a file, not to stdout$"):
-        check_text_table(Path("-"))
 
 
 def test_a_folder_that_may_not_be_written_to_is_said_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(PfgenError, match=r"cannot be written: .* does not allow it"):
-        check_text_table(tmp_path / "texts.csv")
+        check_value_table(tmp_path / "texts.csv")
 
 
 def test_a_missing_package_is_said_before_any_work(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(PfgenError, match=r"Parquet needs pyarrow.*pfgen-fast\[tables\]"):
-        check_text_table(tmp_path / "texts.parquet")
-    assert check_text_table(tmp_path / "texts.csv") == ".csv"
+        check_value_table(tmp_path / "texts.parquet")
+    assert check_value_table(tmp_path / "texts.csv") == ".csv"

@@ -1,0 +1,107 @@
+"""How tables of any kind are scored: which columns are read, which scores are appended, and which rows stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import PfgenError, TrialsError
+from ..scoring.scorer import Scorer
+from ..scoring.spec import ScorerSpec
+from ..suite.rules import check_choice
+from .row_filter import RowFilter
+from .rows import Columns, Scores
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Nulls = Literal["error", "null"]
+Location = Callable[[int | None], str]
+"""Where a row of a batch is, for error messages; of None, the table."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The columns of scores of a batch, of the rows that stay; `passing` says which rows these are (None: all)."""
+
+    scores: Scores
+    passing: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True)
+class TableJob:
+    """The options of `score_table` and `score_batches`, checked; picklable, so engines send it to their workers."""
+
+    spec: ScorerSpec | Scorer
+    question_column: str = "question"
+    answer_column: str = "answer"
+    columns: Sequence[str] | None = None
+    nulls: Nulls = "error"
+    where: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("nulls", self.nulls, ("error", "null"))
+        there = self._score_columns
+        object.__setattr__(self, "columns", _checked(self.columns, there))
+        object.__setattr__(self, "_filter", None if self.where is None else RowFilter.parsed(self.where, there))
+
+    @property
+    def _score_columns(self) -> tuple[str, ...]:
+        if isinstance(self.spec, ScorerSpec):
+            return self.spec.columns
+        if isinstance(self.spec, Scorer):
+            return self.spec.score((), ()).columns[1:]
+        raise PfgenError(f"spec: expected a ScorerSpec, such as ScorerSpec('mini'), or a Scorer, not {self.spec!r:.80}")
+
+    @cached_property
+    def names(self) -> Columns:
+        """The columns that are read and those that are added."""
+        scores = tuple(self.columns or ())
+        return Columns(self.question_column, self.answer_column, scores, may_lack_answers=self.nulls == "null")
+
+    @cached_property
+    def description(self) -> Mapping[str, str]:
+        """Everything that an output follows from, besides its source: equal descriptions make equal outputs."""
+        return {
+            "signature": self.spec.signature,
+            "question column": self.question_column,
+            "answer column": self.answer_column,
+            "columns": ", ".join(self.names.scores),
+            "nulls": self.nulls,
+            "filter": "" if self.where is None else " ".join(self.where.split()),
+            "encoding": self.encoding or "",
+        }
+
+    def score(self, questions: Any, answers: Any, location: Location) -> Scored:
+        """Scores a batch."""
+        scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
+        try:
+            table = scorer.score(questions, answers, nulls=self.nulls)
+        except TrialsError as error:
+            column = self.question_column if error.column == "questions" else self.answer_column
+            raise TrialsError(f"{location(error.row)}, column {column!r}: {error.problem}") from None
+        row_filter: RowFilter | None = self.__dict__["_filter"]
+        if row_filter is None:
+            return Scored({name: table[name] for name in self.names.scores}, None)
+        passing = row_filter.passing({name: table[name] for name in row_filter.columns})
+        return Scored({name: table[name][passing] for name in self.names.scores}, passing)
+
+
+def _checked(columns: Sequence[str] | None, there: Sequence[str]) -> tuple[str, ...]:
+    if columns is None:
+        return tuple(there)
+    if isinstance(columns, str):
+        raise PfgenError(f"columns: expected a list of names, not the text {columns!r}")
+    columns = tuple(columns)
+    for name in columns:
+        if name not in there:
+            raise PfgenError(f"columns: no score {name!r}; there are {', '.join(there)}")
+        if columns.count(name) > 1:
+            raise PfgenError(f"columns: {name!r} appears {columns.count(name)} times")
+    if not columns:
+        raise PfgenError(f"columns: expected at least one of {', '.join(there)}")
+    return columns

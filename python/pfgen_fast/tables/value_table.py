@@ -1,0 +1,93 @@
+"""Writes tables of values, of any length: JSON lines, CSV, TSV, Parquet; the file extension says which.
+
+Numbers have all their digits, and what has no value is an empty cell or null.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from ..errors import TrialsError
+from ..files.compression import compressing
+from ..files.journal import json_line
+from ..files.untrusted_text import csv_value, utf8
+from ..files.writing import check_folder, writing_whole
+from .arrow_columns import pyarrow
+from .formats import check_target, format_of
+from .rows import STANDARD_STREAM
+
+Write = Callable[[Iterable[Sequence[Any]]], None]
+"""Appends rows."""
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
+
+
+def check_value_table(path: Path) -> str:
+    """Checks, before any work, that a table can be written, and returns its format."""
+    kind = format_of(path)
+    if kind not in _FORMATS or str(path) == STANDARD_STREAM:
+        raise TrialsError(f"{path}: expected a file that ends with {', '.join(_FORMATS)}")
+    check_target(path)
+    check_folder(path.parent)
+    return kind
+
+
+@contextlib.contextmanager
+def writing_values(path: Path, types: Mapping[str, type], *, for_spreadsheets: bool = False) -> Iterator[Write]:
+    """Yields a function that appends rows to a table, which takes its place when the context ends.
+
+    Args:
+        path: The table.
+        types: The type of each column; every value may be None.
+        for_spreadsheets: Whether CSV is guarded against texts that a spreadsheet would evaluate (`csv_value`).
+    """
+    kind = check_value_table(path)
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        if kind == ".parquet":
+            with _parquet(packed, types) as write:
+                yield write
+        elif kind == ".jsonl":
+            yield partial(_write_lines, packed, types)
+        else:
+            quoting, cell = (csv.QUOTE_MINIMAL, csv_value) if for_spreadsheets else (csv.QUOTE_ALL, None)
+            packed.write(utf8(_DELIMITERS[kind].join(types) + "\n"))
+            yield partial(_write_cells, packed, _DELIMITERS[kind], quoting, cell)
+
+
+def _write_lines(file: IO[bytes], names: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
+    for row in rows:
+        file.write(json_line(dict(zip(names, row, strict=True))))
+
+
+def _write_cells(
+    file: IO[bytes], delimiter: str, quoting: Any, cell: Callable[[Any], Any] | None, rows: Iterable[Sequence[Any]]
+) -> None:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=quoting)
+    writer.writerows(rows if cell is None else (map(cell, row) for row in rows))
+    file.write(utf8(text.getvalue()))
+
+
+@contextlib.contextmanager
+def _parquet(file: IO[bytes], types: Mapping[str, type]) -> Iterator[Write]:
+    pa = pyarrow()
+    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, kinds[type_]) for name, type_ in types.items()])
+    with pa.parquet.ParquetWriter(file, schema) as writer:
+
+        def write(rows: Iterable[Sequence[Any]]) -> None:
+            values = list(zip(*rows, strict=True)) or [()] * len(types)
+            # Arrow holds valid UTF-8 only: lone surrogates become the escapes that JSON has for them.
+            arrays = [
+                pa.array([utf8(one).decode() if isinstance(one, str) else one for one in column], kind)
+                for column, kind in zip(values, schema.types, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+        yield write

@@ -1,0 +1,48 @@
+"""Without the package of an integration or engine, the error names its extra: on import, or when it is used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import pytest
+from pfgen_fast import PfgenError, ScorerSpec
+
+
+def on_import(module):
+    return None
+
+
+def score_texts(module):
+    module.score("question", "answer", ScorerSpec("mini"))
+
+
+def score_frame(module):
+    module.score(None, ScorerSpec("mini"))
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra", "use"),
+    [
+        ("distributed.ray", "ray.data", "ray", score_frame),
+        ("distributed.spark", "pyspark.sql.types", "spark", score_frame),
+        ("integrations.data_juicer", "data_juicer.ops.base_op", "data-juicer", on_import),
+        ("integrations.datatrove", "datatrove.pipeline.filters.base_filter", "datatrove", on_import),
+        ("integrations.duckdb", "duckdb", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
+        ("integrations.duckdb", "pyarrow", "duckdb", lambda module: module.register(None, ScorerSpec("mini"))),
+        ("integrations.evaluate.pfgen", "evaluate", "evaluate", on_import),
+        ("integrations.inspect_ai", "inspect_ai", "inspect", on_import),
+        ("integrations.lighteval", "lighteval.metrics.utils.metric_utils", "lighteval", on_import),
+        ("integrations.lm_eval", "datasets", "lm-eval", lambda module: module.documents()),
+        ("integrations.nemo_curator", "nemo_curator.stages.base", "nemo-curator", on_import),
+        ("integrations.polars", "polars", "polars", score_texts),
+        ("integrations.trl", "datasets", "trl", lambda module: module.make_dataset("mini")),
+        ("integrations.verl", "pyarrow", "verl", lambda module: module.write_dataset("train.parquet", "mini")),
+    ],
+)
+def test_without_a_package_the_error_names_its_extra(monkeypatch, name, package, extra, use):
+    monkeypatch.setitem(sys.modules, package, None)
+    if use is on_import:
+        monkeypatch.delitem(sys.modules, f"pfgen_fast.{name}", raising=False)
+    with pytest.raises(PfgenError, match=rf" needs {package.partition('.')[0]}.*pip install 'pfgen-fast\[{extra}\]'$"):
+        use(import_module(f"pfgen_fast.{name}"))
