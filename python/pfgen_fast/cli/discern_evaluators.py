@@ -23,29 +23,18 @@ KEPT_REPLIES = "checklist-replies.jsonl"
 
 @dataclass(frozen=True)
 class Evaluators:
-    """The options of evaluators.
-
-    Attributes:
-        folder: The output folder.
-        source: Which texts are damaged.
-        asking: How models are asked.
-        judge: The options of `judge` and `checklists`, which are those of `open_judge` and `open_checklists`.
-        leave_out: Whether `ngram` scores with a suite without the originals that it holds.
-        allow_self_reference: Whether `metrics` takes items whose text is among their references.
-        lower_is_better: The metrics of programs, functions and tables of which lower is better.
-        time_limit: How many seconds a program may be silent.
-        threads: The number of threads; None for one for each core.
-    """
+    """The options of evaluators."""
 
     folder: Path
-    source: Source
-    asking: Asking
+    source: Source  # which texts are damaged
+    asking: Asking  # how models are asked
+    # options of `judge` and `checklists`, which are those of `open_judge` and `open_checklists`
     judge: Mapping[str, Any] = field(default_factory=dict)
-    leave_out: bool = False
-    allow_self_reference: bool = False
-    lower_is_better: Sequence[str] = ()
-    time_limit: float | None = None
-    threads: int | None = None
+    leave_out: bool = False  # whether `ngram` scores with a suite without the originals that it holds
+    allow_self_reference: bool = False  # whether `metrics` takes items whose text is among their references
+    lower_is_better: Sequence[str] = ()  # metrics of programs, functions and tables of which lower is better
+    time_limit: float | None = None  # how many seconds a program may be silent
+    threads: int | None = None  # number of threads; None for one for each core
 
     def open(self, name: str) -> Evaluator | TableScores:
         """Opens an evaluator, of which nothing is asked yet."""

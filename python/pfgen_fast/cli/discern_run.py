@@ -31,18 +31,11 @@ _LONG_SECONDS = 5.0
 
 @dataclass
 class Test:
-    """A test as the options describe it.
+    """A test as the options describe it."""
 
-    Attributes:
-        collection: The items; fewer once those that lack replies are left out.
-        plan: The perturbations.
-        asking: How models are asked.
-        maker: The model that makes texts.
-    """
-
-    collection: Collection
+    collection: Collection  # items; fewer once those that lack replies are left out
     plan: Plan
-    asking: Asking
+    asking: Asking  # how models are asked
     seed: int
     donors: list[str] | None
     analyser: str | None
@@ -51,7 +44,7 @@ class Test:
     min_items: int
     draws: int
     threads: int | None
-    maker: Maker | None = None
+    maker: Maker | None = None  # model that makes texts
 
     def check(self, evaluator: Evaluator | TableScores) -> None:
         """Raises DiscernmentError for what would fail after a model was asked; says what will take long."""

@@ -16,12 +16,7 @@ from .task_scores import TaskScores
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """The ends of 95 % intervals, NaN where undefined.
-
-    Attributes:
-        low: The lower ends.
-        high: The upper ends.
-    """
+    """The ends of 95 % intervals, NaN where undefined."""
 
     low: Floats
     high: Floats
@@ -42,17 +37,11 @@ def interval_of(draws: Floats, figures: Any, is_defined: NDArray[np.bool_] | boo
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Bootstrap draws of the items of a task.
+    """Bootstrap draws of the items of a task."""
 
-    Attributes:
-        log_p: Draws × perturbations × metrics: the logarithms of the p-values; 0 where no score differs.
-        d: The discernment scores.
-        counts: Draws × items: how often each item is drawn.
-    """
-
-    log_p: Floats
+    log_p: Floats  # draws × perturbations × metrics: the logarithms of the p-values; 0 where no score differs
     d: Floats
-    counts: Counts
+    counts: Counts  # draws × items: how often each item is drawn
 
     @property
     def n_draws(self) -> int:

@@ -36,27 +36,16 @@ _COUNTED = ("n_pairs", "n_zero", "n")
 
 @dataclass(frozen=True, eq=False)
 class TaskCells:
-    """The cells of one task, each figure as a matrix of perturbations × metrics.
-
-    Attributes:
-        task: The task.
-        perturbations: The perturbations.
-        metrics: The metrics.
-        n_items: By perturbation, for how many items it is possible.
-        n_impossible: By perturbation, for how many items it is not.
-        figures: The figures by their names in `CELL_COLUMNS`; NaN where undefined.
-        is_defined: Whether there is a test.
-        lacks_scores: Whether a cell is undefined because too many scores are missing.
-    """
+    """The cells of one task, each figure as a matrix of perturbations × metrics."""
 
     task: str
     perturbations: tuple[Perturbation, ...]
     metrics: tuple[Metric, ...]
-    n_items: NDArray[np.intp]
-    n_impossible: NDArray[np.intp]
-    figures: Mapping[str, Floats]
-    is_defined: NDArray[np.bool_]
-    lacks_scores: NDArray[np.bool_]
+    n_items: NDArray[np.intp]  # by perturbation, for how many items it is possible
+    n_impossible: NDArray[np.intp]  # by perturbation, for how many items it is not
+    figures: Mapping[str, Floats]  # figures by their names in `CELL_COLUMNS`; NaN where undefined
+    is_defined: NDArray[np.bool_]  # whether there is a test
+    lacks_scores: NDArray[np.bool_]  # whether a cell is undefined because too many scores are missing
 
     @property
     def few(self) -> NDArray[np.bool_]:

@@ -28,22 +28,16 @@ SCORES = ("d", "printed_d", "weighted_d")
 
 @dataclass(frozen=True, eq=False)
 class TaskCombined:
-    """The combined scores of one task.
+    """The combined scores of one task."""
 
-    Attributes:
-        cells: The cells that they are made of.
-        log_p: By perturbation, the logarithm of the combined p-value; NaN where undefined.
-        scores: By name (`SCORES`; `weighted_d` only with weights), the discernment of each perturbation.
-        calibrated_d: The discernment that holds whatever the dependence of the metrics.
-        few: By perturbation, whether its metric with the smallest p-value has too few items whose scores differ.
-        draws: By name, draws × perturbations: the scores in each bootstrap draw; None without a bootstrap.
-    """
-
-    cells: TaskCells
-    log_p: Floats
+    cells: TaskCells  # cells that they are made of
+    log_p: Floats  # by perturbation, the logarithm of the combined p-value; NaN where undefined
+    # by name (`SCORES`; `weighted_d` only with weights), the discernment of each perturbation
     scores: Mapping[str, Floats]
-    calibrated_d: Floats
+    calibrated_d: Floats  # discernment that holds whatever the dependence of the metrics
+    # by perturbation, whether its metric with the smallest p-value has too few items whose scores differ
     few: NDArray[np.bool_]
+    # by name, draws × perturbations: the scores in each bootstrap draw; None without a bootstrap
     draws: Mapping[str, Floats] | None
 
 

@@ -55,22 +55,15 @@ REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class Damaged:
-    """The texts of one perturbation.
-
-    Attributes:
-        perturbation: The perturbation.
-        texts: A text for each item; null where the perturbation is impossible.
-        impossible: By item, why it is impossible, a value of `Impossible`; 0 where it is possible.
-        differs_from_lower: By item, whether the text differs from that of the degree below (for the lowest degree: from
-            the original); False where impossible.
-        edit_share: The median edit distance in characters as a share of the original's length; None unless a model
-            made the texts.
-    """
+    """The texts of one perturbation."""
 
     perturbation: Perturbation
-    texts: _core.TextColumn
-    impossible: NDArray[np.uint8]
+    texts: _core.TextColumn  # A text for each item; null where the perturbation is impossible
+    impossible: NDArray[np.uint8]  # by item, why it is impossible, a value of `Impossible`; 0 where it is possible
+    # by item, whether the text differs from that of the degree below (for the lowest degree: from the original); False
+    # where impossible
     differs_from_lower: NDArray[np.bool_]
+    # median edit distance in characters as a share of the original's length; None unless a model made the texts
     edit_share: float | None = None
 
     @property
@@ -174,16 +167,10 @@ class Damage:
 
 
 class PerturbedText(NamedTuple):
-    """A text of a test.
+    """A text of a test."""
 
-    Attributes:
-        item: The ID of the item.
-        perturbation: The name of the perturbation; `original` for the undamaged text.
-        text: The text.
-    """
-
-    item: str
-    perturbation: str
+    item: str  # ID of the item
+    perturbation: str  # name of the perturbation; `original` for the undamaged text
     text: str
 
 

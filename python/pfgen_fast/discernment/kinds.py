@@ -46,21 +46,13 @@ class Impossible(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Kind:
-    """A way of damaging a text.
-
-    Attributes:
-        name: The name.
-        level: What is damaged; `control` for changes that should not matter.
-        ladder: The usual degrees, a key of `LADDERS`; None for controls, and for kinds that a model makes.
-        method: Whether a rule or a language model makes the damaged text.
-        needs: What else the rule needs: texts of other items, or the item's alternative.
-    """
+    """A way of damaging a text."""
 
     name: str
-    level: Level
-    ladder: str | None = None
-    method: Method = "rule"
-    needs: Need | None = None
+    level: Level  # what is damaged; `control` for changes that should not matter
+    ladder: str | None = None  # usual degrees, a key of `LADDERS`; None for controls, and for kinds that a model makes
+    method: Method = "rule"  # whether a rule or a language model makes the damaged text
+    needs: Need | None = None  # what else the rule needs: texts of other items, or the item's alternative
 
     @property
     def has_degrees(self) -> bool:

@@ -43,45 +43,29 @@ FILE = "perturbed-texts.jsonl"
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """The damaged texts of one perturbation.
-
-    Attributes:
-        perturbation: The perturbation.
-        texts: A text for each item; null where it is impossible, or missing.
-        impossible: By item, 0, or `Impossible.NO_CANDIDATE` where no reply was usable, or where replies are missing.
-        edit_share: The median edit distance from the originals as a share of their lengths, in code points; None
-            without texts.
-        n_missing: How many texts still need a reply.
-    """
+    """The damaged texts of one perturbation."""
 
     perturbation: Perturbation
-    texts: _core.TextColumn
+    texts: _core.TextColumn  # A text for each item; null where it is impossible, or missing
+    # by item, 0, or `Impossible.NO_CANDIDATE` where no reply was usable, or where replies are missing
     impossible: NDArray[np.uint8]
+    # median edit distance from the originals as a share of their lengths, in code points; None without texts
     edit_share: float | None
-    n_missing: int
+    n_missing: int  # how many texts still need a reply
 
 
 @dataclass(frozen=True)
 class Maker:
-    """A language model that damages texts; calling it asks for what is missing, and returns the texts.
+    """A language model that damages texts; calling it asks for what is missing, and returns the texts."""
 
-    Attributes:
-        judge: The model. Its temperature is 0, and its longest reply must hold a whole text.
-        replies: The stored replies.
-        seed: Any text; determines the sampling seeds.
-        connect: Opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
-        is_partial: Whether texts may be missing, which then are impossible; otherwise that is an error.
-        criteria: Say what the texts of a task are.
-    """
-
-    judge: Judge
+    judge: Judge  # model. Its temperature is 0, and its longest reply must hold a whole text
     replies: Replies
-    seed: str = ""
+    seed: str = ""  # any text; determines the sampling seeds
+    # opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only
     connect: Connect | None = None
-    spending: Spending = field(default_factory=Spending)
-    is_partial: bool = False
-    criteria: Criteria = field(default_factory=read_criteria)
+    spending: Spending = field(default_factory=Spending)  # prices and budget; whatever is asked is added to it
+    is_partial: bool = False  # whether texts may be missing, which then are impossible; otherwise that is an error
+    criteria: Criteria = field(default_factory=read_criteria)  # say what the texts of a task are
 
     @property
     def signature(self) -> str:

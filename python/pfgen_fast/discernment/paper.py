@@ -23,44 +23,26 @@ _GENERAL = ("all", "nearly all", "most")
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set of the paper.
-
-    Attributes:
-        name: The name.
-        task: The task.
-        language: The language, or the languages of a translation.
-        domain: What the texts are about.
-        metrics: The metrics, each rated from 1 to 5.
-        n_items: The number of items.
-        texts: Which texts were damaged.
-        licence: The licence; empty if it is not stated.
-    """
+    """A data set of the paper."""
 
     name: str
     task: str
-    language: str
-    domain: str
-    metrics: tuple[str, ...]
+    language: str  # language, or the languages of a translation
+    domain: str  # what the texts are about
+    metrics: tuple[str, ...]  # metrics, each rated from 1 to 5
     n_items: int
-    texts: str
-    licence: str
+    texts: str  # which texts were damaged
+    licence: str  # licence; empty if it is not stated
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A result that the paper states in words.
+    """A result that the paper states in words."""
 
-    Attributes:
-        datasets: The data sets that it is about; `all`, `nearly all` or `most` if these are not named.
-        models: The models.
-        scores: The scores.
-        claim: The result, in our words.
-    """
-
-    datasets: tuple[str, ...]
+    datasets: tuple[str, ...]  # data sets that it is about; `all`, `nearly all` or `most` if these are not named
     models: str
     scores: str
-    claim: str
+    claim: str  # result, in our words
 
 
 def facts(name: str) -> list[Mapping[str, str]]:

@@ -32,15 +32,10 @@ _N_SEEDS = 1 << 64
 
 @dataclass(frozen=True, eq=False)
 class Perturbed:
-    """The damaged texts of one degree.
+    """The damaged texts of one degree."""
 
-    Attributes:
-        texts: A text for each original; null where the perturbation is impossible.
-        impossible: Why it is impossible: a value of `Impossible`, or 0 where it is possible.
-    """
-
-    texts: _core.TextColumn
-    impossible: NDArray[np.uint8]
+    texts: _core.TextColumn  # A text for each original; null where the perturbation is impossible
+    impossible: NDArray[np.uint8]  # why it is impossible: a value of `Impossible`, or 0 where it is possible
 
     def __len__(self) -> int:
         return len(self.impossible)

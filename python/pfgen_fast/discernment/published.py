@@ -24,20 +24,12 @@ _MAX_ROWS = 100_000
 
 @dataclass(frozen=True)
 class Published:
-    """One figure of the paper.
-
-    Attributes:
-        dataset: The data set's name.
-        task: Its task.
-        model: The model.
-        score: One of `SCORES`. It is to be compared with our `printed_d`, at 100 items.
-        value: Its value.
-    """
+    """One figure of the paper."""
 
     dataset: str
     task: str
     model: str
-    score: str
+    score: str  # one of `SCORES`. It is to be compared with our `printed_d`, at 100 items
     value: float
 
 

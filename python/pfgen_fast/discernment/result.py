@@ -22,127 +22,76 @@ Columns = Mapping[str, Sequence[Cell]]
 
 @dataclass(frozen=True, eq=False)
 class PerturbedScores:
-    """The scores of one perturbation's texts.
-
-    Attributes:
-        perturbation: The perturbation.
-        is_possible: By item, whether the perturbation is possible.
-        differs_from_lower: By item, whether the text differs from that of the degree below (for the lowest degree: from
-            the original); False where impossible.
-        scores: By metric, a score for each item; NaN where the perturbation is impossible or a score is missing.
-        reason: Why the perturbation is impossible for the items for which it is, most common reason; None if for none.
-        edit_share: The median edit distance in characters as a share of the original's length; None unless a model
-            made the texts.
-    """
+    """The scores of one perturbation's texts."""
 
     perturbation: Perturbation
-    is_possible: NDArray[np.bool_]
+    is_possible: NDArray[np.bool_]  # by item, whether the perturbation is possible
+    # by item, whether the text differs from that of the degree below (for the lowest degree: from the original); False
+    # where impossible
     differs_from_lower: NDArray[np.bool_]
+    # by metric, a score for each item; NaN where the perturbation is impossible or a score is missing
     scores: Mapping[str, Floats]
+    # why the perturbation is impossible for the items for which it is, most common reason; None if for none
     reason: str | None = None
+    # median edit distance in characters as a share of the original's length; None unless a model made the texts
     edit_share: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """All scores of a test.
-
-    Attributes:
-        evaluator: The evaluator's name.
-        signature: The evaluator's signature.
-        metrics: The evaluator's metrics.
-        collection: The items.
-        plan: The perturbations.
-        seed: The seed of the random choices.
-        originals: By metric, the score of each original; NaN where it is missing.
-        perturbed: The scores of each perturbation, in the order of the plan.
-    """
+    """All scores of a test."""
 
     evaluator: str
     signature: str
     metrics: tuple[Metric, ...]
     collection: Collection
     plan: Plan
-    seed: int
-    originals: Mapping[str, Floats]
-    perturbed: tuple[PerturbedScores, ...]
+    seed: int  # seed of the random choices
+    originals: Mapping[str, Floats]  # by metric, the score of each original; NaN where it is missing
+    perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, in the order of the plan
 
 
 @dataclass(frozen=True)
 class Example:
-    """An item whose score fell most, or least, in one cell.
+    """An item whose score fell most, or least, in one cell."""
 
-    Attributes:
-        perturbation: The name of the perturbation.
-        metric: The metric.
-        which: `largest` or `smallest` drop of the cell.
-        item: The ID of the item.
-        original: The undamaged text.
-        damaged: The damaged text.
-        original_score: The score of the original.
-        damaged_score: The score of the damaged text.
-    """
-
-    perturbation: str
+    perturbation: str  # name of the perturbation
     metric: str
-    which: str
-    item: str
+    which: str  # `largest` or `smallest` drop of the cell
+    item: str  # ID of the item
     original: str
     damaged: str
     original_score: float
-    damaged_score: float
+    damaged_score: float  # score of the damaged text
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How the scores of one metric change with the degree of one kind, over the items that have all its degrees.
+    """How the scores of one metric change with the degree of one kind, over the items that have all its degrees."""
 
-    Attributes:
-        task: The task of the items.
-        kind: The kind of damage.
-        metric: The metric.
-        permille: The degrees; the first is 0, the originals. Where degrees are no rates, their numbers 0, 1, 2, ...
-        names: The names of the degrees; the first is `original`.
-        mean: The mean score at each degree.
-        mean_low: Lower end of its 95 % interval; None without a bootstrap.
-        mean_high: Upper end.
-        share_lower: The share of the items whose score is lower than that of the original; 0 for the originals.
-        n_items: How many items have all degrees.
-    """
-
-    task: str
+    task: str  # task of the items
     kind: str
     metric: str
-    permille: Floats
-    names: tuple[str, ...]
-    mean: Floats
-    mean_low: Floats | None
+    permille: Floats  # degrees; the first is 0, the originals. Where degrees are no rates, their numbers 0, 1, 2,
+    names: tuple[str, ...]  # names of the degrees; the first is `original`
+    mean: Floats  # mean score at each degree
+    mean_low: Floats | None  # lower end of its 95 % interval; None without a bootstrap
     mean_high: Floats | None
-    share_lower: Floats
-    n_items: int
+    share_lower: Floats  # share of the items whose score is lower than that of the original; 0 for the originals
+    n_items: int  # how many items have all degrees
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a test took.
-
-    Attributes:
-        n_items: The number of items.
-        n_texts: The number of damaged texts.
-        n_impossible: How many damaged texts there could not be.
-        n_missing: How many scores are missing.
-        n_requests: How many requests a model was sent, if one was.
-        cost: Their estimated cost; None if it is not known.
-        seconds: How long making and scoring the texts took.
-    """
+    """What a test took."""
 
     n_items: int
-    n_texts: int
-    n_impossible: int
-    n_missing: int
-    n_requests: int = 0
-    cost: float | None = None
-    seconds: float = 0.0
+    n_texts: int  # number of damaged texts
+    n_impossible: int  # how many damaged texts there could not be
+    n_missing: int  # how many scores are missing
+    n_requests: int = 0  # how many requests a model was sent, if one was
+    cost: float | None = None  # their estimated cost; None if it is not known
+    seconds: float = 0.0  # how long making and scoring the texts took
 
 
 @dataclass(frozen=True, eq=False)

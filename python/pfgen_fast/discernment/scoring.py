@@ -33,21 +33,15 @@ _NAMED_AT_MOST = 5
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """The scores of a test, with the examples and what it took.
-
-    Attributes:
-        scored: The scores.
-        examples: The largest and the smallest drop of each cell.
-        work: What making and scoring the texts took.
-        unstable: IDs of originals that got two different scores from an evaluator that calls itself deterministic.
-        made: By the name of a perturbation whose texts do not follow from items, plan and seed: the texts used,
-            in the order of the items' IDs.
-    """
+    """The scores of a test, with the examples and what it took."""
 
     scored: Scored
-    examples: tuple[Example, ...]
-    work: Work
+    examples: tuple[Example, ...]  # largest and the smallest drop of each cell
+    work: Work  # what making and scoring the texts took
+    # IDs of originals that got two different scores from an evaluator that calls itself deterministic
     unstable: tuple[str, ...] = ()
+    # by the name of a perturbation whose texts do not follow from items, plan and seed: the texts used, in the order of
+    # the items' IDs
     made: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
 
 

@@ -17,35 +17,20 @@ FILE = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
 
 @dataclass(frozen=True)
 class Tables:
-    """Facts of Japanese, English and the keyboard, in the order in which random choices are made from them.
+    """Facts of Japanese, English and the keyboard, in the order in which random choices are made from them."""
 
-    Attributes:
-        keyboard_neighbours: The neighbours of each small letter on the keyboard.
-        kana_rows: The hiragana of each row, by consonant.
-        voicing: The partner of each hiragana that is written with or without a voicing mark.
-        small_kana: The partner of each hiragana that is written large or small.
-        lookalikes: The partner of each kanji that looks like another.
-        particles: The Japanese particles.
-        function_words: Sets of English words that can take each other's place in a sentence.
-        negation_ja: What each Japanese predicate becomes when it is denied, or no longer denied.
-        negation_ja_followed_by: What may follow a predicate.
-        negation_ja_at_end: Whether a predicate may end the text.
-        auxiliaries: The English verbs that `not` can follow.
-        abbreviations: English abbreviations with a period, which therefore ends no sentence.
-    """
-
-    keyboard_neighbours: Mapping[str, str]
-    kana_rows: tuple[str, ...]
-    voicing: Mapping[str, str]
-    small_kana: Mapping[str, str]
-    lookalikes: Mapping[str, str]
+    keyboard_neighbours: Mapping[str, str]  # neighbours of each small letter on the keyboard
+    kana_rows: tuple[str, ...]  # hiragana of each row, by consonant
+    voicing: Mapping[str, str]  # partner of each hiragana that is written with or without a voicing mark
+    small_kana: Mapping[str, str]  # partner of each hiragana that is written large or small
+    lookalikes: Mapping[str, str]  # partner of each kanji that looks like another
     particles: tuple[str, ...]
-    function_words: tuple[tuple[str, ...], ...]
-    negation_ja: Mapping[str, str]
-    negation_ja_followed_by: tuple[str, ...]
-    negation_ja_at_end: bool
-    auxiliaries: tuple[str, ...]
-    abbreviations: frozenset[str]
+    function_words: tuple[tuple[str, ...], ...]  # sets of English words that can take each other's place in a sentence
+    negation_ja: Mapping[str, str]  # what each Japanese predicate becomes when it is denied, or no longer denied
+    negation_ja_followed_by: tuple[str, ...]  # what may follow a predicate
+    negation_ja_at_end: bool  # whether a predicate may end the text
+    auxiliaries: tuple[str, ...]  # english verbs that `not` can follow
+    abbreviations: frozenset[str]  # english abbreviations with a period, which therefore ends no sentence
 
 
 @cache

@@ -19,23 +19,14 @@ _NUMBERS_AT_A_TIME = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class TaskScores:
-    """The scores of one task.
-
-    Attributes:
-        task: The task.
-        rows: Which items of the collection they are.
-        groups: By item, the number of its question; items of one question are drawn together.
-        metrics: The metrics that have a score for at least one original of the task.
-        originals: Metrics × items: the scores of the originals; of metrics where lower is better, their negatives.
-        perturbed: The scores of each perturbation, of all tasks.
-    """
+    """The scores of one task."""
 
     task: str
-    rows: NDArray[np.intp]
-    groups: NDArray[np.intp]
-    metrics: tuple[Metric, ...]
-    originals: Floats
-    perturbed: tuple[PerturbedScores, ...]
+    rows: NDArray[np.intp]  # which items of the collection they are
+    groups: NDArray[np.intp]  # by item, the number of its question; items of one question are drawn together
+    metrics: tuple[Metric, ...]  # metrics that have a score for at least one original of the task
+    originals: Floats  # metrics × items: the scores of the originals; of metrics where lower is better, their negatives
+    perturbed: tuple[PerturbedScores, ...]  # scores of each perturbation, of all tasks
 
     @property
     def n_items(self) -> int:

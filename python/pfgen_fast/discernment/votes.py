@@ -26,32 +26,21 @@ _MAX_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class TaskVotes:
-    """The votes on the kinds of damage of one task.
-
-    Attributes:
-        task: The task.
-        votes: By kind (or `kind/degree`), the number of votes for each metric of the task.
-        n_voters: The number of voters.
-        kappa: Fleiss' kappa; None if it is undefined, such as where not all have voted on everything.
-    """
+    """The votes on the kinds of damage of one task."""
 
     task: str
+    # by kind (or `kind/degree`), the number of votes for each metric of the task
     votes: Mapping[str, Mapping[str, int]]
     n_voters: int
-    kappa: float | None
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, such as where not all have voted on everything
 
 
 @dataclass(frozen=True)
 class Survey:
-    """The votes of a survey.
+    """The votes of a survey."""
 
-    Attributes:
-        name: The name of its file.
-        tasks: The votes of each task.
-    """
-
-    name: str
-    tasks: tuple[TaskVotes, ...]
+    name: str  # name of its file
+    tasks: tuple[TaskVotes, ...]  # votes of each task
 
     def write(self, path: Path) -> None:
         """Writes the weights as CSV, as `weights.open_weights` reads them."""

@@ -35,30 +35,19 @@ _MAX_ROWS = 1_000_000
 
 @dataclass(frozen=True)
 class WeightsRow:
-    """The weights of a kind of damage, or of one of its degrees.
+    """The weights of a kind of damage, or of one of its degrees."""
 
-    Attributes:
-        where: Where it stands, for error messages.
-        weights: By metric, its weight. Their sum is 1.
-        is_assumed: Whether the file says that nobody was asked.
-    """
-
-    where: str
-    weights: Mapping[str, float]
-    is_assumed: bool = False
+    where: str  # where it stands, for error messages
+    weights: Mapping[str, float]  # by metric, its weight. Their sum is 1
+    is_assumed: bool = False  # whether the file says that nobody was asked
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of metrics.
+    """Weights of metrics."""
 
-    Attributes:
-        name: What reports call them: `assumed`, or the name of the file, with a remark if its weights are assumed.
-        rows: The weights by task, and by kind or perturbation (`kind/degree`).
-    """
-
-    name: str
-    rows: Mapping[tuple[str, str], WeightsRow]
+    name: str  # what reports call them: `assumed`, or the name of the file, with a remark if its weights are assumed
+    rows: Mapping[tuple[str, str], WeightsRow]  # weights by task, and by kind or perturbation (`kind/degree`)
 
     @property
     def is_assumed(self) -> bool:

@@ -57,22 +57,15 @@ class AskedTexts(Protocol):
 
 
 class AskingEvaluator(ABC):
-    """An evaluator that asks a model; a frozen dataclass with the protocol `Evaluator`.
-
-    Attributes:
-        replies: The stored replies.
-        n_ratings: How often each text is rated.
-        connect: Opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
-        is_partial: Whether, without a connection, texts may lack replies; otherwise that is an error.
-        asks_by_metric: Whether each metric takes a request of its own, so that fewer metrics cost less.
-    """
+    """An evaluator that asks a model; a frozen dataclass with the protocol `Evaluator`."""
 
     replies: Replies
-    n_ratings: int
+    n_ratings: int  # how often each text is rated
+    # opens the engine that asks the model, such as `Server(...).engine`; None uses the stored replies only
     connect: Connect | None
-    spending: Spending
-    is_partial: bool
+    spending: Spending  # prices and budget; whatever is asked is added to it
+    is_partial: bool  # Whether, without a connection, texts may lack replies; otherwise that is an error
+    # whether each metric takes a request of its own, so that fewer metrics cost less
     asks_by_metric: ClassVar[bool] = True
 
     @property

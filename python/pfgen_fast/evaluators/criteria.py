@@ -45,17 +45,11 @@ _USUAL_CONTEXT = {"en": "Context", "ja": "文脈"}
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a judge is told about a criterion, in one language.
-
-    Attributes:
-        name: The criterion's name.
-        definition: What it means.
-        steps: How to find the rating, step by step.
-    """
+    """What a judge is told about a criterion, in one language."""
 
     name: str
     definition: str
-    steps: tuple[str, ...]
+    steps: tuple[str, ...]  # how to find the rating, step by step
 
 
 @dataclass(frozen=True)
@@ -77,15 +71,10 @@ class Task:
 
 @dataclass(frozen=True)
 class Criteria:
-    """The criteria of all tasks.
-
-    Attributes:
-        tasks: The tasks by name.
-        scale: The scale of all ratings.
-    """
+    """The criteria of all tasks."""
 
     tasks: Mapping[str, Task]
-    scale: Scale
+    scale: Scale  # scale of all ratings
 
     def task(self, name: str) -> Task:
         """The task with this name, or else the one for all others."""

@@ -36,13 +36,9 @@ USUAL_SCALE = Scale()
 
 @dataclass(frozen=True)
 class RatingTemplate(Template):
-    """A prompt that asks for a rating.
+    """A prompt that asks for a rating."""
 
-    Attributes:
-        scale: The scale of the rating.
-    """
-
-    scale: Scale = USUAL_SCALE
+    scale: Scale = USUAL_SCALE  # scale of the rating
 
     @property
     def hash(self) -> str:

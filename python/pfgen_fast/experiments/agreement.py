@@ -20,18 +20,12 @@ class RunPairs:
 
     Two runs are close if their scores differ by no more than half of a 95 % interval of a score over questions, the
     median of all runs.
-
-    Attributes:
-        first: The row of the one run of each pair.
-        second: The row of the other.
-        is_close: Whether the pair is close.
-        within: By how much the scores of close runs differ at most; None where scores have no interval.
     """
 
-    first: NDArray[np.int_]
-    second: NDArray[np.int_]
-    is_close: NDArray[np.bool_]
-    within: float | None
+    first: NDArray[np.int_]  # row of the one run of each pair
+    second: NDArray[np.int_]  # row of the other
+    is_close: NDArray[np.bool_]  # whether the pair is close
+    within: float | None  # by how much the scores of close runs differ at most; None where scores have no interval
 
     @classmethod
     def of(cls, question_scores: Floats) -> RunPairs:
@@ -68,19 +62,12 @@ class RunPairs:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two rankings of the same runs agree, from parts of the data that have nothing in common.
-
-    Attributes:
-        kendall: Kendall's correlation.
-        swapped: The share of the pairs of runs that have the opposite order.
-        of_close: Kendall's correlation over close pairs alone: the share in the same order minus that in the opposite
-            one. None if there are none.
-        close_swapped: The share of the close pairs that have the opposite order.
-        shift: The mean score of the runs from the parts, minus that from everything.
-    """
+    """How two rankings of the same runs agree, from parts of the data that have nothing in common."""
 
     kendall: float
-    swapped: float
+    swapped: float  # share of the pairs of runs that have the opposite order
+    # Kendall's correlation over close pairs alone: the share in the same order minus that in the opposite one. None if
+    # there are none
     of_close: float | None
-    close_swapped: float | None
-    shift: float
+    close_swapped: float | None  # share of the close pairs that have the opposite order
+    shift: float  # mean score of the runs from the parts, minus that from everything

@@ -24,17 +24,11 @@ _N_NAMED = 5
 
 @dataclass(frozen=True)
 class OutsideScores:
-    """Scores of models from another source.
-
-    Attributes:
-        path: The file.
-        columns: For each column, the scores of the models that have one.
-        names: All models, in the order of the file.
-    """
+    """Scores of models from another source."""
 
     path: Path
-    columns: Mapping[str, Mapping[str, float]]
-    names: tuple[str, ...]
+    columns: Mapping[str, Mapping[str, float]]  # for each column, the scores of the models that have one
+    names: tuple[str, ...]  # all models, in the order of the file
 
 
 def read_scores(path: Path) -> OutsideScores:
@@ -152,23 +146,14 @@ def external(
 
 @dataclass(frozen=True)
 class _Compared:
-    """A column of others' scores, with the models that have a partner in it.
+    """A column of others' scores, with the models that have a partner in it."""
 
-    Attributes:
-        name: The name of the column.
-        models: Our names of the models.
-        partners: Their names, each with the rule that found it.
-        values: Their scores.
-        clusters: Which of the models depend on one another.
-        correlations: The correlations with each of our metrics.
-    """
-
-    name: str
-    models: tuple[str, ...]
-    partners: tuple[tuple[str, str], ...]
+    name: str  # name of the column
+    models: tuple[str, ...]  # our names of the models
+    partners: tuple[tuple[str, str], ...]  # their names, each with the rule that found it
     values: Floats
-    clusters: Clusters
-    correlations: Mapping[str, Mapping[str, Correlation]]
+    clusters: Clusters  # which of the models depend on one another
+    correlations: Mapping[str, Mapping[str, Correlation]]  # correlations with each of our metrics
 
 
 def _compare(

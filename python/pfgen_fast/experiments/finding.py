@@ -79,27 +79,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with a name and a caption.
+    """A chart with a name and a caption."""
 
-    Attributes:
-        name: Part of the file names.
-        title: The caption.
-        chart: The chart.
-    """
-
-    name: str
+    name: str  # part of the file names
     title: str
     chart: Chart
 
 
 @dataclass(frozen=True)
 class Remarks:
-    """Sentences about one thing, listed under a heading.
-
-    Attributes:
-        title: The heading.
-        sentences: The sentences.
-    """
+    """Sentences about one thing, listed under a heading."""
 
     title: str
     sentences: tuple[str, ...]
@@ -116,15 +105,10 @@ class Remarks:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a text that is compared with another.
-
-    Attributes:
-        text: The part.
-        is_changed: Whether the other text lacks it.
-    """
+    """A part of a text that is compared with another."""
 
     text: str
-    is_changed: bool = False
+    is_changed: bool = False  # whether the other text lacks it
 
 
 Pieces = tuple[Piece, ...]
@@ -133,47 +117,29 @@ Pieces = tuple[Piece, ...]
 
 @dataclass(frozen=True)
 class Pair:
-    """A text before and after a change.
+    """A text before and after a change."""
 
-    Attributes:
-        title: What the change is, and what came of it.
-        before: The text before it.
-        after: The text after it. It has the same unchanged pieces in the same order.
-    """
-
-    title: str
+    title: str  # what the change is, and what came of it
     before: Pieces
-    after: Pieces
+    after: Pieces  # text after it. It has the same unchanged pieces in the same order
 
 
 @dataclass(frozen=True)
 class PairGroup:
-    """Pairs with something in common.
+    """Pairs with something in common."""
 
-    Attributes:
-        title: What they have in common.
-        pairs: One or more pairs.
-    """
-
-    title: str
-    pairs: tuple[Pair, ...]
+    title: str  # what they have in common
+    pairs: tuple[Pair, ...]  # one or more pairs
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Texts before and after a change, side by side.
+    """Texts before and after a change, side by side."""
 
-    Attributes:
-        title: The title, a few words.
-        groups: The pairs in groups. Markdown shows the first pair of each, pages show all.
-        before: What the texts before the change are called.
-        after: What the texts after the change are called.
-    """
-
-    title: str
-    groups: tuple[PairGroup, ...]
-    before: str = "before"
-    after: str = "after"
+    title: str  # title, a few words
+    groups: tuple[PairGroup, ...]  # pairs in groups. Markdown shows the first pair of each, pages show all
+    before: str = "before"  # what the texts before the change are called
+    after: str = "after"  # what the texts after the change are called
 
     def to_markdown(self) -> str:
         """The first pair of each group as Markdown, in one text: what is gone in [-...-], what is new in {+...+}."""
@@ -187,31 +153,18 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of an experiment.
+    """The outcome of an experiment."""
 
-    Attributes:
-        name: The name of the experiment.
-        answer: The result in one sentence, which is shown first.
-        paragraph: More of the result in short sentences, with its numbers.
-        tables: One or more tables.
-        pictures: One or more pictures.
-        notes: What limits the result, such as runs that were left out, one sentence each.
-        question: The question that the experiment answers.
-        runs: The names of the runs; pages link to them.
-        remarks: The parts of the result in words.
-        comparisons: Texts before and after changes.
-    """
-
-    name: str
-    answer: str
-    paragraph: str
-    tables: tuple[Table, ...]
-    pictures: tuple[Picture, ...]
-    notes: tuple[str, ...] = ()
-    question: str = ""
-    runs: tuple[str, ...] = ()
-    remarks: tuple[Remarks, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    name: str  # name of the experiment
+    answer: str  # result in one sentence, which is shown first
+    paragraph: str  # more of the result in short sentences, with its numbers
+    tables: tuple[Table, ...]  # one or more tables
+    pictures: tuple[Picture, ...]  # one or more pictures
+    notes: tuple[str, ...] = ()  # what limits the result, such as runs that were left out, one sentence each
+    question: str = ""  # question that the experiment answers
+    runs: tuple[str, ...] = ()  # names of the runs; pages link to them
+    remarks: tuple[Remarks, ...] = ()  # parts of the result in words
+    comparisons: tuple[Comparison, ...] = ()  # texts before and after changes
 
     def to_markdown(self) -> str:
         """The finding as Markdown, with links to pictures in the same folder."""

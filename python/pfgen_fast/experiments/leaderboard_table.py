@@ -23,16 +23,11 @@ _BY_SET = PARTS[:2]
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardTable:
-    """The runs of a leaderboard.
-
-    Attributes:
-        path: The file.
-        runs: Its runs. Fluency and truthfulness are the sums over the sets.
-        set_columns: By metric, then set, what the set contributes to the run's fluency and truthfulness.
-    """
+    """The runs of a leaderboard."""
 
     path: Path
-    runs: RunMeans
+    runs: RunMeans  # its runs. Fluency and truthfulness are the sums over the sets
+    # by metric, then set, what the set contributes to the run's fluency and truthfulness
     set_columns: dict[str, dict[str, Floats]]
 
 

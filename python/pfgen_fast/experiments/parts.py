@@ -23,17 +23,11 @@ _QUANTILES = (0, 25, 50, 75, 100)
 
 @dataclass(frozen=True)
 class Rise:
-    """From which value of one metric on another metric is above a level.
+    """From which value of one metric on another metric is above a level."""
 
-    Attributes:
-        value: The value that separates the runs best: half-way between two runs.
-        n_misplaced: How many runs are on its wrong side.
-        n_above: How many runs are above the level.
-    """
-
-    value: float
-    n_misplaced: int
-    n_above: int
+    value: float  # value that separates the runs best: half-way between two runs
+    n_misplaced: int  # how many runs are on its wrong side
+    n_above: int  # how many runs are above the level
 
 
 def rise(x: Floats, y: Floats, level: float) -> Rise | None:

@@ -23,15 +23,10 @@ Pick = Literal["best", "mean"]
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which values depend on one another.
+    """Which values depend on one another."""
 
-    Attributes:
-        by: What the values of a cluster have in common.
-        of: The number of each value's cluster.
-    """
-
-    by: Cluster
-    of: NDArray[np.int_]
+    by: Cluster  # what the values of a cluster have in common
+    of: NDArray[np.int_]  # number of each value's cluster
 
     @property
     def n(self) -> int:
@@ -61,19 +56,12 @@ def clusters_of(models: Sequence[str], by: Cluster) -> Clusters:
 
 @dataclass(frozen=True, eq=False)
 class RunMeans:
-    """The mean of each run over the questions.
+    """The mean of each run over the questions."""
 
-    Attributes:
-        names: The names of the runs.
-        models: Their models.
-        means: By metric, the mean of each run.
-        problems: Why runs were left out, one sentence each.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # names of the runs
     models: tuple[str, ...]
-    means: dict[str, Floats]
-    problems: tuple[str, ...] = ()
+    means: dict[str, Floats]  # by metric, the mean of each run
+    problems: tuple[str, ...] = ()  # why runs were left out, one sentence each
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -40,21 +40,13 @@ MANY_ANSWERS = 200_000
 
 @dataclass(frozen=True, eq=False)
 class AnswersOfRuns:
-    """The answers of some runs, one run after the other.
+    """The answers of some runs, one run after the other."""
 
-    Attributes:
-        questions: The text of each answer's question, as a column of the core.
-        answers: The answers, likewise.
-        run_numbers: The index of each answer's run, among all readable runs.
-        question_numbers: The index of each answer's question in the suite.
-        n_runs: The number of all runs that were found, of which these are some.
-    """
-
-    questions: _core.TextColumn
+    questions: _core.TextColumn  # text of each answer's question, as a column of the core
     answers: _core.TextColumn
-    run_numbers: NDArray[np.int_]
-    question_numbers: NDArray[np.int_]
-    n_runs: int
+    run_numbers: NDArray[np.int_]  # index of each answer's run, among all readable runs
+    question_numbers: NDArray[np.int_]  # index of each answer's question in the suite
+    n_runs: int  # number of all runs that were found, of which these are some
 
     def question_means(self, values: Floats, n_questions: int) -> Floats:
         """The mean of the answers' values for each run (row) and question (column)."""
@@ -118,28 +110,18 @@ def usual_trials(n_runs: int, n_questions: int, n_wanted: int = MANY_ANSWERS) ->
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunFigures:
-    """The means of the runs of one suite, in profile leaderboard, rounded as in result.json.
+    """The means of the runs of one suite, in profile leaderboard, rounded as in result.json."""
 
-    Attributes:
-        suite: The suite that the runs were scored with.
-        names: The names of the runs, which are their folders within the checkout.
-        models: The models of the runs, from their config.json.
-        lengths: The mean length of each run's answers.
-        scores: The score of each run in its result.json, by which leaderboards rank it.
-        question_scores: By metric, the mean of each run (row) and question (column).
-        set_scores: By metric, then set, the same for fluency and truthfulness in each reference set alone. This is the
-            value in result.json times the number of sets; NaN if a question lacks the set.
-        problems: Why runs were left out, one sentence each.
-    """
-
-    suite: Suite
-    names: tuple[str, ...]
-    models: tuple[str, ...]
-    lengths: Floats
-    scores: Floats
-    question_scores: dict[str, Floats]
+    suite: Suite  # suite that the runs were scored with
+    names: tuple[str, ...]  # names of the runs, which are their folders within the checkout
+    models: tuple[str, ...]  # models of the runs, from their config.json
+    lengths: Floats  # mean length of each run's answers
+    scores: Floats  # score of each run in its result.json, by which leaderboards rank it
+    question_scores: dict[str, Floats]  # by metric, the mean of each run (row) and question (column)
+    # by metric, then set, the same for fluency and truthfulness in each reference set alone. This is the value in
+    # result.json times the number of sets; NaN if a question lacks the set
     set_scores: dict[str, dict[str, Floats]]
-    problems: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # why runs were left out, one sentence each
 
     @cached_property
     def run_means(self) -> RunMeans:
@@ -165,17 +147,11 @@ class RunFigures:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoredRuns(RunFigures):
-    """Runs with the scores of every answer.
+    """Runs with the scores of every answer."""
 
-    Attributes:
-        run_numbers: The index of each answer's run.
-        question_numbers: The index of each answer's question in the suite.
-        answer_scores: By metric, the value of each answer.
-    """
-
-    run_numbers: NDArray[np.int_]
-    question_numbers: NDArray[np.int_]
-    answer_scores: dict[str, Floats]
+    run_numbers: NDArray[np.int_]  # index of each answer's run
+    question_numbers: NDArray[np.int_]  # index of each answer's question in the suite
+    answer_scores: dict[str, Floats]  # by metric, the value of each answer
 
     @property
     def cells(self) -> NDArray[np.int_]:

@@ -98,21 +98,13 @@ def _changed(name: str, value: float) -> Constants:
 
 @dataclass(frozen=True)
 class Variation:
-    """The scores of the runs at one value of what is varied.
-
-    Attributes:
-        what: What is varied.
-        value: Its value.
-        is_usual: Whether this is the default value.
-        scores: The scores of the runs.
-        usual: The scores of the same answers with the default value.
-    """
+    """The scores of the runs at one value of what is varied."""
 
     what: str
     value: float
-    is_usual: bool
-    scores: Floats
-    usual: Floats
+    is_usual: bool  # whether this is the default value
+    scores: Floats  # scores of the runs
+    usual: Floats  # scores of the same answers with the default value
 
     @property
     def kendall(self) -> float | None:

@@ -32,19 +32,12 @@ _BY_SET = ("fluency", "truthfulness")
 
 @dataclass(frozen=True, eq=False)
 class ScoresBySet:
-    """The scores of runs with each of some sets alone.
+    """The scores of runs with each of some sets alone."""
 
-    Attributes:
-        runs: The runs; those of `system/...` are no models and left out.
-        scores: By set, the score of each run with this set alone.
-        questions: What questions the scores are means over, in words.
-        notes: What limits these scores, one sentence each.
-    """
-
-    runs: RunMeans
-    scores: dict[str, Floats]
-    questions: str
-    notes: tuple[str, ...] = ()
+    runs: RunMeans  # runs; those of `system/...` are no models and left out
+    scores: dict[str, Floats]  # by set, the score of each run with this set alone
+    questions: str  # what questions the scores are means over, in words
+    notes: tuple[str, ...] = ()  # what limits these scores, one sentence each
 
     def with_sets(self, names: Sequence[str]) -> Floats:
         """The scores with several sets; a score is linear in its sets."""

@@ -21,17 +21,11 @@ from .scored_runs import RunFigures
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """A leaderboard, best run first, and the certainty of its order.
+    """A leaderboard, best run first, and the certainty of its order."""
 
-    Attributes:
-        order: The indices of the runs that have a rank, which yardsticks have not.
-        means: The means of the runs in this order, with their 95 % intervals over questions.
-        pairs: All pairs of ranks, one family of comparisons, and the groups that follow. Ranks count from 0.
-    """
-
-    order: NDArray[np.int_]
-    means: tuple[MeanInterval, ...]
-    pairs: Pairs
+    order: NDArray[np.int_]  # indices of the runs that have a rank, which yardsticks have not
+    means: tuple[MeanInterval, ...]  # means of the runs in this order, with their 95 % intervals over questions
+    pairs: Pairs  # all pairs of ranks, one family of comparisons, and the groups that follow. Ranks count from 0
 
     @property
     def neighbours_differ(self) -> NDArray[np.bool_]:

@@ -27,19 +27,12 @@ _NOTICEABLE_SHIFT = 0.005
 
 @dataclass(frozen=True)
 class Fewer:
-    """How rankings from parts of the data agree with those from other parts of the same size.
-
-    Attributes:
-        what: What was reduced.
-        n: How many are in each part.
-        n_all: How many there are in total.
-        draws: The agreement of each draw.
-    """
+    """How rankings from parts of the data agree with those from other parts of the same size."""
 
     what: str
-    n: int
-    n_all: int
-    draws: tuple[Agreement, ...]
+    n: int  # how many are in each part
+    n_all: int  # how many there are in total
+    draws: tuple[Agreement, ...]  # agreement of each draw
 
     @property
     def kendalls(self) -> list[float]:

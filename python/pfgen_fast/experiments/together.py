@@ -20,12 +20,7 @@ from .stability import stability
 
 
 class Experiments:
-    """All experiments on the same runs, which are read and scored once.
-
-    Attributes:
-        scored: The runs.
-        problems: Why experiments were left out, one sentence each; known when `findings` has ended.
-    """
+    """All experiments on the same runs, which are read and scored once."""
 
     def __init__(
         self,

@@ -19,11 +19,7 @@ _NULL = re.compile(rb"null,?(?:\n|\Z)")
 
 
 class WrittenObject(Mapping[str, Any]):
-    """An object of which the JSON is already written, and which is decoded only when somebody looks into it.
-
-    Attributes:
-        json: What `json_bytes` writes for it, indented for the depth at which it lies.
-    """
+    """An object of which the JSON is already written, and which is decoded only when somebody looks into it."""
 
     __slots__ = ("_decoded", "json")
 

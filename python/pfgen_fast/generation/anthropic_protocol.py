@@ -27,21 +27,14 @@ class AnthropicForm(ServerForm):
     """How Claude is asked, which has no completions and no seed.
 
     A temperature of 1 is not sent: it is the default, and newer models refuse every other parameter of sampling.
-
-    Attributes:
-        model: The model's name; what precedes a slash, as in `anthropic/claude-x`, is not sent.
-        mode: `qa` or `chat`.
-        sampling: How answers are sampled.
-        enable_thinking: True lets the model decide how much it reasons, False asks it not to; None leaves it to the
-            server.
-        thinking_budget: How many tokens the model may reason with, besides those of the answer.
     """
 
-    model: str
+    model: str  # model's name; what precedes a slash, as in `anthropic/claude-x`, is not sent
     mode: Mode
-    sampling: Sampling
+    sampling: Sampling  # how answers are sampled
+    # true lets the model decide how much it reasons, False asks it not to; None leaves it to the server
     enable_thinking: bool | None = None
-    thinking_budget: int | None = None
+    thinking_budget: int | None = None  # how many tokens the model may reason with, besides those of the answer
 
     batch_format: ClassVar[str] = "anthropic-batch"
     batch_id: ClassVar[str] = "custom_id"

@@ -90,13 +90,9 @@ def _reading_form(config: Mapping[str, Any]) -> ServerForm:
 
 @dataclass(frozen=True)
 class Imported(Generated):
-    """The outcome of importing the output files of a batch.
+    """The outcome of importing the output files of a batch."""
 
-    Attributes:
-        refused: Why requests failed, one sentence each.
-    """
-
-    refused: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()  # why requests failed, one sentence each
 
     @property
     def problems(self) -> tuple[str, ...]:

@@ -27,23 +27,15 @@ _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 
 @dataclass(frozen=True)
 class GeminiNativeForm(ServerForm):
-    """How Gemini is asked by its own API, which has no completions.
+    """How Gemini is asked by its own API, which has no completions."""
 
-    Attributes:
-        model: The model's name; what precedes a slash, as in `google/gemini-x`, is not sent.
-        mode: `qa` or `chat`.
-        sampling: How answers are sampled.
-        enable_thinking: True lets the model decide how much it reasons, False asks it not to; None leaves it to the
-            server.
-        thinking_budget: How many tokens the model may reason with, besides those of the answer.
-        safety: From when on answers are blocked, one of `SAFETY_THRESHOLDS`; None leaves it to the server.
-    """
-
-    model: str
+    model: str  # model's name; what precedes a slash, as in `google/gemini-x`, is not sent
     mode: Mode
-    sampling: Sampling
+    sampling: Sampling  # how answers are sampled
+    # true lets the model decide how much it reasons, False asks it not to; None leaves it to the server
     enable_thinking: bool | None = None
-    thinking_budget: int | None = None
+    thinking_budget: int | None = None  # how many tokens the model may reason with, besides those of the answer
+    # from when on answers are blocked, one of `SAFETY_THRESHOLDS`; None leaves it to the server
     safety: str | None = None
 
     batch_format: ClassVar[str] = "gemini-batch"

@@ -24,21 +24,13 @@ NO_THINK = "/no_think\n"
 
 @dataclass(frozen=True)
 class RequestForm(ServerForm):
-    """How requests to a server are worded.
-
-    Attributes:
-        model: The model's name.
-        mode: `completion` uses `/completions`, the other modes use `/chat/completions`.
-        sampling: How answers are sampled.
-        max_tokens_name: The server's name for the length limit, one of `MAX_TOKENS_NAMES`.
-        enable_thinking: False asks the model not to reason; None leaves it to the server. True does as well, and is
-            recorded.
-    """
+    """How requests to a server are worded."""
 
     model: str
-    mode: Mode
-    sampling: Sampling
-    max_tokens_name: str = MAX_TOKENS_NAMES[0]
+    mode: Mode  # `completion` uses `/completions`, the other modes use `/chat/completions`
+    sampling: Sampling  # how answers are sampled
+    max_tokens_name: str = MAX_TOKENS_NAMES[0]  # server's name for the length limit, one of `MAX_TOKENS_NAMES`
+    # false asks the model not to reason; None leaves it to the server. True does as well, and is recorded
     enable_thinking: bool | None = None
 
     batch_format: ClassVar[str] = "openai-batch"
@@ -131,14 +123,9 @@ def _beginning_with(text: str, prompt: Prompt) -> Prompt:
 
 @dataclass(frozen=True)
 class GeminiForm(RequestForm):
-    """How requests to Gemini are worded, which has no completions, and refuses `seed` and `top_k`.
+    """How requests to Gemini are worded, which has no completions, and refuses `seed` and `top_k`."""
 
-    Attributes:
-        model: The model's name; what precedes a slash, as in the published `google/gemini-1.5-pro-001`, is not sent.
-        multi_choice: Whether a reply may have several choices, of which the last is the answer.
-    """
-
-    multi_choice: bool | None = None
+    multi_choice: bool | None = None  # whether a reply may have several choices, of which the last is the answer
 
     no_think: ClassVar[str] = ""
 

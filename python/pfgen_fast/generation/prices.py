@@ -11,16 +11,11 @@ from ..errors import EngineError, PfgenError
 
 @dataclass(frozen=True)
 class TokenPrices:
-    """A server's prices, in any currency.
+    """A server's prices, in any currency."""
 
-    Attributes:
-        of_prompts: Price per million prompt tokens.
-        of_replies: Price per million reply tokens.
-        of_cached: Price per million prompt tokens that come from the server's cache; None for that of the others.
-    """
-
-    of_prompts: float = 0.0
-    of_replies: float = 0.0
+    of_prompts: float = 0.0  # price per million prompt tokens
+    of_replies: float = 0.0  # price per million reply tokens
+    # price per million prompt tokens that come from the server's cache; None for that of the others
     of_cached: float | None = None
 
     error: ClassVar[type[PfgenError]] = EngineError

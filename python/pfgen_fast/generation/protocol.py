@@ -31,17 +31,11 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Details:
-    """What a server says of a reply besides the answer; None for what it does not say. Harmless and bounded.
+    """What a server says of a reply besides the answer; None for what it does not say. Harmless and bounded."""
 
-    Attributes:
-        finish_reason: Why the answer ended, such as `stop` or `length`.
-        model: The model that answered, often more exact than the name that was asked for.
-        fingerprint: What the server calls its configuration, `system_fingerprint`.
-    """
-
-    finish_reason: str | None = None
-    model: str | None = None
-    fingerprint: str | None = None
+    finish_reason: str | None = None  # why the answer ended, such as `stop` or `length`
+    model: str | None = None  # model that answered, often more exact than the name that was asked for
+    fingerprint: str | None = None  # what the server calls its configuration, `system_fingerprint`
 
     @property
     def version(self) -> str | None:
@@ -51,31 +45,19 @@ class Details:
 
 @dataclass(frozen=True)
 class Usage:
-    """The tokens of one reply, as the server reports them; 0 where it does not.
+    """The tokens of one reply, as the server reports them; 0 where it does not."""
 
-    Attributes:
-        n_prompt_tokens: The tokens of the prompt, cached ones included.
-        n_reply_tokens: The tokens of the reply, reasoning included.
-        n_cached_tokens: Those of the prompt that came from the server's cache.
-    """
-
-    n_prompt_tokens: int = 0
-    n_reply_tokens: int = 0
-    n_cached_tokens: int = 0
+    n_prompt_tokens: int = 0  # tokens of the prompt, cached ones included
+    n_reply_tokens: int = 0  # tokens of the reply, reasoning included
+    n_cached_tokens: int = 0  # those of the prompt that came from the server's cache
 
 
 class ServerForm(ABC):
-    """How a server is spoken to. Subclasses are frozen dataclasses with at least these attributes.
+    """How a server is spoken to. Subclasses are frozen dataclasses with at least these attributes."""
 
-    Attributes:
-        model: The model's name, which names the run; what precedes a slash may be left out of requests.
-        mode: The kind of prompts.
-        sampling: How answers are sampled.
-    """
-
-    model: str
+    model: str  # model's name, which names the run; what precedes a slash may be left out of requests
     mode: Mode
-    sampling: Sampling
+    sampling: Sampling  # how answers are sampled
 
     batch_format: ClassVar[str]
     """The name of its batch files, as `prompts --format` takes it."""

@@ -89,11 +89,7 @@ def writing_run(folder: Path, config: Mapping[str, Any], suite: Suite) -> Iterat
 
 
 class RunWriter:
-    """Writes one run; created by `writing_run`.
-
-    Attributes:
-        folder: The run's folder.
-    """
+    """Writes one run; created by `writing_run`."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], suite: Suite) -> None:
         self.folder = folder

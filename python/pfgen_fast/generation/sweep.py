@@ -71,13 +71,9 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 @dataclass(frozen=True)
 class Point(Generation):
-    """A point of a grid: a generation with the values of the swept parameters.
+    """A point of a grid: a generation with the values of the swept parameters."""
 
-    Attributes:
-        values: The values of the swept parameters at this point.
-    """
-
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)  # values of the swept parameters at this point
 
     @property
     def name(self) -> str:
@@ -87,33 +83,20 @@ class Point(Generation):
 
 @dataclass(frozen=True)
 class Measured:
-    """The outcome of a point.
-
-    Attributes:
-        point: The point.
-        folder: The run's folder; None if it could not be determined.
-        intervals: The scores, by metric; empty if no trial is complete.
-        curve: The score after 1, 2, 3, ... trials.
-        n_trials: The number of complete trials.
-        n_new: How many answers were generated, as opposed to answers that already existed.
-        trials_for: The estimated number of trials that the wanted half width takes; None if it cannot be estimated.
-        problems: Why the point or some of its trials failed, one sentence each.
-        signature: What made the scores; see `Scorer.signature`.
-        n_existing: How many answers already existed.
-        oldest_answer: When the oldest of them was stored; see `Generated`.
-    """
+    """The outcome of a point."""
 
     point: Point
-    folder: Path | None
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
-    curve: Sequence[Interval] = ()
-    n_trials: int = 0
-    n_new: int = 0
+    folder: Path | None  # run's folder; None if it could not be determined
+    intervals: Mapping[str, Interval] = field(default_factory=dict)  # scores, by metric; empty if no trial is complete
+    curve: Sequence[Interval] = ()  # score after 1, 2, 3, ... trials
+    n_trials: int = 0  # number of complete trials
+    n_new: int = 0  # how many answers were generated, as opposed to answers that already existed
+    # estimated number of trials that the wanted half width takes; None if it cannot be estimated
     trials_for: int | None = None
-    problems: tuple[str, ...] = ()
-    signature: str | None = None
-    n_existing: int = 0
-    oldest_answer: str = ""
+    problems: tuple[str, ...] = ()  # why the point or some of its trials failed, one sentence each
+    signature: str | None = None  # what made the scores; see `Scorer.signature`
+    n_existing: int = 0  # how many answers already existed
+    oldest_answer: str = ""  # when the oldest of them was stored; see `Generated`
 
 
 def grid(engine: str, parameters: Mapping[str, Any]) -> list[Point]:
@@ -176,26 +159,15 @@ def value_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """The description of a sweep in files and commands.
+    """The description of a sweep in files and commands."""
 
-    Attributes:
-        engine: Name of the engine.
-        suite: Any argument of `Suite.load`; None if it is not named.
-        parameters: The grid; see `grid`.
-        trials: How often each question is asked at most.
-        until_interval: See `sweep`.
-        output: The folder below which the folders of the runs are created.
-        questions: The questions that are asked, and `limit`: see `Suite.only`. By default all.
-        limit: See `questions`.
-    """
-
-    engine: str
-    suite: str | None
+    engine: str  # name of the engine
+    suite: str | None  # any argument of `Suite.load`; None if it is not named
     parameters: Mapping[str, Any]
-    trials: int = 10
+    trials: int = 10  # how often each question is asked at most
     until_interval: float | None = None
-    output: str = "result"
-    questions: Sequence[str] = ()
+    output: str = "result"  # folder below which the folders of the runs are created
+    questions: Sequence[str] = ()  # questions that are asked, and `limit`: see `Suite.only`. By default all
     limit: int | None = None
 
     @classmethod

@@ -19,19 +19,12 @@ from ..native.threads import checked_threads
 
 @dataclass(frozen=True)
 class RareNgrams:
-    """The result of `find_rare_ngrams`.
+    """The result of `find_rare_ngrams`."""
 
-    Attributes:
-        rows: Whether each answer holds a rare n-gram.
-        first: Where the first rare n-gram of each answer begins, in code points; -1 if there is none.
-        n_rare: The number of distinct rare n-grams.
-        n_distinct: The number of distinct n-grams.
-    """
-
-    rows: NDArray[np.bool_]
-    first: NDArray[np.int32]
-    n_rare: int
-    n_distinct: int
+    rows: NDArray[np.bool_]  # whether each answer holds a rare n-gram
+    first: NDArray[np.int32]  # where the first rare n-gram of each answer begins, in code points; -1 if there is none
+    n_rare: int  # number of distinct rare n-grams
+    n_distinct: int  # number of distinct n-grams
 
 
 def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: int | None = None) -> RareNgrams:
@@ -54,18 +47,12 @@ class DocumentFrequencies:
     """The result of `document_frequencies`: one row per distinct n-gram, as NumPy columns.
 
     The n-grams are sorted by their code points; a prefix precedes the n-grams that begin with it.
-
-    Attributes:
-        rows: The row of an answer that holds the n-gram.
-        offsets: The n-gram's offset in that answer, in code points.
-        orders: The n-gram's length in code points.
-        counts: The number of answers that hold the n-gram.
     """
 
-    rows: NDArray[np.uint32]
-    offsets: NDArray[np.uint32]
-    orders: NDArray[np.uint8]
-    counts: NDArray[np.uint32]
+    rows: NDArray[np.uint32]  # row of an answer that holds the n-gram
+    offsets: NDArray[np.uint32]  # n-gram's offset in that answer, in code points
+    orders: NDArray[np.uint8]  # n-gram's length in code points
+    counts: NDArray[np.uint32]  # number of answers that hold the n-gram
     _answers: _core.TextColumn = field(repr=False, compare=False)
 
     def __len__(self) -> int:

@@ -33,22 +33,15 @@ _OF_RULE = ("name", "reason", "pattern", "text", "characters", "remove")
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rule of a list, which rewrites parts of an answer or removes the whole answer.
+    """A rule of a list, which rewrites parts of an answer or removes the whole answer."""
 
-    Attributes:
-        name: The rule's name in records and reports.
-        kind: `"replace"` (every match of the pattern becomes the text), `"characters"` (each character of the pattern
-            becomes the character at the same index of the text) or `"remove"` (an answer that matches is removed).
-        pattern: A regular expression, or characters.
-        text: The replacement; `\\1` is the first group of the pattern.
-        reason: Why the rule exists.
-    """
-
-    name: str
+    name: str  # rule's name in records and reports
+    # `"replace"` (every match of the pattern becomes the text), `"characters"` (each character of the pattern becomes
+    # the character at the same index of the text) or `"remove"` (an answer that matches is removed)
     kind: str
-    pattern: str
-    text: str = ""
-    reason: str = ""
+    pattern: str  # A regular expression, or characters
+    text: str = ""  # replacement; `\1` is the first group of the pattern
+    reason: str = ""  # why the rule exists
 
 
 def packaged_lists() -> list[str]:

@@ -36,16 +36,11 @@ _MAX_REASONS = 50
 
 @dataclass(frozen=True)
 class Sifted:
-    """The result of a stage.
+    """The result of a stage."""
 
-    Attributes:
-        kept: The table of answers that are kept.
-        removed: The table of answers that are removed, with reasons.
-        figures: Figures for reports; JSON values. A `note` is a sentence for whoever started the build.
-    """
-
-    kept: Any
-    removed: Any
+    kept: Any  # table of answers that are kept
+    removed: Any  # table of answers that are removed, with reasons
+    # figures for reports; JSON values. A `note` is a sentence for whoever started the build
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -24,19 +24,12 @@ _PRIOR = 0.5
 
 @dataclass(frozen=True)
 class Suggestion:
-    """An n-gram that might be a keyword.
-
-    Attributes:
-        ngram: Its text.
-        share: The share of the question's reference answers that hold it.
-        share_elsewhere: The share of the reference answers to the other questions that hold it.
-        log_odds: The log-odds that an answer to the question holds it, minus the log-odds for the other questions.
-    """
+    """An n-gram that might be a keyword."""
 
     ngram: str
-    share: float
-    share_elsewhere: float
-    log_odds: float
+    share: float  # share of the question's reference answers that hold it
+    share_elsewhere: float  # share of the reference answers to the other questions that hold it
+    log_odds: float  # log-odds that an answer to the question holds it, minus the log-odds for the other questions
 
     @property
     def rule(self) -> dict[str, Any]:

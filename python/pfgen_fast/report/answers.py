@@ -39,17 +39,13 @@ class RunAnswers(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A text as the page gets it.
+    """A text as the page gets it."""
 
-    Attributes:
-        text: The harmless text. Where the page tints it, two code points more than are shown: the 3-grams over the last
-            one reach so far.
-        tints: A digit for each code point of the text; None where the page tints it.
-        spans: Where the keyword patterns match that the page cannot search for, in code points of the text.
-    """
-
+    # harmless text. Where the page tints it, two code points more than are shown: the 3-grams over the last one reach
+    # so far
     text: str
-    tints: str | None
+    tints: str | None  # A digit for each code point of the text; None where the page tints it
+    # where the keyword patterns match that the page cannot search for, in code points of the text
     spans: list[tuple[int, int]]
 
 

@@ -36,21 +36,13 @@ _PATIENCE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Record:
-    """What the page of all experiments shows of one.
+    """What the page of all experiments shows of one."""
 
-    Attributes:
-        name: The name of the experiment.
-        question: The question that it answers.
-        answer: The answer in one sentence.
-        notes: What limits the answer.
-        files: The names of its files, the page first.
-    """
-
-    name: str
-    question: str
-    answer: str
-    notes: tuple[str, ...]
-    files: tuple[str, ...]
+    name: str  # name of the experiment
+    question: str  # question that it answers
+    answer: str  # answer in one sentence
+    notes: tuple[str, ...]  # what limits the answer
+    files: tuple[str, ...]  # names of its files, the page first
 
     @property
     def file_name(self) -> str:

@@ -37,22 +37,15 @@ _Stamp = tuple[int, int, int]
 
 @dataclass
 class LiveReport:
-    """The report of the results below some paths.
+    """The report of the results below some paths."""
 
-    Attributes:
-        paths: Files or folders with results.
-        suite: The suite of all of them.
-        folder: The folder for the report.
-        on_problem: Called with the error of each result that cannot be reported, once for each version of its file, and
-            with that of a report that cannot be written.
-        float_sum: How the shares of the sets in a metric are added up.
-    """
-
-    paths: Sequence[str]
-    suite: Suite
-    folder: Path
+    paths: Sequence[str]  # files or folders with results
+    suite: Suite  # suite of all of them
+    folder: Path  # folder for the report
+    # called with the error of each result that cannot be reported, once for each version of its file, and with that of
+    # a report that cannot be written
     on_problem: Callable[[PfgenError], None]
-    float_sum: FloatSum = "compensated"
+    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
     n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -102,12 +95,7 @@ class LiveReport:
 
 
 class ReportServer(ThreadingHTTPServer):
-    """Serves the folder of a report on the loopback; a context manager that closes its port.
-
-    Attributes:
-        folder: The folder.
-        asked: Set whenever somebody asks for the page.
-    """
+    """Serves the folder of a report on the loopback; a context manager that closes its port."""
 
     daemon_threads = True
 

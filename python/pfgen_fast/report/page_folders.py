@@ -25,15 +25,10 @@ _DATA = "data"
 
 @dataclass(frozen=True)
 class PageKind:
-    """What the files of a page are known by, so that nothing else is ever replaced.
+    """What the files of a page are known by, so that nothing else is ever replaced."""
 
-    Attributes:
-        generator: What the page says that it is from.
-        data_name: What the names of its files of data begin with.
-    """
-
-    generator: str
-    data_name: str
+    generator: str  # what the page says that it is from
+    data_name: str  # what the names of its files of data begin with
 
     @property
     def page_mark(self) -> bytes:

@@ -37,25 +37,16 @@ _NO_SCHEME = re.compile(r"https?://|[^:/?#]*(?:[/?#]|$)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ReportRun:
-    """A run to report.
+    """A run to report."""
 
-    Attributes:
-        name: The name in the report, such as `"openai/gpt-4o/5e1e9f4"`; it stands for a model that the config lacks.
-        link: Address of its folder relative to the report, or None.
-        result: The contents of result.json, as `read_result` returns them.
-        intervals: The intervals of its scores, by metric, if they are to be shown; result.json has none.
-        curve: Its score after 1, 2, 3, ... trials, if it is to be shown.
-        float_sum: How the shares of the sets in a metric are added up.
-        result_hash: The SHA-1 of its result.json, which a README.md names; "" if unknown.
-    """
-
-    name: str
-    link: str | None
-    result: RunResult
+    name: str  # name in the report, such as `"openai/gpt-4o/5e1e9f4"`; it stands for a model that the config lacks
+    link: str | None  # address of its folder relative to the report, or None
+    result: RunResult  # contents of result.json, as `read_result` returns them
+    # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
-    curve: Sequence[Interval] = ()
-    float_sum: FloatSum = "compensated"
-    result_hash: str = ""
+    curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
+    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 
 @dataclass(frozen=True)

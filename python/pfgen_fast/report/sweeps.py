@@ -26,15 +26,10 @@ _NOT_THERE = "–"
 
 @dataclass(frozen=True)
 class Line:
-    """Points that differ only in one parameter, ordered by it.
-
-    Attributes:
-        name: The other parameters.
-        points: The indices of the points.
-    """
+    """Points that differ only in one parameter, ordered by it."""
 
     name: str
-    points: tuple[int, ...]
+    points: tuple[int, ...]  # indices of the points
 
 
 def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]] | None:

@@ -45,17 +45,11 @@ def tints(question: Question, answers: Sequence[str]) -> list[str]:
 
 
 class TintTable(NamedTuple):
-    """What tints answers where there is no Python: in how many reference answers of each set a 3-gram is.
+    """What tints answers where there is no Python: in how many reference answers of each set a 3-gram is."""
 
-    Attributes:
-        grams: The 3-grams of the answers that any reference answer holds, one behind another.
-        counts: For each set, the number of reference answers that hold each 3-gram.
-        sizes: The number of reference answers of each set.
-    """
-
-    grams: str
-    counts: list[list[int]]
-    sizes: list[int]
+    grams: str  # 3-grams of the answers that any reference answer holds, one behind another
+    counts: list[list[int]]  # for each set, the number of reference answers that hold each 3-gram
+    sizes: list[int]  # number of reference answers of each set
 
 
 class QuestionTints:

@@ -27,52 +27,32 @@ TESTS: dict[PairedTest, str] = {"bootstrap": "paired bootstrap", "randomization"
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """A run beside the baseline; of the baseline itself, everything from `difference` on is None.
-
-    Attributes:
-        run: The run's folder.
-        value: The mean over questions; where none of the run's questions is left out, as in its result.json.
-        half_width: Half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread.
-        difference: The mean of run - baseline.
-        low: Lower end of the 95 % interval of the difference; None where the test or the questions give none.
-        high: Upper end of the interval; None as `low`.
-        p_value: Two-sided p-value of "there is no difference".
-        p_corrected: The same by Holm over all runs; None, no verdict, with too few questions or draws.
-        differs: Whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`.
-    """
+    """A run beside the baseline; of the baseline itself, everything from `difference` on is None."""
 
     run: str
-    value: float
+    value: float  # mean over questions; where none of the run's questions is left out, as in its result.json
+    # half of its 95 % interval over questions, as `pfgen-fast score` prints it; None without spread
     half_width: float | None
-    difference: float | None = None
+    difference: float | None = None  # mean of run - baseline
+    # lower end of the 95 % interval of the difference; None where the test or the questions give none
     low: float | None = None
-    high: float | None = None
-    p_value: float | None = None
-    p_corrected: float | None = None
-    differs: bool | None = None
+    high: float | None = None  # upper end of the interval; None as `low`
+    p_value: float | None = None  # Two-sided p-value of "there is no difference"
+    p_corrected: float | None = None  # same by Holm over all runs; None, no verdict, with too few questions or draws
+    differs: bool | None = None  # whether run and baseline differ at the level 0.05, corrected; None as `p_corrected`
 
 
 @dataclass(frozen=True)
 class BaselineComparison:
-    """The result of `compare_with_baseline`.
+    """The result of `compare_with_baseline`."""
 
-    Attributes:
-        metric: What is compared; `average` is the score.
-        test: The test.
-        n_draws: The number of draws.
-        seed: Their seed.
-        n_questions: The number of questions that all runs have.
-        runs: The baseline, and the runs in the order in which they were given.
-        left_out: Which questions are left out and why, in a sentence; empty if all runs have all.
-    """
-
-    metric: str
+    metric: str  # what is compared; `average` is the score
     test: PairedTest
     n_draws: int
     seed: int
-    n_questions: int
-    runs: tuple[ComparedRun, ...]
-    left_out: str
+    n_questions: int  # number of questions that all runs have
+    runs: tuple[ComparedRun, ...]  # baseline, and the runs in the order in which they were given
+    left_out: str  # which questions are left out and why, in a sentence; empty if all runs have all
 
     @property
     def verdict(self) -> str:

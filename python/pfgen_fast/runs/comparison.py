@@ -28,17 +28,12 @@ METRICS = ("average", *PARTS, "length")
 
 
 class MeansOfRun(NamedTuple):
-    """What a result.json holds of a run: the figures that all commands and the report show.
+    """What a result.json holds of a run: the figures that all commands and the report show."""
 
-    Attributes:
-        whole: By metric, the figure of the run.
-        by_question: By the question's text, then metric, the mean of the trials, which differences are made from.
-        scores: By the question's text, the score that is shown, which has four digits.
-    """
-
-    whole: dict[str, float]
+    whole: dict[str, float]  # by metric, the figure of the run
+    # by the question's text, then metric, the mean of the trials, which differences are made from
     by_question: dict[str, dict[str, float]]
-    scores: dict[str, float]
+    scores: dict[str, float]  # by the question's text, the score that is shown, which has four digits
 
     def mean(self, metric: str, values: Sequence[float]) -> float:
         """The mean over some questions, given their values; that of all questions is the figure of the run."""
@@ -47,30 +42,19 @@ class MeansOfRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between runs A and B in one metric, over the questions that both have.
+    """The difference between runs A and B in one metric, over the questions that both have."""
 
-    Attributes:
-        metric: The metric; `average` is the score.
-        a: The mean of run A over questions; where none of its questions is left out, as in its result.json.
-        b: The same of run B.
-        difference: The mean over questions of A - B.
-        low: Lower end of the 95 % interval of the difference; None where the questions have no spread to judge by,
-            because there is one or all have the same difference.
-        high: Upper end of the interval; None as `low`.
-        p_value: Two-sided p-value of "there is no difference"; None with one question.
-        n_questions: The number of questions.
-        differs: Whether the runs differ at the level 0.05; None, no verdict, with too few questions.
-    """
-
-    metric: str
-    a: float
-    b: float
-    difference: float
+    metric: str  # metric; `average` is the score
+    a: float  # mean of run A over questions; where none of its questions is left out, as in its result.json
+    b: float  # same of run B
+    difference: float  # mean over questions of A - B
+    # lower end of the 95 % interval of the difference; None where the questions have no spread to judge by, because
+    # there is one or all have the same difference
     low: float | None
-    high: float | None
-    p_value: float | None
+    high: float | None  # upper end of the interval; None as `low`
+    p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question
     n_questions: int
-    differs: bool | None
+    differs: bool | None  # whether the runs differ at the level 0.05; None, no verdict, with too few questions
 
 
 @dataclass(frozen=True)
@@ -86,17 +70,11 @@ class QuestionDifference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of `compare`: differences by metric, and by question with the largest first.
-
-    Attributes:
-        metrics: The differences by metric.
-        questions: The differences in the score by question, largest first.
-        left_out: Which questions are left out and why, in a sentence; empty if both runs have all.
-    """
+    """The result of `compare`: differences by metric, and by question with the largest first."""
 
     metrics: tuple[Difference, ...]
-    questions: tuple[QuestionDifference, ...]
-    left_out: str
+    questions: tuple[QuestionDifference, ...]  # differences in the score by question, largest first
+    left_out: str  # which questions are left out and why, in a sentence; empty if both runs have all
 
     @property
     def verdict(self) -> str:

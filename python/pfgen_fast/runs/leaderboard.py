@@ -48,23 +48,14 @@ _STYLE = (
 
 @dataclass(frozen=True)
 class Entry:
-    """One run of a leaderboard.
+    """One run of a leaderboard."""
 
-    Attributes:
-        folder: The folder of its result.
-        name: Its name, as `run_name` makes it.
-        result: Its result.json without the questions.
-        rank: Its rank by score; None for system runs, which are not models.
-        question_scores: The mean score of each question.
-        float_sum: How the shares of the sets in a metric are added up.
-    """
-
-    folder: Path
-    name: str
-    result: RunSummary
-    rank: int | None
-    question_scores: tuple[float, ...]
-    float_sum: FloatSum = "compensated"
+    folder: Path  # folder of its result
+    name: str  # its name, as `run_name` makes it
+    result: RunSummary  # its result.json without the questions
+    rank: int | None  # its rank by score; None for system runs, which are not models
+    question_scores: tuple[float, ...]  # mean score of each question
+    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
 
     @property
     def config(self) -> Mapping[str, Any]:

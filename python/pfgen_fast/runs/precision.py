@@ -22,16 +22,10 @@ _N_CURVE = 40
 
 @dataclass(frozen=True)
 class Interval:
-    """A score and its 95 % interval, `value` ± `half_width`.
+    """A score and its 95 % interval, `value` ± `half_width`."""
 
-    Attributes:
-        value: The mean over the questions of the mean of their trials.
-        half_width: Half the width of the 95 % interval; None with fewer trials than `least_trials`.
-        n_trials: The number of trials.
-    """
-
-    value: float
-    half_width: float | None
+    value: float  # mean over the questions of the mean of their trials
+    half_width: float | None  # half the width of the 95 % interval; None with fewer trials than `least_trials`
     n_trials: int
 
 

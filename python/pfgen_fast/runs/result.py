@@ -63,12 +63,9 @@ class ScoredAnswer(NamedTuple):
     """One of the recorded answers to a question.
 
     Only reports show these answers, and a result has many of them, so their parts are taken from the record on demand.
-
-    Attributes:
-        record: The object in result.json: the trial without its question, and all details of the scores.
     """
 
-    record: Mapping[str, Any]
+    record: Mapping[str, Any]  # object in result.json: the trial without its question, and all details of the scores
 
     @property
     def answer(self) -> str:
@@ -136,19 +133,12 @@ class QuestionResult(Figures):
 
 @dataclass(frozen=True)
 class RunSummary(Figures):
-    """A result without its questions, which make up most of it.
+    """A result without its questions, which make up most of it."""
 
-    Attributes:
-        input_hash: The SHA-1 of the file of trials.
-        metadata_hash: The hash of the suite.
-        config: The parameters of the run; None if there is no config.json.
-        num_trials: The number of answers that every question has.
-    """
-
-    input_hash: str
-    metadata_hash: str
-    config: Mapping[str, Any] | None
-    num_trials: int
+    input_hash: str  # SHA-1 of the file of trials
+    metadata_hash: str  # hash of the suite
+    config: Mapping[str, Any] | None  # parameters of the run; None if there is no config.json
+    num_trials: int  # number of answers that every question has
 
     def to_dict(self) -> dict[str, Any]:
         """As result.json holds it."""

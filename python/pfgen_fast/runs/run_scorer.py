@@ -38,36 +38,24 @@ Status = Literal["scored", "current", "failed", "pending"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of scoring one run.
-
-    Attributes:
-        run: The run.
-        status: `"scored"`; `"current"` (its result was up to date); `"failed"`; `"pending"` (only with `dry_run`).
-        path: The path of its result, whether or not it exists.
-        summary: The result without its questions; None if there is no result.
-        error: The reason for a failure, in one sentence.
-        part: The share of the suite's questions that were scored, such as `3 of 50 questions`; None for all.
-        is_kept: Whether its result is in `path`, rather than nowhere; see `RunScorer`.
-        notes: What else there is to know about the run, one sentence each.
-        suite: The suite of the run; None if it failed.
-        signature: What made the scores (see `Scorer.signature`); None if they were not made now, for a result.json
-            records none.
-        interval: The score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`.
-        replaces: Why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or if
-            `force` says so.
-    """
+    """The outcome of scoring one run."""
 
     run: RunFolder
-    status: Status
-    path: Path
-    summary: RunSummary | None = None
-    error: str | None = None
+    status: Status  # `"scored"`; `"current"` (its result was up to date); `"failed"`; `"pending"` (only with `dry_run`)
+    path: Path  # path of its result, whether or not it exists
+    summary: RunSummary | None = None  # result without its questions; None if there is no result
+    error: str | None = None  # reason for a failure, in one sentence
+    # share of the suite's questions that were scored, such as `3 of 50 questions`; None for all
     part: str | None = None
-    is_kept: bool = True
-    notes: tuple[str, ...] = ()
-    suite: Suite | None = None
+    is_kept: bool = True  # whether its result is in `path`, rather than nowhere; see `RunScorer`
+    notes: tuple[str, ...] = ()  # what else there is to know about the run, one sentence each
+    suite: Suite | None = None  # suite of the run; None if it failed
+    # what made the scores (see `Scorer.signature`); None if they were not made now, for a result.json records none
     signature: str | None = None
+    # score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`
     interval: MeanInterval | None = None
+    # why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or if `force` says
+    # so
     replaces: str | None = None
 
 

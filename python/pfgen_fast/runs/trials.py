@@ -26,15 +26,10 @@ _ONE_TRIAL = re.compile(r"trial_\d+\.jsonl")
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder with the answers of one model in one setting.
+    """A folder with the answers of one model in one setting."""
 
-    Attributes:
-        folder: The folder of the run.
-        trials_path: The file of all trials; None while there is only one file per trial (see `pack_trials`).
-    """
-
-    folder: Path
-    trials_path: Path | None
+    folder: Path  # folder of the run
+    trials_path: Path | None  # file of all trials; None while there is only one file per trial (see `pack_trials`)
 
     def config(self) -> dict[str, Any] | None:
         """The parameters of the run; None if there is no config.json."""
@@ -46,18 +41,12 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of one file, in its order.
-
-    Attributes:
-        path: The file.
-        input_hash: The SHA-1 of the file as stored.
-        lines: The trials as read by the core; their columns can be scored directly.
-        line_numbers: The line number of each trial in the file, from 1, where they are some of its trials; see `part`.
-    """
+    """The trials of one file, in its order."""
 
     path: Path
-    input_hash: str
-    lines: _core.TrialLines = field(repr=False)
+    input_hash: str  # SHA-1 of the file as stored
+    lines: _core.TrialLines = field(repr=False)  # trials as read by the core; their columns can be scored directly
+    # line number of each trial in the file, from 1, where they are some of its trials; see `part`
     line_numbers: tuple[int, ...] | None = field(default=None, repr=False)
 
     @classmethod

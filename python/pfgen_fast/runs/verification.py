@@ -27,25 +27,15 @@ from .trials import RunFolder, Trials
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of verifying one run.
-
-    Attributes:
-        run: The run.
-        n_answers: The number of answers that the oracle scored.
-        differences: The answers on which core and oracle disagree, one sentence each.
-        recorded: The state of its result.json, in one sentence.
-        is_recorded_right: Whether the result.json matches these inputs; None if there is none.
-        index_differences: What differs in the index that it is scored with; see `Verifier`.
-        signature: The signature of the recorded scores; None if there are none, or none that can be made from these
-            inputs.
-    """
+    """The outcome of verifying one run."""
 
     run: RunFolder
-    n_answers: int
-    differences: tuple[str, ...]
-    recorded: str
-    is_recorded_right: bool | None
-    index_differences: tuple[str, ...]
+    n_answers: int  # number of answers that the oracle scored
+    differences: tuple[str, ...]  # answers on which core and oracle disagree, one sentence each
+    recorded: str  # state of its result.json, in one sentence
+    is_recorded_right: bool | None  # whether the result.json matches these inputs; None if there is none
+    index_differences: tuple[str, ...]  # what differs in the index that it is scored with; see `Verifier`
+    # signature of the recorded scores; None if there are none, or none that can be made from these inputs
     signature: str | None = None
 
     @property

@@ -17,28 +17,18 @@ from .sums import add_up
 
 @dataclass(frozen=True)
 class SetExplanation:
-    """The scores of an answer against one reference set.
+    """The scores of an answer against one reference set."""
 
-    Attributes:
-        name: The name of the reference set.
-        fluency: Fluency, not yet divided by the number of sets.
-        truthfulness: Truthfulness, not yet divided by the number of sets.
-        best_prefix: Length of the prefix with the highest fluency.
-        discount: The length discount of that prefix.
-        baseline: The mean raw fluency of the set's own answers.
-        by_order: Sum of document frequencies of the prefix's distinct n-grams, for orders 1 to 10.
-        known_by_order: For each order, the number of these n-grams in the set, and the number of all.
-        cover: For each unit of the answer, the largest share of reference answers that hold a 3-gram over it.
-    """
-
-    name: str
-    fluency: float
-    truthfulness: float
-    best_prefix: int
-    discount: float
-    baseline: float
-    by_order: tuple[int, ...]
+    name: str  # name of the reference set
+    fluency: float  # Fluency, not yet divided by the number of sets
+    truthfulness: float  # Truthfulness, not yet divided by the number of sets
+    best_prefix: int  # length of the prefix with the highest fluency
+    discount: float  # length discount of that prefix
+    baseline: float  # mean raw fluency of the set's own answers
+    by_order: tuple[int, ...]  # sum of document frequencies of the prefix's distinct n-grams, for orders 1 to 10
+    # for each order, the number of these n-grams in the set, and the number of all
     known_by_order: tuple[tuple[int, int], ...]
+    # for each unit of the answer, the largest share of reference answers that hold a 3-gram over it
     cover: tuple[float, ...]
 
 

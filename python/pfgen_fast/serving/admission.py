@@ -16,12 +16,7 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 class Room:
-    """Room for requests; used by one event loop.
-
-    Attributes:
-        n_requests: How many requests are in progress.
-        n_bytes: How many bytes of their bodies and replies are held.
-    """
+    """Room for requests; used by one event loop."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits

@@ -26,29 +26,17 @@ MAX_PIPELINED = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """What is refused beyond it.
+    """What is refused beyond it."""
 
-    Attributes:
-        n_body_bytes: The largest body of a request.
-        n_answers: The most answers in a request.
-        n_code_points: The longest answer.
-        n_requests: The most requests that are read, wait or are scored at a time.
-        n_held_bytes: The most bytes of their bodies at a time.
-        n_connections: The most open connections.
-        seconds: From the first byte of a request to the last of its reply.
-        head_seconds: From the first byte of a request to the first of its body.
-        idle_seconds: How long a connection may wait between two requests.
-    """
-
-    n_body_bytes: int = 32 << 20
-    n_answers: int = 16_384
-    n_code_points: int = 100_000
-    n_requests: int = 256
-    n_held_bytes: int = 256 << 20
+    n_body_bytes: int = 32 << 20  # largest body of a request
+    n_answers: int = 16_384  # most answers in a request
+    n_code_points: int = 100_000  # longest answer
+    n_requests: int = 256  # most requests that are read, wait or are scored at a time
+    n_held_bytes: int = 256 << 20  # most bytes of their bodies at a time
     n_connections: int = 1024
-    seconds: float = 60.0
-    head_seconds: float = 10.0
-    idle_seconds: float = 75.0
+    seconds: float = 60.0  # from the first byte of a request to the last of its reply
+    head_seconds: float = 10.0  # from the first byte of a request to the first of its body
+    idle_seconds: float = 75.0  # how long a connection may wait between two requests
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds < math.inf:
@@ -63,17 +51,11 @@ class Limits:
 
 @dataclass
 class Refusal(Exception):
-    """Why a request is not answered.
+    """Why a request is not answered."""
 
-    Attributes:
-        status: The status of the reply.
-        sentence: The message of the reply.
-        headers: More headers of the reply.
-    """
-
-    status: int
-    sentence: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    status: int  # status of the reply
+    sentence: str  # message of the reply
+    headers: Mapping[str, str] = field(default_factory=dict)  # more headers of the reply
 
     def __str__(self) -> str:
         return self.sentence

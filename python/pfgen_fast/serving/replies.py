@@ -17,21 +17,13 @@ from .openrlhf import scores_of_queries
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply.
-
-    Attributes:
-        content: The body.
-        kind: Its media type.
-        status: The status.
-        headers: More headers.
-        n_answers: How many answers were scored for it.
-    """
+    """A reply."""
 
     content: bytes
     kind: str = JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    n_answers: int = 0
+    n_answers: int = 0  # how many answers were scored for it
 
 
 @dataclass(frozen=True)

@@ -22,23 +22,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LevelAgreement:
-    """How far two raters agree. Everything is None without pairs.
+    """How far two raters agree. Everything is None without pairs."""
 
-    Attributes:
-        n: The number of pairs of levels.
-        same: The share of the pairs with the same level.
-        within_one_level: The share of the pairs whose levels are the same or neighbours.
-        mean_difference: The mean of the second rater's level minus the first's.
-        kappa: Cohen's kappa; None also where a rater gave one level only.
-        kappa_quadratic: Kappa with squared distances of levels as weights; None as `kappa`.
-    """
-
-    n: int
-    same: float | None = None
-    within_one_level: float | None = None
-    mean_difference: float | None = None
-    kappa: float | None = None
-    kappa_quadratic: float | None = None
+    n: int  # number of pairs of levels
+    same: float | None = None  # share of the pairs with the same level
+    within_one_level: float | None = None  # share of the pairs whose levels are the same or neighbours
+    mean_difference: float | None = None  # mean of the second rater's level minus the first's
+    kappa: float | None = None  # Cohen's kappa; None also where a rater gave one level only
+    kappa_quadratic: float | None = None  # kappa with squared distances of levels as weights; None as `kappa`
 
 
 FIGURES = ("same", "within_one_level", "mean_difference", "kappa", "kappa_quadratic")

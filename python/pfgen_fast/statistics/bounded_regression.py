@@ -39,23 +39,14 @@ Row = list[int]
 
 @dataclass(frozen=True)
 class BoundedFit:
-    """Coefficients that fit best among those not below a bound.
+    """Coefficients that fit best among those not below a bound."""
 
-    Attributes:
-        coefficients: The coefficients; where the data leave them open, those nearest to equal ones.
-        percent: The coefficients divided by their sum, times 100; empty if that sum is zero.
-        at_bound: Whether each is at the bound.
-        ss_residual: The sum of the squares of what is not fitted.
-        ss_total: The sum of the squares about the mean.
-        rank: The rank of the rows; below the number of coefficients, the data leave these open.
-    """
-
-    coefficients: tuple[float, ...]
-    percent: tuple[float, ...]
-    at_bound: tuple[bool, ...]
-    ss_residual: float
-    ss_total: float
-    rank: int
+    coefficients: tuple[float, ...]  # coefficients; where the data leave them open, those nearest to equal ones
+    percent: tuple[float, ...]  # coefficients divided by their sum, times 100; empty if that sum is zero
+    at_bound: tuple[bool, ...]  # whether each is at the bound
+    ss_residual: float  # sum of the squares of what is not fitted
+    ss_total: float  # sum of the squares about the mean
+    rank: int  # rank of the rows; below the number of coefficients, the data leave these open
 
 
 def bounded_fit(x: Any, y: Any, *, bound: float = 0.0) -> BoundedFit:

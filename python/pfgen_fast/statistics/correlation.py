@@ -31,17 +31,12 @@ _ALMOST_ONE = 1 - 1e-12
 
 @dataclass(frozen=True)
 class Correlation:
-    """A coefficient and its 95 % interval.
-
-    Attributes:
-        value: The coefficient.
-        low: Lower end of the interval; None if there are too few values, or a column varies in one cluster only.
-        high: Upper end of the interval; None as `low`.
-    """
+    """A coefficient and its 95 % interval."""
 
     value: float
+    # lower end of the interval; None if there are too few values, or a column varies in one cluster only
     low: float | None = None
-    high: float | None = None
+    high: float | None = None  # upper end of the interval; None as `low`
 
     def __str__(self) -> str:
         interval = "" if self.low is None else f" ({self.low:.4f} to {self.high:.4f})"

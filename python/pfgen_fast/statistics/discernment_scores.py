@@ -76,23 +76,15 @@ def calibrated(log_p: Any, n_metrics: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Averages of discernment scores over perturbations, or of each row of a matrix of them.
+    """Averages of discernment scores over perturbations, or of each row of a matrix of them."""
 
-    Attributes:
-        average: The mean over levels of the mean over each level's perturbations; NaN if none is defined.
-        minimum: The smallest score; NaN if none is defined.
-        minimum_at: The index of the first perturbation that has it; -1 if none is defined.
-        by_level: The mean of each level, in the order in which the levels first appear; NaN where none is defined.
-        n: The number of perturbations, without controls.
-        n_defined: How many of them are defined.
-    """
-
-    average: Any
-    minimum: Any
-    minimum_at: Any
+    average: Any  # mean over levels of the mean over each level's perturbations; NaN if none is defined
+    minimum: Any  # smallest score; NaN if none is defined
+    minimum_at: Any  # index of the first perturbation that has it; -1 if none is defined
+    # mean of each level, in the order in which the levels first appear; NaN where none is defined
     by_level: Mapping[str, Any]
-    n: int
-    n_defined: Any
+    n: int  # number of perturbations, without controls
+    n_defined: Any  # how many of them are defined
 
 
 def averages(d: Any, levels: Sequence[str]) -> Averages:

@@ -17,21 +17,14 @@ from .resampling import interval
 
 @dataclass(frozen=True)
 class Agreement:
-    """What two evaluators have in common.
+    """What two evaluators have in common."""
 
-    Attributes:
-        difference: The average discernment score of the first, less that of the second.
-        low: Lower end of its 95 % interval; None without a bootstrap.
-        high: Upper end of the interval.
-        tau: Kendall's tau-b between their scores over perturbations; None where the scores of one are all the same.
-        n_perturbations: How many perturbations are defined for both, without controls.
-    """
-
-    difference: float
-    low: float | None
-    high: float | None
+    difference: float  # average discernment score of the first, less that of the second
+    low: float | None  # lower end of its 95 % interval; None without a bootstrap
+    high: float | None  # upper end of the interval
+    # Kendall's tau-b between their scores over perturbations; None where the scores of one are all the same
     tau: float | None
-    n_perturbations: int
+    n_perturbations: int  # how many perturbations are defined for both, without controls
 
 
 def agreement(

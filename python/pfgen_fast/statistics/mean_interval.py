@@ -24,19 +24,13 @@ _N_STEPS = 4096
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """The mean over questions and its 95 % interval.
+    """The mean over questions and its 95 % interval."""
 
-    Attributes:
-        mean: The mean of the questions that have a value.
-        low: Lower end of the interval; None with one question or with the same value for all, which have no spread.
-        high: Upper end of the interval; None as `low`.
-        n: The number of questions that have a value.
-    """
-
-    mean: float
+    mean: float  # mean of the questions that have a value
+    # lower end of the interval; None with one question or with the same value for all, which have no spread
     low: float | None
-    high: float | None
-    n: int
+    high: float | None  # upper end of the interval; None as `low`
+    n: int  # number of questions that have a value
 
     @property
     def half_width(self) -> float | None:

@@ -27,23 +27,16 @@ MIN_QUESTIONS = 6
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The mean difference of two runs over the questions that both have, with its 95 % interval.
+    """The mean difference of two runs over the questions that both have, with its 95 % interval."""
 
-    Attributes:
-        mean: The mean of A - B.
-        low: Lower end of the interval; None with one question or with the same difference for all, which have no
-            spread.
-        high: Upper end of the interval; None as `low`.
-        p_value: Two-sided p-value of "there is no difference"; None with one question. Where all questions have the
-            same difference it is that of the sign test, 2 / 2**n, and 1 where they have none.
-        n: The number of questions that both have.
-    """
-
-    mean: float
+    mean: float  # mean of A - B
+    # lower end of the interval; None with one question or with the same difference for all, which have no spread
     low: float | None
-    high: float | None
+    high: float | None  # upper end of the interval; None as `low`
+    # Two-sided p-value of "there is no difference"; None with one question. Where all questions have the same
+    # difference it is that of the sign test, 2 / 2**n, and 1 where they have none
     p_value: float | None
-    n: int
+    n: int  # number of questions that both have
 
     def differs(self, alpha: float = 0.05) -> bool | None:
         """Whether the runs differ at this level; None, no verdict, with fewer than `MIN_QUESTIONS` questions."""
@@ -54,23 +47,15 @@ class PairedDifference:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric but for the signs.
+    """All pairs of runs, in the order in which the runs were given. Matrices are symmetric but for the signs."""
 
-    Attributes:
-        differences: The mean difference of the row's run to the column's; NaN where they share no question.
-        n: The number of questions that both runs have.
-        p_values: The p-value of each pair; NaN where there is none, and on the diagonal.
-        corrected: The same, corrected for the number of all pairs that have a verdict; NaN where there is none.
-        differs: Whether the two runs differ; False where there is no verdict.
-        groups: First and last index of the longest stretches of runs of which no two differ. They may overlap, and two
-            neighbours share one exactly if they do not differ.
-    """
-
-    differences: Floats
-    n: NDArray[np.int_]
-    p_values: Floats
-    corrected: Floats
-    differs: NDArray[np.bool_]
+    differences: Floats  # mean difference of the row's run to the column's; NaN where they share no question
+    n: NDArray[np.int_]  # number of questions that both runs have
+    p_values: Floats  # p-value of each pair; NaN where there is none, and on the diagonal
+    corrected: Floats  # same, corrected for the number of all pairs that have a verdict; NaN where there is none
+    differs: NDArray[np.bool_]  # whether the two runs differ; False where there is no verdict
+    # first and last index of the longest stretches of runs of which no two differ. They may overlap, and two neighbours
+    # share one exactly if they do not differ
     groups: tuple[tuple[int, int], ...]
 
 

@@ -35,23 +35,16 @@ _RUNS_AT_ONCE = 16
 
 @dataclass(frozen=True)
 class BaselineDifference:
-    """The difference of a run to the baseline, over the questions that all runs have.
+    """The difference of a run to the baseline, over the questions that all runs have."""
 
-    Attributes:
-        mean: The mean of run - baseline.
-        low: Lower end of the 95 % interval of the difference; None by randomization, which has no interval, and where
-            the questions have no spread to judge by.
-        high: Upper end of the interval; None as `low`.
-        p_value: Two-sided p-value of "there is no difference"; None with one question.
-        corrected: The same by Holm, for all runs that are compared with the baseline; None, no verdict, with fewer
-            than `MIN_QUESTIONS` questions, and where no p-value could be small enough (see `draws_needed`).
-        n: The number of questions.
-    """
-
-    mean: float
+    mean: float  # mean of run - baseline
+    # lower end of the 95 % interval of the difference; None by randomization, which has no interval, and where the
+    # questions have no spread to judge by
     low: float | None
-    high: float | None
-    p_value: float | None
+    high: float | None  # upper end of the interval; None as `low`
+    p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question
+    # same by Holm, for all runs that are compared with the baseline; None, no verdict, with fewer than `MIN_QUESTIONS`
+    # questions, and where no p-value could be small enough (see `draws_needed`)
     corrected: float | None
     n: int
 
@@ -114,19 +107,12 @@ _Found = tuple["float | None", float]
 
 @dataclass(frozen=True, eq=False)
 class _Differences:
-    """The differences of a run to the baseline.
+    """The differences of a run to the baseline."""
 
-    Attributes:
-        values: The difference on each question; 0 where it is rounding.
-        mean: Their mean, from an exact sum.
-        centred: The differences from their mean.
-        error: The standard error of the mean; 0 where the differences have no spread.
-    """
-
-    values: Floats
-    mean: float
-    centred: Floats
-    error: float
+    values: Floats  # difference on each question; 0 where it is rounding
+    mean: float  # their mean, from an exact sum
+    centred: Floats  # differences from their mean
+    error: float  # standard error of the mean; 0 where the differences have no spread
 
     @classmethod
     def of(cls, values: Floats, largest: float) -> _Differences:

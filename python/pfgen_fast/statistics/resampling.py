@@ -106,19 +106,12 @@ def _quantile(ordered: Floats, n_defined: Any, share: float) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Figures of each draw (row) and cell (column).
+    """Figures of each draw (row) and cell (column)."""
 
-    Attributes:
-        n: The number of pairs with different scores.
-        log_p: The natural logarithm of the p-value; 0 where n is 0.
-        mean_drop: By how much damaged texts are worse on average; NaN without pairs.
-        share_lower: The share of the pairs in which the damaged text is worse; NaN without pairs.
-    """
-
-    n: Floats
-    log_p: Floats
-    mean_drop: Floats
-    share_lower: Floats
+    n: Floats  # number of pairs with different scores
+    log_p: Floats  # natural logarithm of the p-value; 0 where n is 0
+    mean_drop: Floats  # by how much damaged texts are worse on average; NaN without pairs
+    share_lower: Floats  # share of the pairs in which the damaged text is worse; NaN without pairs
 
     @property
     def d(self) -> Floats:
@@ -182,19 +175,12 @@ def exact_sums(values: Floats, of_items: Floats) -> Floats:
 
 
 class _Ordered(NamedTuple):
-    """The differences of a cell other than zero in the order of their ranks, those of a rank with the negative first.
-
-    Attributes:
-        order: The items.
-        begins: Where each group of equal ranks begins in it.
-        middles: Where the positive ones of the group begin.
-        ends: Where the group ends.
-    """
+    """The differences of a cell other than zero in the order of their ranks, those of a rank with the negative first."""
 
     order: Ints
-    begins: Ints
-    middles: Ints
-    ends: Ints
+    begins: Ints  # where each group of equal ranks begins in it
+    middles: Ints  # where the positive ones of the group begin
+    ends: Ints  # where the group ends
 
     @classmethod
     def of(cls, g: Floats) -> _Ordered:
@@ -209,21 +195,13 @@ class _Ordered(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """The differences of some cells, prepared for any number of draws.
+    """The differences of some cells, prepared for any number of draws."""
 
-    Attributes:
-        ordered: Each cell's differences in order.
-        is_pair: Whether both scores of an item (column) are there, as 0 or 1.
-        is_zero: Whether they are the same.
-        is_lower: Whether the damaged text is worse.
-        drop: By how much; 0 where that is smaller than the grid.
-    """
-
-    ordered: list[_Ordered]
-    is_pair: Floats
-    is_zero: Floats
-    is_lower: Floats
-    drop: Floats
+    ordered: list[_Ordered]  # each cell's differences in order
+    is_pair: Floats  # whether both scores of an item (column) are there, as 0 or 1
+    is_zero: Floats  # whether they are the same
+    is_lower: Floats  # whether the damaged text is worse
+    drop: Floats  # by how much; 0 where that is smaller than the grid
 
     @classmethod
     def of(cls, x: Floats, y: Floats, is_better: NDArray[np.bool_]) -> _Cells:

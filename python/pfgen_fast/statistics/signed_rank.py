@@ -31,16 +31,10 @@ _AT_ONCE = 1 << 15
 
 
 class Groups(NamedTuple):
-    """Groups of equal differences other than zero, by cell and then by ascending rank.
+    """Groups of equal differences other than zero, by cell and then by ascending rank."""
 
-    Attributes:
-        cells: The cell of each group.
-        doubled_ranks: Twice the mean rank.
-        sizes: The number of differences.
-    """
-
-    cells: Ints
-    doubled_ranks: Ints
+    cells: Ints  # cell of each group
+    doubled_ranks: Ints  # twice the mean rank
     sizes: Ints
 
 
@@ -49,38 +43,22 @@ class SignedRank:
     """Signed-rank tests: floats and ints for two vectors, arrays with a value for each cell for two matrices.
 
     What is undefined is NaN.
-
-    Attributes:
-        n_pairs: The number of pairs in which both texts have a score.
-        n_zero: How many of them have the same score.
-        n: How many of them have different scores.
-        r_plus: The sum of the ranks of the pairs in which the original is better.
-        r_minus: The sum of the ranks of the pairs in which the damaged text is better.
-        tie_term: The sum of t³ - t over groups of t equal differences other than zero.
-        mean: The mean of `r_plus` if the damage makes no difference; NaN if n is 0.
-        variance: Its variance; NaN if n is 0.
-        z: How many standard deviations `r_plus` is above its mean; NaN if n is 0.
-        log_p: The natural logarithm of the p-value of "the originals are not better"; 0 if n is 0.
-        share_lower: The share of the pairs in which the damaged text is worse; NaN without pairs.
-        share_equal: The share of the pairs with the same score.
-        share_higher: The share of the pairs in which the damaged text is better.
-        mean_drop: By how much damaged texts are worse on average; NaN without pairs.
     """
 
-    n_pairs: Any
-    n_zero: Any
-    n: Any
-    r_plus: Any
-    r_minus: Any
-    tie_term: Any
-    mean: Any
-    variance: Any
-    z: Any
-    log_p: Any
-    share_lower: Any
-    share_equal: Any
-    share_higher: Any
-    mean_drop: Any
+    n_pairs: Any  # number of pairs in which both texts have a score
+    n_zero: Any  # how many of them have the same score
+    n: Any  # how many of them have different scores
+    r_plus: Any  # sum of the ranks of the pairs in which the original is better
+    r_minus: Any  # sum of the ranks of the pairs in which the damaged text is better
+    tie_term: Any  # sum of t³ - t over groups of t equal differences other than zero
+    mean: Any  # mean of `r_plus` if the damage makes no difference; NaN if n is 0
+    variance: Any  # its variance; NaN if n is 0
+    z: Any  # how many standard deviations `r_plus` is above its mean; NaN if n is 0
+    log_p: Any  # natural logarithm of the p-value of "the originals are not better"; 0 if n is 0
+    share_lower: Any  # share of the pairs in which the damaged text is worse; NaN without pairs
+    share_equal: Any  # share of the pairs with the same score
+    share_higher: Any  # share of the pairs in which the damaged text is better
+    mean_drop: Any  # by how much damaged texts are worse on average; NaN without pairs
     _groups: Groups = field(repr=False)
 
     @property

@@ -35,15 +35,10 @@ _GRID_BITS = 32
 
 @dataclass(frozen=True, eq=False)
 class Stratum:
-    """The values of all members on the items of one stratum, each of which may have several or none.
+    """The values of all members on the items of one stratum, each of which may have several or none."""
 
-    Attributes:
-        totals: The sum of the values of each member (row) on each item (column).
-        counts: How many values that are.
-    """
-
-    totals: Floats
-    counts: Floats
+    totals: Floats  # sum of the values of each member (row) on each item (column)
+    counts: Floats  # how many values that are
 
     @classmethod
     def of(cls, values: Any) -> Stratum:
@@ -118,19 +113,12 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
 
 
 class _Common(NamedTuple):
-    """The differences on the items of a stratum that both members have.
-
-    Attributes:
-        mean: Their mean.
-        error: The variance of the mean; 0 where all are the same but for rounding, or there is one only.
-        n: Their number.
-        largest: The largest absolute value that they are between.
-    """
+    """The differences on the items of a stratum that both members have."""
 
     mean: float
-    error: float
+    error: float  # variance of the mean; 0 where all are the same but for rounding, or there is one only
     n: int
-    largest: float
+    largest: float  # largest absolute value that they are between
 
 
 def _common(a: Any, b: Any) -> _Common:

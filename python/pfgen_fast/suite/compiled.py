@@ -32,23 +32,14 @@ ReferencesOf = Callable[[int, Sequence[str]], Mapping[str, tuple[str, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class CompiledSuite:
-    """An open compiled suite.
+    """An open compiled suite."""
 
-    Attributes:
-        name: Its name in error messages, usually its path.
-        profile: The profile it was compiled for.
-        metadata_hash: The hash of the suite it was compiled from.
-        index: The native index of each question; each one is checked when it is first used.
-        details: The questions as `describe_questions` writes them.
-        content: The bytes of the file.
-    """
-
-    name: str
-    profile: Profile
-    metadata_hash: str
-    index: SuiteIndex
-    details: bytes
-    content: Any
+    name: str  # its name in error messages, usually its path
+    profile: Profile  # profile it was compiled for
+    metadata_hash: str  # hash of the suite it was compiled from
+    index: SuiteIndex  # native index of each question; each one is checked when it is first used
+    details: bytes  # questions as `describe_questions` writes them
+    content: Any  # bytes of the file
 
     @classmethod
     def open(cls, path: Path, *, own: bool = False) -> CompiledSuite:

@@ -17,19 +17,12 @@ _JAPANESE = re.compile(
 
 @dataclass(frozen=True)
 class Instructions:
-    """The fixed texts of a prompt.
+    """The fixed texts of a prompt."""
 
-    Attributes:
-        examples_heading: The line above the examples.
-        question_heading: The line above the question in mode `qa`.
-        qa: The first text of a prompt in mode `qa`.
-        chat: The first text of a prompt in mode `chat`.
-    """
-
-    examples_heading: str
-    question_heading: str
-    qa: str
-    chat: str
+    examples_heading: str  # line above the examples
+    question_heading: str  # line above the question in mode `qa`
+    qa: str  # first text of a prompt in mode `qa`
+    chat: str  # first text of a prompt in mode `chat`
 
     @classmethod
     def for_question(cls, question: str, own: Mapping[str, str]) -> Instructions:

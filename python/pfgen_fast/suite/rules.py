@@ -47,21 +47,14 @@ def discount(length: int) -> float:
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of profile leaderboard, for experiments that vary them (docs/scoring.md, section 9).
+    """The constants of profile leaderboard, for experiments that vary them (docs/scoring.md, section 9)."""
 
-    Attributes:
-        first_order: The order of the shortest n-grams that fluency counts.
-        last_order: The order of the longest n-grams that fluency counts.
-        threshold: The share of reference answers that must hold a 3-gram for it to count in full in truthfulness.
-        target_length: The length up to which a score is not discounted.
-        limit: The length at which the discount reaches 0.
-    """
-
-    first_order: int = 1
-    last_order: int = MAX_ORDER
+    first_order: int = 1  # order of the shortest n-grams that fluency counts
+    last_order: int = MAX_ORDER  # order of the longest n-grams that fluency counts
+    # share of reference answers that must hold a 3-gram for it to count in full in truthfulness
     threshold: float = THRESHOLD
-    target_length: int = TARGET_LENGTH
-    limit: int = LIMIT
+    target_length: int = TARGET_LENGTH  # length up to which a score is not discounted
+    limit: int = LIMIT  # length at which the discount reaches 0
 
     def __post_init__(self) -> None:
         if not 1 <= self.first_order <= self.last_order <= MAX_ORDER:

@@ -45,12 +45,7 @@ def read_csv(
 
 
 class _Lines:
-    """The lines of a file for `csv.reader`; those of one row are bounded, because a quoted field may span any number.
-
-    Attributes:
-        first: The number of the line on which the row begins that is being read.
-        last_end: What ends the line that was read last.
-    """
+    """The lines of a file for `csv.reader`; those of one row are bounded, because a quoted field may span any number."""
 
     def __init__(self, lines: Iterator[tuple[int, str]], source: str) -> None:
         self._lines, self._source = lines, source

@@ -31,23 +31,14 @@ _MAX_SHOWN = 200
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """Rows of a Parquet file.
+    """Rows of a Parquet file."""
 
-    Attributes:
-        source: The name of the file.
-        columns: The rows, as a record batch.
-        full_schema: The schema of the file.
-        metadata: The metadata of the file, which knows its row groups.
-        n_rows_before: How many rows of the file come before them.
-        passed: Which rows of those that were read they are; None: all.
-    """
-
-    source: str
-    columns: Any
-    full_schema: Any
-    metadata: Any
-    n_rows_before: int
-    passed: NDArray[np.int64] | None = None
+    source: str  # name of the file
+    columns: Any  # rows, as a record batch
+    full_schema: Any  # schema of the file
+    metadata: Any  # metadata of the file, which knows its row groups
+    n_rows_before: int  # how many rows of the file come before them
+    passed: NDArray[np.int64] | None = None  # which rows of those that were read they are; None: all
     form: None = None
 
     def __len__(self) -> int:

@@ -21,19 +21,12 @@ STANDARD_STREAM = "-"
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns to read and of the columns to add.
+    """The names of the columns to read and of the columns to add."""
 
-    Attributes:
-        question: The column with the question.
-        answer: The column with the answer.
-        scores: The columns to add.
-        may_lack_answers: Whether rows with keys of their own may lack the answer.
-    """
-
-    question: str
-    answer: str
+    question: str  # column with the question
+    answer: str  # column with the answer
     scores: tuple[str, ...]
-    may_lack_answers: bool = False
+    may_lack_answers: bool = False  # whether rows with keys of their own may lack the answer
 
     def check_row(self, row: Mapping[str, Any], location: str) -> None:
         """Raises TrialsError if the keys of a row are not as expected."""

@@ -30,17 +30,11 @@ _ALWAYS_MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written.
+    """How a text file is written."""
 
-    Attributes:
-        encoding: The encoding of what follows the byte-order mark.
-        has_mark: Whether a byte-order mark begins the file.
-        line_end: What ends a line.
-    """
-
-    encoding: str = "utf-8"
-    has_mark: bool = False
-    line_end: str = "\n"
+    encoding: str = "utf-8"  # encoding of what follows the byte-order mark
+    has_mark: bool = False  # whether a byte-order mark begins the file
+    line_end: str = "\n"  # what ends a line
 
     @classmethod
     def named(cls, encoding: str | None) -> TextForm:

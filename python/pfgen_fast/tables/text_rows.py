@@ -171,17 +171,11 @@ def text_batches(
 
 @dataclass(frozen=True)
 class JsonRows:
-    """Reads the rows of JSON formats, each of which is an object with keys of its own.
-
-    Attributes:
-        columns: The expected columns.
-        source: The name of the source in error messages.
-        unit: What the numbers of the rows count.
-    """
+    """Reads the rows of JSON formats, each of which is an object with keys of its own."""
 
     columns: Columns
-    source: str
-    unit: str
+    source: str  # name of the source in error messages
+    unit: str  # what the numbers of the rows count
 
     @property
     def names(self) -> Sequence[str]:

@@ -30,22 +30,14 @@ Damage = Callable[[Degree], "str | Impossible"]
 
 @dataclass(frozen=True)
 class Case:
-    """A text that a kind damages.
-
-    Attributes:
-        kind: The kind.
-        reading: The text, read in its language.
-        seed: The seed of the random choices.
-        donors: Other texts that may be taken from: sorted, each once.
-        alternative: The wrong ending of a story.
-        analyse: The analysis of a Japanese text, if an analyser finds words and not the rules.
-    """
+    """A text that a kind damages."""
 
     kind: str
-    reading: TextReading
-    seed: int
-    donors: tuple[str, ...] = ()
-    alternative: str | None = None
+    reading: TextReading  # text, read in its language
+    seed: int  # seed of the random choices
+    donors: tuple[str, ...] = ()  # other texts that may be taken from: sorted, each once
+    alternative: str | None = None  # wrong ending of a story
+    # analysis of a Japanese text, if an analyser finds words and not the rules
     analyse: Callable[[str], Analysis] | None = None
 
     def generator(self) -> randomness.Generator:

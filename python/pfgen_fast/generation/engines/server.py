@@ -55,25 +55,15 @@ def _certificates() -> ssl.SSLContext:
 
 @dataclass(frozen=True)
 class Connection:
-    """How a server is reached.
+    """How a server is reached."""
 
-    Attributes:
-        base_url: The server's address including `/v1`.
-        key_env: The environment variable that holds the key.
-        needs_key: Whether a missing key is an error.
-        concurrency: The maximum number of concurrent requests.
-        timeout: Seconds within which the whole reply must arrive.
-        retries: How often a request is retried after a failure that may be temporary.
-        backoff: Seconds before the first retry; doubles with each retry.
-    """
-
-    base_url: str
-    key_env: str
-    needs_key: bool
-    concurrency: int
-    timeout: float
-    retries: int
-    backoff: float
+    base_url: str  # server's address including `/v1`
+    key_env: str  # environment variable that holds the key
+    needs_key: bool  # whether a missing key is an error
+    concurrency: int  # maximum number of concurrent requests
+    timeout: float  # seconds within which the whole reply must arrive
+    retries: int  # how often a request is retried after a failure that may be temporary
+    backoff: float  # seconds before the first retry; doubles with each retry
 
     def __post_init__(self) -> None:
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):

@@ -178,16 +178,11 @@ def completion_tokens(tokenizer: Any, text: str) -> list[int]:
 
 @dataclass(frozen=True)
 class ChatTemplate:
-    """How the messages of a mode become the text that a model continues.
+    """How the messages of a mode become the text that a model continues."""
 
-    Attributes:
-        mode: The kind of prompts; `completion` needs no template.
-        text: The template, or None for that of the tokenizer.
-        enable_thinking: What a template that knows this variable is told; None leaves it to the template.
-    """
-
-    mode: Mode
-    text: str | None = None
+    mode: Mode  # kind of prompts; `completion` needs no template
+    text: str | None = None  # template, or None for that of the tokenizer
+    # what a template that knows this variable is told; None leaves it to the template
     enable_thinking: bool | None = None
 
     @classmethod

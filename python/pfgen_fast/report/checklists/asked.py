@@ -36,25 +36,15 @@ Pieces = tuple[str | Place, ...]
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to a judge and its reply.
+    """A request to a judge and its reply."""
 
-    Attributes:
-        model: The model as it was asked for.
-        parameters: The sampling parameters.
-        messages: Role and content of each message.
-        reply: What the judge replied.
-        version: What the server said the model was, with the fingerprint of its system if it has one.
-        finish_reason: Why the judge stopped.
-        time: When the reply came.
-    """
-
-    model: str
+    model: str  # model as it was asked for
     parameters: Mapping[str, Any]
-    messages: tuple[tuple[str, Pieces], ...]
-    reply: str
-    version: str | None = None
-    finish_reason: str | None = None
-    time: str | None = None
+    messages: tuple[tuple[str, Pieces], ...]  # role and content of each message
+    reply: str  # what the judge replied
+    version: str | None = None  # what the server said the model was, with the fingerprint of its system if it has one
+    finish_reason: str | None = None  # why the judge stopped
+    time: str | None = None  # when the reply came
 
 
 def asked_of(

@@ -20,42 +20,25 @@ from .asked import Asked, asked_of
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """All that is known of one answer of a model.
+    """All that is known of one answer of a model."""
 
-    Attributes:
-        trial: The number of the answer.
-        state: Whether it is judged, and if not, why.
-        score: Its score, if it is judged.
-        answer: The answer, if the run has it.
-        judgements: The judgements of it, in the order of the file.
-        are_stale: Whether each of them is of another text or another checklist.
-        asked: What judges were asked about it, and what they replied.
-        marks: Its error modes and signals, as far as its text tells.
-    """
-
-    trial: int
-    state: State
-    score: AnswerScore | None = None
-    answer: Answer | None = None
-    judgements: tuple[Judgement, ...] = ()
-    are_stale: tuple[bool, ...] = ()
-    asked: tuple[Asked, ...] = ()
-    marks: tuple[str, ...] = ()
+    trial: int  # number of the answer
+    state: State  # whether it is judged, and if not, why
+    score: AnswerScore | None = None  # its score, if it is judged
+    answer: Answer | None = None  # answer, if the run has it
+    judgements: tuple[Judgement, ...] = ()  # judgements of it, in the order of the file
+    are_stale: tuple[bool, ...] = ()  # whether each of them is of another text or another checklist
+    asked: tuple[Asked, ...] = ()  # what judges were asked about it, and what they replied
+    marks: tuple[str, ...] = ()  # its error modes and signals, as far as its text tells
 
 
 @dataclass(frozen=True)
 class ModelEvidence:
-    """All that is known of the answers of a model, by task; those without answer, judgement and score are missing.
-
-    Attributes:
-        scores: The scores of the model.
-        has_answers: Whether its run has answers.
-        by_task: The answers to each task, by trial.
-    """
+    """All that is known of the answers of a model, by task; those without answer, judgement and score are missing."""
 
     scores: ModelScores
-    has_answers: bool
-    by_task: Mapping[TaskKey, Sequence[AnswerEvidence]] = field(repr=False)
+    has_answers: bool  # whether its run has answers
+    by_task: Mapping[TaskKey, Sequence[AnswerEvidence]] = field(repr=False)  # answers to each task, by trial
 
     @property
     def marks(self) -> tuple[str, ...]:

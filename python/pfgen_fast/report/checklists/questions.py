@@ -12,19 +12,13 @@ from ...checklists.tasks import Checklist
 
 @dataclass(frozen=True)
 class QuestionMeans:
-    """The mean verdicts on the questions of a category, for the tasks of one length.
+    """The mean verdicts on the questions of a category, for the tasks of one length."""
 
-    Attributes:
-        checklist: The questions with their weights.
-        length: The length of the tasks; None for those of the main table.
-        means: For each model, the mean verdict on each question; None for a model without a judged answer.
-        n: For each model, the number of judged answers.
-    """
-
-    checklist: Checklist
-    length: str | None
+    checklist: Checklist  # questions with their weights
+    length: str | None  # length of the tasks; None for those of the main table
+    # for each model, the mean verdict on each question; None for a model without a judged answer
     means: tuple[tuple[float, ...] | None, ...]
-    n: tuple[int, ...]
+    n: tuple[int, ...]  # for each model, the number of judged answers
 
 
 def question_means(scores: Scores) -> list[QuestionMeans]:

@@ -21,17 +21,11 @@ _NUMBERS = {Place.ANSWER: -1, Place.INSTRUCTION: -2}
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of the texts a page holds.
+    """How much of the texts a page holds."""
 
-    Attributes:
-        answer: How many code points of an answer or instruction; None for all.
-        reason: How many code points of a reason; None for all.
-        has_requests: Whether it holds the requests to judges and their replies.
-    """
-
-    answer: int | None = None
-    reason: int | None = None
-    has_requests: bool = True
+    answer: int | None = None  # how many code points of an answer or instruction; None for all
+    reason: int | None = None  # how many code points of a reason; None for all
+    has_requests: bool = True  # whether it holds the requests to judges and their replies
 
 
 def task_line(task: Task, models: Sequence[ModelEvidence], extent: Extent) -> str:

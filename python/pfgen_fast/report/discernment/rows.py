@@ -19,19 +19,12 @@ AT_CEILING = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a test found about one task.
+    """What a test found about one task."""
 
-    Attributes:
-        found: All that the test found.
-        label: What the evaluator is called here; unique among the tests.
-        task: The task.
-        title: The label, with the task if there are several.
-    """
-
-    found: Discernment
-    label: str
+    found: Discernment  # all that the test found
+    label: str  # what the evaluator is called here; unique among the tests
     task: str
-    title: str
+    title: str  # label, with the task if there are several
 
     @property
     def metrics(self) -> tuple[str, ...]:
