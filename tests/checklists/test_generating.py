@@ -247,10 +247,13 @@ def test_the_command_writes_a_run_and_says_what_it_did(tmp_path, command):
         assert not server.requests
         code, out, _ = command(*usual)
         assert (code, out) == (0, "5 new answers, 5 in all: runs/org_m\n")
+        os.utime(tmp_path / "runs/org_m/answers.jsonl", (1790000000, 1790000000))
         _, again, _ = command(*usual, "--json")
         _, _, err = command(*usual)
-    assert "note: 5 answers existed already; if the model has changed since then, remove the run's folder" in err
-    assert json.loads(again)["n_new"] == 0
+    existed = "note: 5 answers existed already, last written at 2026-09-21 14:13; if the model has changed since then"
+    assert existed in err
+    again = json.loads(again)
+    assert (again["n_new"], again["n_existing"], again["last_written"]) == (0, 5, "2026-09-21T14:13:20+00:00")
     assert len(server.requests) == 5
     assert sorted(os.listdir(tmp_path / "runs/org_m")) == ["answers.jsonl", "config.json"]
 

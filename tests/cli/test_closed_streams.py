@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no shell that c
 CLOSED = ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"]
 ALL_CLOSED = CLOSED[-1]
 TABLE = ["score", "--suite", "mini", "--question-column", "q", "--answer-column", "a"]
+DISCERN = ["discern", "run", "--from-run", "run", "-s", "mini", "-e", "ngram", "--draws", "0", "-o", "out", "--kinds"]
 
 
 @pytest.fixture
@@ -64,6 +65,12 @@ def test_results_are_written_without_standard_streams(closed, tmp_path, streams)
                 (["report", "--suite", "mini", "run", "-o", "page"], 0),
                 (["prompts", "--suite", "mini", "-o", "prompts.jsonl"], 0),
                 (["generate", "--engine", "ground-truth", "--suite", "mini", "--output", "made"], 0),
+                ([*DISCERN, "char_delete/300"], 0),
+                ([*DISCERN, "nothing"], 2),
+                (["checklists", "show", "essays-en"], 0),
+                (["checklists", "table", "run", "--suite", "essays-en"], 2),
+                (["experiment", "significance", "run", "--suite", "mini", "-o", "out"], 2),
+                (["serve", "--suite", "nothing"], 2),
             ]
         ),
     ],

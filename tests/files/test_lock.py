@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from pfgen_fast import PfgenError
@@ -37,3 +38,15 @@ except PfgenError:
     pass
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_a_lock_is_held_by_one_and_waited_for_no_longer_than_said(tmp_path):
+    with held(tmp_path / ".lock") as first:
+        assert first
+        started = time.monotonic()
+        with held(tmp_path / ".lock") as second, held(tmp_path / ".lock", patience=0.2) as third:
+            assert (second, third) == (False, False)
+        assert time.monotonic() - started >= 0.2
+    with held(tmp_path / ".lock") as again:
+        assert again
+    assert not (tmp_path / ".lock").exists()

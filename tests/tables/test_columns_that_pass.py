@@ -177,8 +177,11 @@ def test_what_text_cannot_hold_is_refused_by_name(scorer, tmp_path, column, prob
 @pytest.mark.parametrize("target", ["out.jsonl", "out.csv", "out.parquet"])
 def test_a_number_of_json_that_loses_digits_is_refused(scorer, tmp_path, number, target):
     source = tmp_path / "in.jsonl"
-    source.write_text(f'{{"q": "Q07", "a": "", "other": 1.50}}\n{{"q": "Q07", "a": "", "other": [{number}]}}\n')
-    with pytest.raises(TrialsError, match=rf"in\.jsonl, line 2: the number {number} loses digits as a float"):
+    source.write_text(
+        f'{{"q": "Q07", "a": "", "other": 1.50}}\n{{"q": "Q07", "a": "\\"{number}", "other": [{number}]}}\n'
+    )
+    column = len('{"q": "Q07", "a": "\\"", "other": [') + len(number) + 1
+    with pytest.raises(TrialsError, match=rf"in\.jsonl, line 2, column {column}: the number {number} loses digits"):
         score_table(source, tmp_path / target, scorer, question_column="q", answer_column="a")
     assert not (tmp_path / target).exists()
 

@@ -7,6 +7,7 @@ the order in which answers came, nor on where a process was killed. Only one pro
 from __future__ import annotations
 
 import contextlib
+import datetime
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,13 @@ def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, An
             folder.rmdir()
 
 
+def _last_written(*paths: Path) -> str:
+    times = [path.stat().st_mtime for path in paths if path.exists()]
+    if not times:
+        return ""
+    return datetime.datetime.fromtimestamp(max(times), datetime.timezone.utc).isoformat(timespec="seconds")
+
+
 class AnswerWriter:
     """Writes the answers of one run; created by `writing_answers`."""
 
@@ -63,6 +71,7 @@ class AnswerWriter:
         self._config = {name: value for name, value in sorted(config.items()) if value is not None}
         self._path = data_file(folder, "answers") or folder / "answers.jsonl"
         self._journal = Journal(folder / _UNFINISHED)
+        self.last_written = _last_written(self._path, folder / _UNFINISHED)
         self._check_config()
         self.answers: dict[AnswerKey, Answer] = read_answers(self._path, suite) if self._path.exists() else {}
         self._is_changed = False

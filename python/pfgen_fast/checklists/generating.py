@@ -87,6 +87,7 @@ class Generated:
     missing: tuple[AnswerKey, ...] = ()
     trouble: str = ""
     events: Events = field(default_factory=Events)
+    last_written: str = ""  # when the existing answers were last written, in ISO 8601; empty if there were none
 
     @property
     def problem(self) -> str | None:
@@ -225,6 +226,7 @@ class _Call:
             tuple(request.key for request in missing),
             getattr(self._engine, "trouble", "") if missing else "",
             self._events,
+            self._writer.last_written if n_before else "",
         )
 
     async def _ask(self, requests: Sequence[AnswerRequest]) -> None:

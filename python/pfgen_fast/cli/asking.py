@@ -111,9 +111,9 @@ def watch_over(what: str, *, quiet: bool = False) -> Watch:
     return _Bar(what) if has_bars() else _Log(what)
 
 
-def note_existing(n_answers: int, oldest: str = "") -> None:
+def note_existing(n_answers: int, when: str, *, dated: str = "the oldest from") -> None:
     """Tells of answers that were not requested again: the name of a model does not tell whether its weights changed."""
-    since = f", the oldest from {oldest[:16].replace('T', ' ')}" if oldest else ""
+    since = f", {dated} {when[:16].replace('T', ' ')}" if when else ""
     changed = "if the model has changed since then, remove the run's folder or choose another --output"
     note(f"{counted(n_answers, 'answer')} existed already{since}; {changed}")
 

@@ -190,6 +190,8 @@ def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
                 "run": str(made.folder),
                 "n_answers": made.n_answers,
                 "n_new": made.n_new,
+                "n_existing": made.n_answers - made.n_new,
+                "last_written": made.last_written or None,
                 "n_cut": made.n_cut,
                 "missing": missing,
                 "events": made.events.to_dict(),
@@ -198,7 +200,7 @@ def _finish(made: Generated, *, quiet: bool, as_json: bool) -> None:
     elif not quiet:
         print_line(f"{counted(made.n_new, 'new answer')}, {made.n_answers:,} in all: {shown(str(made.folder))}")
         if made.n_answers > made.n_new:
-            note_existing(made.n_answers - made.n_new)
+            note_existing(made.n_answers - made.n_new, made.last_written, dated="last written at")
         if made.n_cut:
             note(f"{counted(made.n_cut, 'answer')} ended at the limit of tokens (--max-tokens), and not by themselves")
     if made.missing:

@@ -33,15 +33,17 @@ MAX_DEPTH = 50
 
 _REQUIRED: Final[Any] = object()
 _MAX_DIGITS = 4300
+_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*', re.DOTALL)
 """Python converts no text to an integer of more digits, because that takes quadratic time."""
 
 
 class Fault(Exception):
     """An unexpected value, and its location relative to the value being checked."""
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, *, number: str = "") -> None:
         super().__init__(problem)
         self.problem = problem
+        self.number = number  # the JSON number at fault, as written
         self.place = ""
 
     def inside(self, step: str) -> Fault:
@@ -85,7 +87,7 @@ def parse_json(
     except RecursionError:
         reason = ": JSON nested too deeply"
     except Fault as fault:
-        reason = f": {fault}"
+        reason = f"{_position_of_number(text, fault.number)}: {fault}"
     except ValueError:  # Python refuses to convert it
         digits = re.search(f"[0-9]{{{_MAX_DIGITS + 1}}}", text)
         place = _position(text, digits.start()) if digits else ""
@@ -105,6 +107,11 @@ def _position(text: str, index: int) -> str:
     """Names a place in a message; leaves out the line of a single one, which for lines of a file is in `where`."""
     line = f", line {text.count(chr(10), 0, index) + 1}" if "\n" in text.rstrip() else ""
     return f"{line}, column {index - text.rfind(chr(10), 0, index)}"
+
+
+def _position_of_number(text: str, number: str) -> str:
+    found = (token.start() for token in _STRING_OR_NUMBER.finditer(text) if number and token[0] == number)
+    return next((_position(text, start) for start in found), "")
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def exact_sums(values: Floats, of_items: Floats) -> Floats:
 
 
 class _Ordered(NamedTuple):
-    """The differences of a cell other than zero in the order of their ranks, those of a rank with the negative first."""
+    """The nonzero differences of a cell by rank; within a rank, the negative ones come first."""
 
     order: Ints
     begins: Ints  # where each group of equal ranks begins in it

@@ -45,7 +45,7 @@ def read_csv(
 
 
 class _Lines:
-    """The lines of a file for `csv.reader`; those of one row are bounded, because a quoted field may span any number."""
+    """The lines of a file for `csv.reader`; the lines of one row are bounded, since a quoted field may span many."""
 
     def __init__(self, lines: Iterator[tuple[int, str]], source: str) -> None:
         self._lines, self._source = lines, source

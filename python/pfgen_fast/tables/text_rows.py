@@ -210,7 +210,7 @@ def _number(text: str) -> float:
         rounded = Context(prec=max(len(exact.as_tuple().digits), 1)).create_decimal_from_float(value)
         if exact in (Decimal(repr(value)), rounded):
             return value
-    raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a text")
+    raise Fault(f"the number {in_one_line(text, 60)} loses digits as a float; write it as a text", number=text)
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
