@@ -80,7 +80,7 @@ docs: $(VENV)/with-docs ## the documentation site, into build/site; a broken lin
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	$(BIN)/python tools/check_site.py build/site
 
-lint: $(VENV)/with-linters ## style, types, and which room may import which
+lint: $(VENV)/with-linters ## style, types, and the allowed imports between packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
