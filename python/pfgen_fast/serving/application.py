@@ -21,6 +21,7 @@ from .access import Guard
 from .admission import Place, Receive, Room
 from .batches import ARROW, JSON
 from .description import described, page
+from .endpoints import ENDPOINTS
 from .limits import Gone, Limits, Refusal, too_busy
 from .metrics import Metrics
 from .replies import Replies, Reply, json_of
@@ -54,11 +55,7 @@ class Application:
         self._metrics = Metrics(self.room, scorer.signature)
         replies = Replies(scorer, limits, mode)
         document = described(scorer.signature, limits)
-        self._posted: dict[str, Work] = {
-            "/reward": replies.reward,
-            "/score": replies.score,
-            "/get_reward": replies.openrlhf,
-        }
+        self._posted: dict[str, Work] = {path: partial(one.answer, replies) for path, one in ENDPOINTS.items()}
         self._shown: dict[str, Callable[[], Reply]] = {
             "/": lambda: Reply(page(document), "text/html; charset=utf-8"),
             "/healthz": lambda: Reply(b'{"status":"ok"}'),

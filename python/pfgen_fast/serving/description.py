@@ -9,11 +9,9 @@ from typing import Any
 from .. import __version__
 from ..files.untrusted_text import html_text
 from .batches import ARROW, JSON
+from .endpoints import ENDPOINTS, Endpoint, Schema, json_object
 from .limits import Limits
 
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_FLOATS = {"type": "array", "items": {"type": "number"}}
-_FLOATS_OR_NULL = {"type": "array", "items": {"type": ["number", "null"]}}
 _REFUSALS = {
     "400": "The body is no such batch; the sentence names the row.",
     "401": "The token is missing or wrong.",
@@ -26,13 +24,6 @@ _REFUSALS = {
 
 def described(signature: str, limits: Limits) -> dict[str, Any]:
     """The OpenAPI document."""
-    answers = {**_TEXTS, "maxItems": limits.n_answers, "items": {"type": "string", "maxLength": limits.n_code_points}}
-    questions = {"oneOf": [{"type": "string"}, _TEXTS], "description": "Ids or exact texts: one for all, or one each."}
-    batch = _object(questions=questions, answers=answers)
-    scores = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
-    signed = {"signature": {"type": "string", "examples": [signature]}}
-    queries = _object(query=answers, prompts=_TEXTS, labels=_TEXTS)
-    logs = _object(fluency=_FLOATS, truthfulness=_FLOATS, helpfulness=_FLOATS)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,41 +37,28 @@ def described(signature: str, limits: Limits) -> dict[str, Any]:
                 "bearer": {"type": "http", "scheme": "bearer"},
                 "basic": {"type": "http", "scheme": "basic", "description": "Any name, and the token as password."},
             },
-            "schemas": {"Refusal": _object(error={"type": "string"})},
+            "schemas": {"Refusal": json_object(error={"type": "string"})},
         },
         "paths": {
-            "/reward": _post("The average of each answer", batch, _object(rewards=_FLOATS, **signed), arrow=True),
-            "/score": _post("All columns of scores", batch, _object(scores=scores, **signed), arrow=True),
-            "/get_reward": _post(
-                "OpenRLHF's protocol; labels hold the questions",
-                queries,
-                _object(rewards=_FLOATS, scores=_FLOATS, extra_logs=logs),
-                arrow=False,
-            ),
+            **{path: _post(endpoint, limits) for path, endpoint in ENDPOINTS.items()},
             "/healthz": _get("Whether the server runs; asks for no token", JSON),
             "/metrics": _get("Metrics for Prometheus", "text/plain"),
         },
     }
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _post(summary: str, body: Mapping[str, Any], reply: Mapping[str, Any], *, arrow: bool) -> dict[str, Any]:
-    """A path that takes a batch; in an Arrow stream, lists are columns of the same names."""
-
-    def content(schema: Mapping[str, Any]) -> dict[str, Any]:
-        of_arrow = {ARROW: {"schema": {"type": "string", "format": "binary"}}} if arrow else {}
+def _post(endpoint: Endpoint, limits: Limits) -> dict[str, Any]:
+    def content(schema: Schema) -> dict[str, Any]:
+        of_arrow = {ARROW: {"schema": {"type": "string", "format": "binary"}}} if endpoint.has_arrow else {}
         return {JSON: {"schema": schema}, **of_arrow}
 
     refusal = {JSON: {"schema": {"$ref": "#/components/schemas/Refusal"}}}
     refusals = {status: {"description": why, "content": refusal} for status, why in _REFUSALS.items()}
     return {
         "post": {
-            "summary": summary,
-            "requestBody": {"required": True, "content": content(body)},
-            "responses": {"200": {"description": summary, "content": content(reply)}, **refusals},
+            "summary": endpoint.summary,
+            "requestBody": {"required": True, "content": content(endpoint.request(limits))},
+            "responses": {"200": {"description": endpoint.summary, "content": content(endpoint.reply)}, **refusals},
         }
     }
 

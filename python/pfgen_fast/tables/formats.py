@@ -58,8 +58,9 @@ def format_of(path: str | Path) -> str:
         return ".jsonl"
     kind = _kind(Path(path))
     if kind is None:
+        *others, last = sorted({*_DELIMITERS, *_READERS} - {".parquet"})
         raise TrialsError(
-            f"{path}: unknown file extension; expected .parquet, or .csv, .tsv, .jsonl or .json, "
+            f"{path}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"
         )
     if kind == ".parquet":

@@ -1,0 +1,70 @@
+"""The endpoints that answer a batch: `ENDPOINTS`. A new endpoint is a function like those of `Replies`, and a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .limits import Limits
+from .replies import Replies, Reply
+
+Schema = dict[str, Any]
+
+_TEXTS: Schema = {"type": "array", "items": {"type": "string"}}
+_FLOATS: Schema = {"type": "array", "items": {"type": "number"}}
+_FLOATS_OR_NULL: Schema = {"type": "array", "items": {"type": ["number", "null"]}}
+_SIGNATURE: Schema = {"type": "string"}
+
+
+def json_object(**properties: Any) -> Schema:
+    """The schema of an object that has exactly these keys."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _answers(limits: Limits) -> Schema:
+    return {
+        "type": "array",
+        "maxItems": limits.n_answers,
+        "items": {"type": "string", "maxLength": limits.n_code_points},
+    }
+
+
+def _batch(limits: Limits) -> Schema:
+    questions = {"oneOf": [{"type": "string"}, _TEXTS], "description": "Ids or exact texts: one for all, or one each."}
+    return json_object(questions=questions, answers=_answers(limits))
+
+
+def _queries(limits: Limits) -> Schema:
+    return json_object(query=_answers(limits), prompts=_TEXTS, labels=_TEXTS)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint that takes a batch by POST."""
+
+    summary: str
+    answer: Callable[[Replies, bytes, str, str], Reply]  # takes the body, its media type and the accepted one
+    request: Callable[[Limits], Schema]
+    reply: Schema
+    has_arrow: bool = True  # whether bodies may be Arrow streams, whose columns have the names of the lists
+
+
+_SCORES = {"type": "object", "additionalProperties": _FLOATS_OR_NULL, "properties": {"question_id": _TEXTS}}
+_LOGS = json_object(fluency=_FLOATS, truthfulness=_FLOATS, helpfulness=_FLOATS)
+
+ENDPOINTS: Mapping[str, Endpoint] = {
+    "/reward": Endpoint(
+        "The average of each answer", Replies.reward, _batch, json_object(rewards=_FLOATS, signature=_SIGNATURE)
+    ),
+    "/score": Endpoint(
+        "All columns of scores", Replies.score, _batch, json_object(scores=_SCORES, signature=_SIGNATURE)
+    ),
+    "/get_reward": Endpoint(
+        "OpenRLHF's protocol; labels hold the questions",
+        Replies.openrlhf,
+        _queries,
+        json_object(rewards=_FLOATS, scores=_FLOATS, extra_logs=_LOGS),
+        has_arrow=False,
+    ),
+}
