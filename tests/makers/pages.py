@@ -63,6 +63,5 @@ def check_policy(page: str) -> None:
     styles = {source_of(code) for tag, code in outline.code if tag == "style"}
     assert sources["default-src"] == sources["base-uri"] == sources["form-action"] == {"'none'"}
     assert sources["script-src"] == (scripts or {"'none'"})
-    has_plotly = any("Plotly" in code for _, code in outline.code)
-    assert sources["style-src"] == styles | ({source_of("")} if has_plotly else set())  # Plotly adds an empty one
+    assert sources["style-src"] == styles
     assert not [name for name, _ in outline.attributes if name == "style" or name.startswith("on")]

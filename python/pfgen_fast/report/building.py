@@ -66,8 +66,7 @@ def _content(built: Built, scorer: Scorer, described: Sequence[dict[str, Any]]) 
         **own_code(
             style=source("report.css") + source("building.css"),
             early_script=source("theme.js"),
-            plotly=library("plotly.offline", extra="build").get_plotlyjs(),
-            script=source("page.js") + source("plotly.js") + source("building.js"),
+            script=source("page.js") + source("charts.js") + source("building.js"),
         ),
     }
 

@@ -26,9 +26,14 @@ from .tinting import LEVELS
 MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
-_OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "charts", "plots", "heat_map", "sweep")
+_OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "plots", "heat_map", "sweep")
 _ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
-_SCRIPTS = ("page.js", "unpacking.js", *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")))
+_SCRIPTS = (
+    "page.js",
+    "unpacking.js",
+    "charts.js",
+    *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")),
+)
 
 # What no rule reads is cut first: nothing beyond 150 code points can raise a score.
 _SHORTER = (4000, 2000, 1000, 700, 500, 400, 300, 200, 150, 100, 50, 20, 0)

@@ -68,11 +68,9 @@ def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = Fal
     """
     markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}
-    # Plotly adds a style element without text, which it fills by a way that the policy does not restrict.
-    styles = [style, ""] if "plotly" in scripts else [style]
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "
-        f"style-src {_hashes(styles)}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+        f"style-src {_hashes([style])}; img-src data: blob:; base-uri 'none'; form-action 'none'"
         f"{_CONNECT if asks_server else ''}"
     )
     return {name: markup(text) for name, text in {"style": style, "policy": policy, **code}.items()}

@@ -8,78 +8,56 @@ const stagesBody = document.getElementById("stages-body");
 const METRICS = ["average", "fluency", "truthfulness", "helpfulness"];
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
+/** A line through points. */
+function line(look, points, name) {
+  const { color, symbol, character } = LOOKS[look];
+  return { name, character, color, dash: "solid", symbol: points.length > 30 ? null : symbol, size: 5, points };
+}
+
 const plots = {
-  left(branch) {
-    const names = branch.stages.map((stage) => stage.name);
-    const counts = branch.stages.map((stage) => stage.n);
-    const trace = {
-      type: "bar", x: names, y: counts, marker: { color: LOOKS[0].color }, text: counts.map(counted), textposition: "auto",
-      hovertemplate: "%{x}: %{y:,}<extra></extra>",
-    };
-    return [[trace], { yaxis: { type: "log", title: { text: "answers" } } }];
+  left({ stages }) {
+    const points = stages.map(({ name, n }, x) => ({ x, y: n, text: [name, `${counted(n)} answers`] }));
+    return { x: { names: stages.map((stage) => stage.name) }, y: { title: "answers", isLog: true }, series: [line(0, points)] };
   },
-  lengths(branch) {
-    const traces = ["raw", "length", "select"].map((name, index) => {
-      const stage = branch.stages.find((one) => one.name === name);
-      const shares = stage.lengths.map((count) => count / stage.n);
-      return {
-        type: "scatter", mode: "lines", line: { shape: "hv", color: LOOKS[index].color, dash: ["dot", "dash", "solid"][index] },
-        name: { raw: "raw", length: "nearest in length", select: "chosen" }[name], x: shares.map((_, index) => index * bin), y: shares,
-        hovertemplate: `%{x} to ${"<"} %{x}+${bin}: %{y:.1%}<extra></extra>`,
-      };
+  lengths({ stages }) {
+    const shown = { raw: "raw", length: "nearest in length", select: "chosen" };
+    const last = Math.max(...stages.map((stage) => stage.lengths.findLastIndex(Boolean)));
+    const series = Object.entries(shown).map(([name, title], look) => {
+      const { lengths, n } = stages.find((stage) => stage.name === name);
+      const points = lengths.slice(0, last + 2).map((count, at) => ({
+        x: at * bin, y: count / n, text: [`${at * bin} to ${(at + 1) * bin} ${unit}s`, `${percent(count / n)} ${title}`],
+      }));
+      return line(look, points, title);
     });
-    const last = Math.max(...branch.stages.map((stage) => stage.lengths.reduce((found, count, index) => count ? index : found, 0)));
-    return [traces, {
-      xaxis: { title: { text: `${unit}s` }, range: [0, (last + 2) * bin] }, yaxis: { title: { text: "share of the answers" }, tickformat: ".0%", rangemode: "tozero" },
-    }];
+    return { x: { title: `${unit}s` }, y: { title: "share of the answers" }, series };
   },
-  error(branch) {
-    const trace = {
-      type: "scatter", mode: "lines", x: branch.curve.map((point) => point[0]), y: branch.curve.map((point) => point[1]),
-      line: { color: LOOKS[0].color }, hovertemplate: "%{x:,} swaps: %{y:.3e}<extra></extra>",
+  error({ curve }) {
+    const points = curve.map(([x, y]) => ({ x, y, text: [`${counted(x)} swaps`, `error ${y.toExponential(3)}`] }));
+    return { x: { title: "swaps tried" }, y: { title: "mean squared error", isLog: curve.every(([, y]) => y > 0) }, series: [line(0, points)] };
+  },
+  coverage({ coverage }) {
+    const shares = {
+      "of the distinct n-grams": coverage.map(([all, held]) => all ? held / all : null),
+      "of their occurrences in answers": coverage.map((order) => order[2]),
     };
-    const logarithmic = branch.curve.every((point) => point[1] > 0);
-    return [[trace], {
-      xaxis: { title: { text: "swaps tried" }, rangemode: "tozero" },
-      yaxis: { title: { text: "mean squared error" }, type: logarithmic ? "log" : "linear", exponentformat: "power" },
-    }];
+    const series = Object.entries(shares).map(([name, found], look) => line(look, found.map((y, x) => (
+      { x, y, text: [`order ${x + 1}`, `${percent(y)} ${name}`] })), name));
+    return { x: { title: `order (${unit}s)`, names: coverage.map((_, at) => String(at + 1)) }, y: { title: "share" }, series };
   },
-  coverage(branch) {
-    const orders = branch.coverage.map((_, index) => index + 1);
-    const bars = [
-      ["of the distinct n-grams", branch.coverage.map(([all, held]) => all ? held / all : null)],
-      ["of their occurrences in answers", branch.coverage.map((order) => order[2])],
-    ];
-    const traces = bars.map(([name, shares], index) => ({
-      type: "bar", name, x: orders, y: shares, marker: { color: LOOKS[index].color },
-      hovertemplate: `order %{x}: %{y:.1%} ${name}<extra></extra>`,
-    }));
-    return [traces, {
-      barmode: "group", xaxis: { title: { text: `order (${unit}s)` }, dtick: 1 }, yaxis: { tickformat: ".0%", range: [0, 1] },
-    }];
-  },
-  scores(branch) {
-    const traces = ["scores", "removed_scores"].map((kind, index) => {
-      const stages = branch.stages.filter((stage) => stage[kind]);
-      return {
-        type: "scatter", mode: "lines+markers", name: index ? "removed" : "left", x: stages.map((stage) => stage.name),
-        y: stages.map((stage) => stage[kind].average), line: { color: LOOKS[index].color, dash: index ? "dot" : "solid" },
-        marker: { symbol: LOOKS[index].symbol, size: 9 }, hovertemplate: "%{x}: %{y:.4f}<extra></extra>",
-      };
-    });
-    return [traces, {
-      xaxis: { categoryorder: "array", categoryarray: branch.stages.map((stage) => stage.name) }, yaxis: { title: { text: "mean score" } },
-    }];
+  scores({ stages }) {
+    const series = ["scores", "removed_scores"].map((kind, look) => line(look, stages.flatMap((stage, x) => stage[kind] ? [
+      { x, y: stage[kind].average, text: [stage.name, `score ${figure(stage[kind].average, 4)} ${look ? "removed" : "left"}`] }] : []), look ? "removed" : "left"));
+    return { x: { names: stages.map((stage) => stage.name) }, y: { title: "mean score" }, series };
   },
 };
 
-function drawAll() {
-  const branch = branches[Number(choice.value)];
-  for (const element of document.querySelectorAll(".building-plot")) {
-    const [traces, more] = plots[element.dataset.plot](branch);
-    const legend = { orientation: "h", x: 0, y: 1.02, xanchor: "left", yanchor: "bottom" };
-    Plotly.react(element, traces, layout({ margin: { l: 64, r: 16, t: traces.length > 1 ? 36 : 12, b: 48 }, showlegend: traces.length > 1, legend, ...more }), CONFIG);
-  }
+for (const element of document.querySelectorAll(".plot")) {
+  drawWhenSeen(element, () => {
+    const { x, y, series } = plots[element.dataset.plot](branches[Number(choice.value)]);
+    const title = element.parentElement.querySelector("figcaption").textContent;
+    drawChart(element, { label: `Line plot: ${title}`, x: { title: "", ...x }, y, series });
+    element.previousElementSibling.replaceChildren(...series.filter(({ name }) => name).map((one) => symbolItem(one, one.name)));
+  });
 }
 
 function scoresOf(name, scores) {
@@ -111,7 +89,7 @@ function show() {
   const { stages } = branches[number];
   for (const row of sets.tBodies[0].rows) row.setAttribute("aria-current", String(Number(row.dataset.branch) === number));
   stagesBody.replaceChildren(...stages.slice(1).map((stage, index) => stageDetails(stage, stages[index])));
-  drawAll();
+  drawSoon();
 }
 
 choice.addEventListener("change", show);
@@ -121,5 +99,5 @@ sets.tBodies[0].addEventListener("click", (event) => {
   document.getElementById("one-set").scrollIntoView();
 });
 
-const showTheme = followTheme(drawAll);
+const showTheme = followTheme(drawSoon);
 setTimeout(() => { show(); showTheme(); });

@@ -181,7 +181,7 @@ function gridRow({ shown, questions, cell }, row, column) {
   return make("div", { role: "row", ariaRowIndex: row + 1 }, make("div", { role: "gridcell", ariaColIndex: column + 1 }, link));
 }
 
-drawWhenSeen(heat, drawHeatMap);
+drawWhenSeen(heat, () => drawHeatMap(heat, visibleRuns()));
 whenChanged((before) => {
   if (before && ["order", "colours"].some((name) => before.filters.get(name) !== state.filters.get(name))) drawSoon();
 });

@@ -16,12 +16,6 @@ function groupOf(run) {
   return groups.includes(run.group) ? run.group : "other";
 }
 
-function symbolItem({ character, color }, name) {
-  const symbol = make("span", { ariaHidden: "true" }, character);
-  symbol.style.color = color;
-  return make("li", {}, symbol, " ", make("bdi", {}, name));
-}
-
 document.getElementById("groups").append(...groups.map((group, index) => symbolItem(LOOKS[index], group)));
 
 function drawScatter(element, shown) {
@@ -40,4 +34,4 @@ function drawScatter(element, shown) {
   });
 }
 
-for (const element of document.querySelectorAll('.plot[data-kind="scatter"]')) drawWhenSeen(element, drawScatter);
+for (const element of document.querySelectorAll('.plot[data-kind="scatter"]')) drawWhenSeen(element, () => drawScatter(element, visibleRuns()));

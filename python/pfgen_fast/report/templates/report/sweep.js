@@ -59,5 +59,5 @@ function drawCurves(element, shown) {
   });
 }
 
-for (const element of document.querySelectorAll('.plot[data-kind="sweep"]')) drawWhenSeen(element, drawSweep);
-for (const element of document.querySelectorAll('.plot[data-kind^="curve"]')) drawWhenSeen(element, drawCurves);
+for (const element of document.querySelectorAll('.plot[data-kind="sweep"]')) drawWhenSeen(element, () => drawSweep(element, visibleRuns()));
+for (const element of document.querySelectorAll('.plot[data-kind^="curve"]')) drawWhenSeen(element, () => drawCurves(element, visibleRuns()));

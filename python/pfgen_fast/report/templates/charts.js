@@ -31,7 +31,11 @@ function logTicks(low, high) {
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) ticks.push(...[1, 2, 5].map((digit) => Number((digit * 10 ** power).toPrecision(3))));
   const inside = ticks.filter((tick) => tick >= low && tick <= high);
-  return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*$/.test(String(tick))) : inside;
+  return inside.length > 9 ? inside.filter((tick) => /^[0.]*1[0.]*(e-\d+)?$/.test(String(tick))) : inside;
+}
+
+function logName(value) {
+  return value < 0.001 ? value.toExponential() : counted(value);
 }
 
 /** From values to places between two ends, and the ticks between them. */
@@ -43,7 +47,7 @@ function axisOf({ isLog, names, title }, values, begin, end) {
   [low, high] = [low - margin, high + margin];
   const [from, to] = isLog ? [10 ** low, 10 ** high] : [low, high];
   const ticks = names ? names.map((name, value) => ({ value, name: shortened(name, 14) }))
-    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog ? counted(value) : String(value) }));
+    : (isLog ? logTicks : roundTicks)(from, to).map((value) => ({ value, name: isLog ? logName(value) : String(value) }));
   return { title, ticks, at: (value) => value === null || (isLog && value <= 0) ? null : begin + (scaled(value) - low) / (high - low) * (end - begin) };
 }
 
@@ -53,7 +57,7 @@ function axisOf({ isLog, names, title }, values, begin, end) {
  * Draws a chart into an element.
  *
  * A series has `points`, each with `x`, `y`, the lines of its `text`, perhaps `low` and `high` and the `run` that it
- * opens; and `color`, and if it is a line, its `dash`; and if points are drawn, their `symbol` and `size`; and if the
+ * opens, if any; and `color`, and if it is a line, its `dash`; and if points are drawn, their `symbol` and `size`; and if the
  * space between `low` and `high` is filled, `hasBand`.
  */
 function drawChart(element, { label, x, y, series }) {
@@ -152,7 +156,7 @@ function followPointer(drawing, placed, ring) {
   drawing.addEventListener("pointermove", (event) => {
     const point = nearest(event);
     ring.setAttribute("visibility", point ? "visible" : "hidden");
-    drawing.classList.toggle("over", Boolean(point));
+    drawing.classList.toggle("over", point?.run !== undefined);
     if (!point) return hideTip();
     ring.setAttribute("cx", point.left);
     ring.setAttribute("cy", point.top);
@@ -161,14 +165,16 @@ function followPointer(drawing, placed, ring) {
   drawing.addEventListener("pointerleave", () => { ring.setAttribute("visibility", "hidden"); hideTip(); });
   drawing.addEventListener("click", (event) => {
     const point = nearest(event);
-    if (point) go({ run: point.run, question: null, sample: null });
+    if (point?.run !== undefined) go({ run: point.run, question: null, sample: null });
   });
 }
 
-/** The point that the keyboard is at, a link to its run; the arrow keys move it from left to right, and back. */
+/** The point that the keyboard is at, a link to its run if it has one; the arrow keys move it from left to right, and back. */
 function keyboardPoint(placed, at) {
   const { left, top, run, text } = placed[at];
-  const link = make("a", { className: "point", href: addressOf({ run, question: null, sample: null }), ariaLabel: text.join(", ") });
+  const link = run === undefined ? make("span", { className: "point", tabIndex: 0, role: "img" })
+    : make("a", { className: "point", href: addressOf({ run, question: null, sample: null }) });
+  link.ariaLabel = text.join(", ");
   Object.assign(link.style, { left: `${left}px`, top: `${top}px` });
   showTipOnFocus(link, text);
   link.addEventListener("keydown", (event) => {
@@ -218,7 +224,7 @@ function drawStale(everything = false) {
   if (!next) return;
   stale.delete(next);
   next.drawnWidth = next.clientWidth;
-  drawers.get(next)(next, visibleRuns());
+  drawers.get(next)(next);
   if (everything) drawStale(true);
   else setTimeout(drawStale);
 }
@@ -231,3 +237,11 @@ function drawSoon() {
 }
 
 addEventListener("beforeprint", () => drawStale(true));
+
+// ---- Legends
+
+function symbolItem({ character, color }, name) {
+  const symbol = make("span", { ariaHidden: "true" }, character);
+  symbol.style.color = color;
+  return make("li", {}, symbol, " ", make("bdi", {}, name));
+}
