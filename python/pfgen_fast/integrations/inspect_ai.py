@@ -14,8 +14,8 @@ from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
-from ..generation.engines import Sampling, first_part
-from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks
+from ..generation.engines import Sampling
+from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
 from ..generation.run_writer import timestamp
 from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
@@ -25,6 +25,7 @@ from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.suite import Suite
+from .rewarding import answer_in, training_tasks
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -81,7 +82,7 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion
-        answer = said if mode is None else cleaned(first_part(said, STOP[mode]), mode)
+        answer = said if mode is None else answer_in(said, mode)
         try:
             table = spec.scorer.score(state.metadata[_QUESTION], [answer])
         except KeyError:
@@ -123,14 +124,13 @@ def pfgen_dataset(
     make = {"system": _model.ChatMessageSystem, "user": _model.ChatMessageUser}
     samples = [
         _dataset.Sample(
-            id=f"{task.question_id}-{trial}",
+            id=f"{task.question_id}-{task.trial}",
             input=task.prompt.text
             if task.prompt.messages is None
             else [make[message["role"]](content=message["content"]) for message in task.prompt.messages],
-            metadata={_QUESTION: task.question_id, "question": task.question, "trial": trial},
+            metadata={_QUESTION: task.question_id, "question": task.question, "trial": task.trial},
         )
-        for trial in range(1, trials + 1)
-        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
+        for task in training_tasks(loaded, mode, trials, num_examples, seed)
     ]
     return _dataset.MemoryDataset(samples, name=f"pfgen-{loaded.name}")
 

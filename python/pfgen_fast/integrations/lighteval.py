@@ -15,12 +15,13 @@ from ..errors import EngineError, TrialsError
 from ..files.optional import optional
 from ..files.untrusted_text import utf8
 from ..files.writing import write_whole
-from ..generation.engines import Sampling, first_part
-from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode, cleaned, make_tasks
+from ..generation.engines import Sampling
+from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
 from ..scoring.metrics import PARTS
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
 from ..suite.suite import Suite
+from .rewarding import answer_in, training_tasks
 
 if TYPE_CHECKING:
     from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping
@@ -79,7 +80,8 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
         Raises:
             TrialsError: The document names no question of the suite, or has no answer; the message names the document.
         """
-        answers = [self._answer(text) for text in model_response.final_text]
+        texts = model_response.final_text
+        answers = list(texts) if self.mode is None else [answer_in(text, self.mode) for text in texts]
         question = (doc.specific or {}).get(_QUESTION)
         if question is None or not answers:
             lack = "answer" if question is not None else f"{_QUESTION!r} in its 'specific'"
@@ -89,9 +91,6 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
         except TrialsError as error:
             raise TrialsError(f"document {doc.id!r} of {doc.task_name}: {error.problem}") from None
         return {name: float(table[name].mean()) for name in SCORES}
-
-    def _answer(self, text: str) -> str:
-        return text if self.mode is None else cleaned(first_part(text, STOP[self.mode]), self.mode)
 
 
 def pfgen_metric(suite: Suite | str | Path = "mini", mode: Mode | None = None) -> SampleLevelMetricGrouping:
@@ -155,18 +154,13 @@ def pfgen_task(
     if mode == "chat":
         raise EngineError("mode 'chat': lighteval has no system message for each document; take 'qa'")
     loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
-    tasks = [
-        task
-        for trial in range(1, trials + 1)
-        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
-    ]
     lines = [
         {
             _QUESTION: task.question_id,
             "trial": task.trial,
             "prompt": task.prompt.text if task.prompt.messages is None else task.prompt.messages[-1]["content"],
         }
-        for task in tasks
+        for task in training_tasks(loaded, mode, trials, num_examples, seed)
     ]
     return _tasks.LightevalTaskConfig(
         name=name,

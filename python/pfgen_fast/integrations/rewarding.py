@@ -1,4 +1,4 @@
-"""What the integrations of trainers share: the answer within a completion, its rewards, and the prompts to train on.
+"""What integrations share: the answer within a completion, its rewards, and the prompts of several trials.
 
 A reward is for what `pfgen-fast generate` would keep of a completion, so it is the score that a later run would have.
 """
@@ -70,7 +70,7 @@ def rewards_of(table: ScoreTable, metric: str) -> list[float]:
     return found
 
 
-def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int) -> list[Task]:
+def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examples: int, seed: str = "") -> list[Task]:
     """The requests of the first trials, whose prompts are those of `pfgen-fast generate`.
 
     Raises:
@@ -80,5 +80,5 @@ def training_tasks(suite: Suite | str | Path, mode: Mode, trials: int, num_examp
     return [
         task
         for trial in range(1, trials + 1)
-        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples)
+        for task in make_tasks(loaded, trial, mode=mode, num_examples=num_examples, seed=seed)
     ]

@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pfgen_fast import Scorer, Suite
+from pfgen_fast import Scorer
 from pfgen_fast.files.optional import optional
-from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt, cleaned, make_tasks
+from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt, cleaned
+from pfgen_fast.integrations.rewarding import training_tasks
 
 if TYPE_CHECKING:
     from datasets import DatasetDict
@@ -38,12 +39,6 @@ def documents(
         PfgenError: The package datasets is not installed, or there are no such prompts.
     """
     datasets = optional("datasets", extra="lm-eval", needed_for="lm-evaluation-harness")
-    loaded = Suite.load(suite)
-    tasks = [
-        task
-        for trial in range(1, trials + 1)
-        for task in make_tasks(loaded, trial, mode=mode, num_examples=examples, seed=seed)
-    ]
     rows = [
         {
             "suite": suite,
@@ -53,7 +48,7 @@ def documents(
             "question": task.question,
             **_texts(task.prompt),
         }
-        for task in tasks
+        for task in training_tasks(suite, mode, trials, examples, seed)
     ]
     return datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)})
 
