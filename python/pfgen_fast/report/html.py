@@ -26,12 +26,10 @@ from .tinting import LEVELS
 MAX_BYTES = 30_000_000
 """The maximum size of a page in one file; answers are cut shorter if many runs would exceed it."""
 
-_OVERVIEW = ("state", "dialog", "leaderboard", "filters", "csv", "plots", "heat_map", "sweep")
+_OVERVIEW = ("leaderboard", "filters", "csv", "plots", "heat_map", "sweep")
 _ANSWERS = ("intervals", "answers", "run_view", "question_view", "pair_view")
 _SCRIPTS = (
-    "page.js",
-    "unpacking.js",
-    "charts.js",
+    *("page.js", "unpacking.js", "charts.js", "report/state.js", "address.js", "dialog.js"),
     *(f"report/{name}.js" for name in (*_OVERVIEW, *_ANSWERS, "keys", "main")),
 )
 

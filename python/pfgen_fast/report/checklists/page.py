@@ -30,7 +30,8 @@ KIND = PageKind("pfgen-fast checklists report", "tasks")
 
 _SCRIPTS = (
     *("page.js", "sorting.js", "unpacking.js"),
-    *(f"checklists/{name}.js" for name in ("state", "tasks", "answers", "task_view", "questions", "main")),
+    *("checklists/state.js", "address.js", "checklists/tasks.js", "checklists/answers.js", "dialog.js"),
+    *("checklists/task_view.js", "checklists/questions.js", "checklists/main.js"),
 )
 _PART_BYTES = 500_000
 _N_TRIED = 40  # tasks whose lines tell how long all of them will be

@@ -1,4 +1,4 @@
-// Starts the page of checklists: tables that can be sorted, downloads, links to copy, and what the address asks for. The
+// Starts the page of checklists: tables that can be sorted, downloads, and what the address asks for. The
 // last script.
 
 for (const table of document.querySelectorAll("table.sortable")) makeSortable(table);
@@ -20,18 +20,6 @@ unpackedLine(document.getElementById("download-files").textContent).then((files)
   }
 });
 
-for (const button of document.querySelectorAll(".copy-link")) {
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      button.textContent = "Copied";
-    } catch {
-      button.textContent = "Copy it from the address bar";
-    }
-    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
-  });
-}
-
 // A cell of the heat map leads to the answers of its model and category; keyboards have the names and the filters.
 document.getElementById("heat").addEventListener("click", (event) => {
   const cell = event.target.closest("td[class]");
@@ -42,4 +30,7 @@ document.getElementById("heat").addEventListener("click", (event) => {
 });
 
 followTheme(() => {})();
-followAddress();
+followAddress((next) => {
+  const isFiltered = addressOf({ ...next, task: null }) !== addressOf({ task: null });
+  if (isFiltered && next.task === null && next.filters.size) document.getElementById("answers").scrollIntoView();
+});

@@ -1,5 +1,4 @@
-// The state of the page of checklists: which task is open, and the filters; kept in the fragment of the page's address.
-// Scripts read `state`, change it only by `go`, and follow it by `whenChanged`. page.js comes first.
+// The state of the page of checklists: which task is open, and the filters. page.js comes first, address.js follows.
 
 const overview = JSON.parse(document.getElementById("overview").textContent);
 const modelsByKey = new Map(overview.models.map(({ key }, number) => [key, number]));
@@ -28,21 +27,6 @@ function addressOf(changes) {
   return written.length ? `#/${written.join("&")}` : "#";
 }
 
-function forAddress(text) {
-  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
-  return encoded.replace(/%(2F|3A|2C)/g, decodeURIComponent);  // what may stand as it is: "/", ":", ","
-}
-
-/** Changes parts of the state. A step that Back undoes, unless it takes the place of the last. */
-function go(changes, { replace = false } = {}) {
-  const address = addressOf(changes);
-  if (address === addressOf({})) return;
-  try {
-    history[replace ? "replaceState" : "pushState"](null, "", address);
-  } catch { /* browsers limit how often an address may change; the page changes all the same */ }
-  change({ ...state, ...changes });
-}
-
 /** Sets filters by name; "" takes one away. What is typed in one go is one step. */
 function goFilters(changes, options) {
   const filters = new Map(state.filters);
@@ -53,48 +37,14 @@ function goFilters(changes, options) {
   go({ filters }, options);
 }
 
-const followers = [];
-
-/** Calls back with the state before, when the page is ready (with null) and after each change of the state. */
-function whenChanged(callback) {
-  followers.push(callback);
-}
-
-function change(next) {
-  const before = state;
-  state = next;
-  showTitle();
-  for (const follow of followers) follow(before);
-}
-
-const PAGE_TITLE = document.title;
-
 function showTitle() {
   document.title = state.task === null ? PAGE_TITLE : `${overview.tasks.id[state.task]} · ${PAGE_TITLE}`;
 }
 
-/** Shows what the address asks for, now and whenever Back, Forward or a link changes it. The last script calls it. */
-function followAddress() {
-  const reach = () => {
-    const next = readState(location.hash);
-    if (addressOf(next) === addressOf({})) return;
-    const isFiltered = addressOf({ ...next, task: null }) !== addressOf({ task: null });
-    change(next);
-    if (isFiltered && next.task === null && next.filters.size) document.getElementById("answers").scrollIntoView();
-  };
-  addEventListener("popstate", reach);
-  addEventListener("hashchange", reach);
-  state = readState(location.hash);
-  showTitle();
-  for (const follow of followers) follow(null);
-}
+const NOTHING_OPEN = { task: null };
 
-// Links to the sections scroll only: the fragment holds the state.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest('a[href^="#"]');
-  const target = link && !link.hash.includes("=") && document.getElementById(link.hash.slice(1));
-  if (!target) return;
-  event.preventDefault();
-  target.scrollIntoView();
-  target.focus({ preventScroll: true });
-});
+/** The view that the state asks for; null if no task is open. */
+function askedView() {
+  const { task, filters } = state;
+  return task === null ? null : { name: "task", subject: JSON.stringify([task, filters.get("model") ?? ""]) };
+}

@@ -1,8 +1,5 @@
 // The dialog of the page of checklists: a task with the answers of all models beside their verdicts and reasons.
 
-const dialog = document.getElementById("details");
-const dialogTitle = document.getElementById("details-title");
-const dialogBody = document.getElementById("details-body");
 const N_AT_ONCE = 6000;  // code points of a text that are shown before somebody asks for the rest
 const N_QUESTION = 100;
 
@@ -196,47 +193,7 @@ async function taskContent(task) {
   ];
 }
 
-let shownSubject = null;
-
-async function showView() {
-  const subject = state.task === null ? null : JSON.stringify([state.task, state.filters.get("model") ?? ""]);
-  if (subject === shownSubject) return;
-  shownSubject = subject;
-  if (subject === null) {
-    dialog.close();
-    return;
-  }
-  const { task } = state;
-  dialogTitle.replaceChildren(...taskTitle());
-  dialogBody.replaceChildren("Loading …");
-  if (!dialog.open) dialog.showModal();
-  dialogTitle.focus();
-  dialog.scrollTop = 0;
-  let content;
-  try {
-    content = await taskContent(task);
-  } catch (error) {
-    content = [make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`)];
-  }
-  if (subject === shownSubject) dialogBody.replaceChildren(...content);
-}
-
-whenChanged(showView);
-// What is scrolled to stops below the head, however many lines it has.
-new ResizeObserver(([{ target }]) => { dialog.style.scrollPaddingTop = `${target.offsetHeight + 8}px`; }).observe(dialog.querySelector(".details-head"));
-
-/** Closes what is open; a step that Back undoes. */
-function closeView() {
-  if (state.task !== null) go({ task: null });
-}
-
-document.getElementById("close").addEventListener("click", closeView);
-dialog.addEventListener("click", (event) => { if (event.target === dialog) closeView(); });
-dialog.addEventListener("cancel", (event) => { event.preventDefault(); closeView(); });
-dialog.addEventListener("close", () => {
-  dialogBody.replaceChildren();
-  closeView();  // browsers close it by themselves when Esc is pressed twice
-});
+views.task = { title: taskTitle, content: () => taskContent(state.task) };
 
 // ---- Steps from task to task, in the order of the list
 

@@ -199,10 +199,6 @@ function legend() {
   return document.getElementById("legend").content.cloneNode(true);
 }
 
-function problem(error) {
-  return make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`);
-}
-
 /** Fills a part of a details element when it is opened first; `element.opened()` opens it and promises that it is full. */
 function fillWhenOpened(element, part, content) {
   let filled = null;

@@ -1,6 +1,4 @@
-// The state of the report page: what is open, sorted, searched and filtered, kept in the fragment of the page's address.
-// Views read `state`, change it only by `go`, and follow it by `whenChanged`; so links, Back and Forward lead everywhere.
-// page.js comes first.
+// The state of the report page: what is open, sorted, searched and filtered. page.js comes first, address.js follows.
 
 const overview = JSON.parse(document.getElementById("overview").textContent);
 // Anybody may name a parameter "constructor": a run has the parameters that it has, and no inherited ones.
@@ -59,37 +57,6 @@ function addressOf(changes) {
   return pairs.length ? `#/${pairs.join("&")}` : "#";
 }
 
-function forAddress(text) {
-  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
-  return encoded.replace(/%(2F|3A|2C)/g, decodeURIComponent);  // what may stand as it is: "/", ":", ","
-}
-
-/** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */
-function go(changes, { replace = false } = {}) {
-  const address = addressOf(changes);
-  if (address === addressOf({})) return;
-  try {
-    history[replace ? "replaceState" : "pushState"](null, "", address);
-  } catch { /* browsers limit how often an address may change; the page changes all the same */ }
-  change({ ...state, ...changes });
-}
-
-const followers = [];
-
-/** Calls back with the state before, when the page is ready (with null) and after each change of the state. */
-function whenChanged(callback) {
-  followers.push(callback);
-}
-
-function change(next) {
-  const before = state;
-  state = next;
-  showTitle();
-  for (const follow of followers) follow(before);
-}
-
-const PAGE_TITLE = document.title;
-
 function showTitle() {
   const { run, question, compare } = state;
   const parts = [];
@@ -99,25 +66,13 @@ function showTitle() {
   document.title = [...parts, PAGE_TITLE].join(" · ");
 }
 
-/** Shows what the address asks for, now and whenever Back, Forward or a link changes it. The last script calls it. */
-function followAddress() {
-  const reach = () => {
-    const next = readState(location.hash);
-    if (addressOf(next) !== addressOf({})) change(next);
-  };
-  addEventListener("popstate", reach);
-  addEventListener("hashchange", reach);
-  state = readState(location.hash);
-  showTitle();
-  for (const follow of followers) follow(null);
-}
+const NOTHING_OPEN = { run: null, question: null, sample: null, compare: null };
 
-// Links to the sections scroll only: the fragment holds the state.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest('a[href^="#"]');
-  const target = link && !link.hash.includes("=") && document.getElementById(link.hash.slice(1));
-  if (!target) return;
-  event.preventDefault();
-  target.scrollIntoView();
-  target.focus({ preventScroll: true });
-});
+/** The name of the view that the state asks for, and what it is about; null if none is open. */
+function askedView() {
+  const { compare, run, question } = state;
+  if (compare) return { name: "pair", subject: `pair ${compare}` };
+  if (run !== null) return { name: "run", subject: `run ${run}` };
+  // The search and the filters choose whose answers a question shows.
+  return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null })}` };
+}

@@ -1,4 +1,5 @@
-// The dialog of the report page, in which one view at a time is open: two runs, a run, or a question. The state says which.
+// The dialog of a page, in which one view at a time is open. The page's state.js defines `askedView`, which says which
+// view its state asks for, and `NOTHING_OPEN`, the changes of the state that close all views.
 
 const dialog = document.getElementById("details");
 const dialogTitle = document.getElementById("details-title");
@@ -11,13 +12,8 @@ const dialogBody = document.getElementById("details-body");
  */
 const views = {};
 
-/** The name of the view that the state asks for, and what it is about; null if none is open. */
-function askedView() {
-  const { compare, run, question } = state;
-  if (compare) return { name: "pair", subject: `pair ${compare}` };
-  if (run !== null) return { name: "run", subject: `run ${run}` };
-  // The search and the filters choose whose answers a question shows.
-  return question === null ? null : { name: "question", subject: `question ${addressOf({ sample: null })}` };
+function problem(error) {
+  return make("p", { className: "notice" }, `The answers cannot be shown: ${error.message}`);
 }
 
 let shownSubject = null;
@@ -64,5 +60,5 @@ dialog.addEventListener("close", () => {
 
 /** Closes what is open; a step that Back undoes. */
 function closeView() {
-  if (askedView()) go({ run: null, question: null, sample: null, compare: null });
+  if (askedView()) go(NOTHING_OPEN);
 }

@@ -1,0 +1,74 @@
+// The state of a page in the fragment of its address: scripts read `state`, change it only by `go`, and follow it by
+// `whenChanged`; so links, Back and Forward lead everywhere. The page's state.js comes first and defines `state`,
+// `readState`, `addressOf` and `showTitle`.
+
+function forAddress(text) {
+  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+  return encoded.replace(/%(2F|3A|2C)/g, decodeURIComponent);  // what may stand as it is: "/", ":", ","
+}
+
+/** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */
+function go(changes, { replace = false } = {}) {
+  const address = addressOf(changes);
+  if (address === addressOf({})) return;
+  try {
+    history[replace ? "replaceState" : "pushState"](null, "", address);
+  } catch { /* browsers limit how often an address may change; the page changes all the same */ }
+  change({ ...state, ...changes });
+}
+
+const followers = [];
+
+/** Calls back with the state before, when the page is ready (with null) and after each change of the state. */
+function whenChanged(callback) {
+  followers.push(callback);
+}
+
+function change(next) {
+  const before = state;
+  state = next;
+  showTitle();
+  for (const follow of followers) follow(before);
+}
+
+const PAGE_TITLE = document.title;
+
+/** Shows what the address asks for, now and whenever Back, Forward or a link changes it. The last script calls it.
+ *
+ * After each change, `show` is called with the new state.
+ */
+function followAddress(show = () => {}) {
+  const reach = () => {
+    const next = readState(location.hash);
+    if (addressOf(next) === addressOf({})) return;
+    change(next);
+    show(next);
+  };
+  addEventListener("popstate", reach);
+  addEventListener("hashchange", reach);
+  state = readState(location.hash);
+  showTitle();
+  for (const follow of followers) follow(null);
+}
+
+// Links to the sections scroll only: the fragment holds the state.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest('a[href^="#"]');
+  const target = link && !link.hash.includes("=") && document.getElementById(link.hash.slice(1));
+  if (!target) return;
+  event.preventDefault();
+  target.scrollIntoView();
+  target.focus({ preventScroll: true });
+});
+
+for (const button of document.querySelectorAll(".copy-link")) {
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "Copy it from the address bar";
+    }
+    setTimeout(() => { button.textContent = "Copy link"; }, 2000);
+  });
+}
