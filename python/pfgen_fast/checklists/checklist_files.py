@@ -60,9 +60,8 @@ def notes_on(weights: Categories[tuple[float, ...]]) -> list[str]:
     """Says of which categories the weights were divided by their sum."""
     others = {key: math.fsum(given) for key, given in weights.items()}
     others = {key: total for key, total in others.items() if abs(total - 100) > _SAID_SUM}
-    listed = ", ".join(f"{shown_key(key)} ({total:g})" for key, total in list(others.items())[:3])
-    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return [f"weights whose sum was not 100 were divided by it: {listed}{more}"] if others else []
+    listed = few_names([f"{shown_key(key)} ({total:g})" for key, total in others.items()], n_code_points=200)
+    return [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
 
 
 def shown_key(key: tuple[str, str]) -> str:

@@ -14,13 +14,12 @@ from ..files.untrusted_text import in_one_line
 from ..statistics.evaluator_agreement import Agreement
 from ..statistics.evaluator_agreement import agreement as agreement_of
 from ..statistics.signed_rank import Zeros
-from .bootstrap import drawn_from
 from .cells import cells_of
 from .combined import combined_of
 from .items import MIN_ITEMS
 from .result import Discernment, Scored
 from .running import DRAWS
-from .task_scores import TaskScores, by_task
+from .task_scores import TaskScores, by_task, drawn_from
 
 
 def agreement(

@@ -16,12 +16,11 @@ from ..evaluators.evaluator import Floats
 from ..evaluators.table import TableScores
 from ..files.untrusted_text import in_one_line
 from .damaged import Damage, Damaged
-from .examples import Examples
 from .items import Collection, CollectionItem
 from .kinds import Impossible, Level
 from .plan import Perturbation, Plan, ordered, usual_plan
 from .result import PerturbedScores, Scored
-from .scoring import Scoring, check_some_score, work_of
+from .scoring import Examples, Scoring, check_some_score, work_of
 
 _NAMED_AT_MOST = 5
 

@@ -26,7 +26,7 @@ from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
-from ...judging.server import Server
+from ...judging.requests import Server
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries, open_tries
 from ..judgements import Profile
 from ..runs import Answer

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .answers_by_part import by_part
+from ..suite import by_part
 from .error_modes import AnswerErrors, ErrorRules, counted_signals
 from .lengths import LengthFigures, length_figures
 

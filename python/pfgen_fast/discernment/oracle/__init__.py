@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ..kinds import ALIASES, Impossible
 from . import character_kinds, controls, sentence_kinds, word_kinds
 from .damage import Case, Damage, Degree
-from .negation import negate
+from .sentence_kinds import negate
 from .terms import term_swap
 from .texts import Analysis, TextReading, is_blank
 
