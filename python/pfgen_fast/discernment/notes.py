@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names, in_one_line
 from .cells import TaskCells
 from .items import Collection
 from .originals import known_originals
@@ -21,6 +21,7 @@ WEAK_ORIGINALS = 0.5
 """Originals that score below this share of what reference answers score make a bad test."""
 
 _NAMED_AT_MOST = 5
+_LONGEST_NAME = 200
 
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
@@ -72,8 +73,8 @@ def _undefined(task: TaskCells) -> Iterator[str]:
     few = (task.n_items > 0) & ~task.is_defined.any(axis=1) & ~task.lacks_scores.any(axis=1)
     names = [in_one_line(task.perturbations[i].name) for i in np.flatnonzero(few)]
     if names:
-        counted = _counted(names, "perturbation")
-        yield f"{_of(task)}{counted} undefined, because too few items have scores: {_listed(names)}."
+        listed = few_names(names, _NAMED_AT_MOST, _LONGEST_NAME)
+        yield f"{_of(task)}{_counted(names, 'perturbation')} undefined, because too few items have scores: {listed}."
 
 
 def _lacking_scores(task: TaskCells) -> Iterator[str]:
@@ -85,7 +86,7 @@ def _lacking_scores(task: TaskCells) -> Iterator[str]:
     if names:
         yield (
             f"{_of(task)}{_counted(names, 'cell')} undefined, because more than 20 % of the scores are missing: "
-            f"{_listed(names)}."
+            f"{few_names(names, _NAMED_AT_MOST, _LONGEST_NAME)}."
         )
 
 
@@ -141,8 +142,3 @@ def _of(task: TaskCells) -> str:
 
 def _counted(names: Sequence[str], noun: str) -> str:
     return f"1 {noun} is" if len(names) == 1 else f"{len(names)} {noun}s are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _NAMED_AT_MOST
-    return ", ".join(names[:_NAMED_AT_MOST]) + (f" and {rest} more" if rest > 0 else "")

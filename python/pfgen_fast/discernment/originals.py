@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..errors import DiscernmentError, SuiteError
 from ..evaluators.evaluator import language_of
+from ..files.untrusted_text import few_names
 from ..runs.aggregation import trials_of
 from ..runs.trials import Trials, find_runs
 from ..suite.questions import Question
@@ -182,9 +183,8 @@ def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int
     few = [question.question_id for question in suite if len(answers[question.question]) < per_question]
     if not few:
         return ()
-    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
     counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "none that is not blank"
-    return (f"Of {len(suite)} questions, {len(few)} have {counted}: {shown}.",)
+    return (f"Of {len(suite)} questions, {len(few)} have {counted}: {few_names(few, 5)}.",)
 
 
 def _without(question: Question, texts: set[str]) -> Question:

@@ -64,7 +64,7 @@ def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | N
     by_id = sorted(range(len(collection.items)), key=lambda row: collection.items[row].id)
     for batch in _batches(damage, len(collection.items)):
         for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
-            perturbed.append(_with_scores(damaged, scores))
+            perturbed.append(with_scores(damaged, scores))
             examples.add(damaged, scores)
             if damage.is_from_outside(damaged.perturbation):
                 made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
@@ -107,7 +107,8 @@ def check_some_score(scored: Scored) -> None:
         raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
-def _with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
+def with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
+    """The scores of one perturbation, with what is known about its texts."""
     is_possible = damaged.impossible == 0
     return PerturbedScores(
         damaged.perturbation, is_possible, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share

@@ -15,13 +15,10 @@ from ..files.cells import csv_text
 from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from ..statistics.fleiss import fleiss_kappa
-from ..tables.formats import column_names, table_rows
 from .names import metric_named, task_named
-from .weights import cell, perturbation_key
+from .weights import cell, perturbation_key, rows_of
 
 COLUMNS = ("voter", "task", "perturbation", "metric")
-
-_MAX_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -55,16 +52,10 @@ class Survey:
 
 def read_survey(path: str | Path) -> Survey:
     """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
-    names = column_names(path)
-    if not set(COLUMNS) <= set(names):
-        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
-        raise DiscernmentError(f"{path}: expected the columns {', '.join(COLUMNS)}; there are {listed}")
     places: dict[tuple[str, str, str], str] = {}
     votes: dict[str, dict[str, Counter[str]]] = {}
     voters: dict[str, set[str]] = {}
-    for number, (where, row) in enumerate(table_rows(path)):
-        if number >= _MAX_ROWS:
-            raise DiscernmentError(f"{path}: more than {_MAX_ROWS:,} rows, which is the limit")
+    for where, row in rows_of(path, COLUMNS):
         voter, task, perturbation, metric = (cell(row, key, where) for key in COLUMNS)
         task, perturbation = task_named(task), perturbation_key(perturbation)
         first = places.setdefault((voter, task, perturbation), where)

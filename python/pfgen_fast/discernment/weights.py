@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.untrusted_text import from_csv_value, in_one_line
+from ..files.untrusted_text import few_names, from_csv_value, in_one_line
 from ..tables.formats import column_names, table_rows
 from .kinds import ALIASES, KINDS
 from .names import metric_named, task_named, unknown
@@ -137,18 +137,11 @@ def open_weights(source: str | Path) -> Weights:
 
 def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
     names = column_names(source)
-    column = next((name for name in ("weight", "votes") if name in names), None)
-    if column is None or not all(key in names for key in _KEYS):
-        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
-        raise DiscernmentError(
-            f"{source}: expected the columns task, perturbation, metric and weight or votes; there are {listed}"
-        )
+    column = next((name for name in ("weight", "votes") if name in names), "weight or votes")
     values: dict[tuple[str, str], dict[str, float]] = {}
     places: dict[tuple[str, str], str] = {}
     assumed: set[tuple[str, str]] = set()
-    for number, (where, row) in enumerate(table_rows(source)):
-        if number >= _MAX_ROWS:
-            raise DiscernmentError(f"{source}: more than {_MAX_ROWS:,} rows, which is the limit")
+    for where, row in rows_of(source, (*_KEYS, column), "task, perturbation, metric and weight or votes"):
         task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
         key = (task_named(task), perturbation_key(perturbation))
         places.setdefault(key, where)
@@ -158,12 +151,24 @@ def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
             raise DiscernmentError(
                 f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is there twice"
             )
-        known[metric] = _number(row.get(column), column, where)
+        known[metric] = number_of(row.get(column), column, where)
         if str(row.get("source") or "").strip().casefold() == ASSUMED:
             assumed.add(key)
     if not values:
         raise DiscernmentError(f"{source}: no weights; expected one in each row")
     return {key: WeightsRow(places[key], _shares(own, places[key]), key in assumed) for key, own in values.items()}
+
+
+def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table, each with its place for error messages; raises DiscernmentError if a column is missing."""
+    names = column_names(path)
+    if not set(columns) <= set(names):
+        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
+        raise DiscernmentError(f"{path}: expected the columns {expected or ', '.join(columns)}; there are {listed}")
+    for number, row in enumerate(table_rows(path)):
+        if number >= _MAX_ROWS:
+            raise DiscernmentError(f"{path}: more than {_MAX_ROWS:,} rows, which is the limit")
+        yield row
 
 
 def cell(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -175,8 +180,8 @@ def cell(row: Mapping[str, Any], key: str, where: str) -> str:
     return found
 
 
-def _number(value: Any, column: str, where: str) -> float:
-    """A weight, or a number of votes."""
+def number_of(value: Any, column: str, where: str) -> float:
+    """A number of at least 0, whole in the column `votes`."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -206,6 +211,4 @@ def perturbation_key(name: str) -> str:
 
 
 def _counted(kinds: Iterable[str]) -> str:
-    """Some kinds in words."""
-    names = list(dict.fromkeys(kinds))
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more kinds" if len(names) > 5 else "")
+    return few_names(list(dict.fromkeys(kinds)), 5)

@@ -63,6 +63,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE
 
 _N_NAMED = 3
 
+
 def harmless(text: str) -> str:
     """Replaces control and format characters by escapes such as `\\u202e`; line breaks (U+000A) and tabs stay."""
     return _ACTING.sub(lambda match: _escape(match[0]), text)
