@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
@@ -152,19 +152,48 @@ class OfTask(Protocol):
         """The task of the answer."""
 
 
+class Summary(Protocol):
+    """Figures of some answers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+
+
 A = TypeVar("A", bound=OfTask)
-T = TypeVar("T")
+S = TypeVar("S", bound=Summary)
 
 
-def by_part(
-    answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], T]
-) -> tuple[T, dict[str, T], dict[str, T]]:
-    """Sums up the main table, each area of it, and each length; areas and lengths without any answer are left out."""
-    main = [one for one in answers if one.task.length is None]
-    areas = {area: [one for one in main if one.task.area == area] for area in suite.areas}
-    lengths = {length: [one for one in answers if one.task.length == length] for length in suite.lengths}
-    of_areas, of_lengths = ({name: summary(part) for name, part in parts.items() if part} for parts in (areas, lengths))
-    return summary(main), of_areas, of_lengths
+@dataclass(frozen=True)
+class OfModel(Generic[A, S]):
+    """What was found in the answers of a model: for the main table, each area of it, and each wanted length."""
+
+    model: str
+    answers: tuple[A, ...]
+    total: S
+    areas: Mapping[str, S]
+    lengths: Mapping[str, S]
+
+    @classmethod
+    def of(
+        cls, model: str, answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], S]
+    ) -> OfModel[A, S]:
+        """Sums up the answers by part; areas and lengths without any answer are left out."""
+        main = [one for one in answers if one.task.length is None]
+        areas = {area: [one for one in main if one.task.area == area] for area in suite.areas}
+        lengths = {length: [one for one in answers if one.task.length == length] for length in suite.lengths}
+        of_areas, of_lengths = (
+            {name: summary(part) for name, part in parts.items() if part} for parts in (areas, lengths)
+        )
+        return cls(model, tuple(answers), summary(main), of_areas, of_lengths)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {
+            "model": self.model,
+            "total": self.total.to_dict(),
+            "areas": {area: summary.to_dict() for area, summary in self.areas.items()},
+            "lengths": {length: summary.to_dict() for length, summary in self.lengths.items()},
+        }
 
 
 def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:

@@ -1,7 +1,7 @@
 """Weights of metrics: which metric a kind of damage should lower, by the votes of experts or by assumption.
 
 A file has a row for each task, perturbation and metric. The weights of a task and perturbation are divided by their
-sum.
+sum. A survey is a table of votes: experts choose for each kind of damage the metric that it harms most.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,10 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.untrusted_text import few_names, from_csv_value, in_one_line
+from ..files.cells import csv_text
+from ..files.untrusted_text import few_names, from_csv_value, in_one_line, utf8
+from ..files.writing import write_whole
+from ..statistics.fleiss import fleiss_kappa
 from ..tables.formats import column_names, table_rows
 from .kinds import ALIASES, KINDS
 from .names import metric_named, task_named, unknown
@@ -31,6 +35,8 @@ ASSUMED = "assumed"
 _PACKAGED = Path(__file__).parents[1] / "data" / "discernment" / "weights-assumed.csv"
 _KEYS = ("task", "perturbation", "metric")
 _MAX_ROWS = 1_000_000
+
+_VOTE_COLUMNS = ("voter", "task", "perturbation", "metric")
 
 
 @dataclass(frozen=True)
@@ -212,3 +218,59 @@ def perturbation_key(name: str) -> str:
 
 def _counted(kinds: Iterable[str]) -> str:
     return few_names(list(dict.fromkeys(kinds)), 5)
+
+
+@dataclass(frozen=True)
+class TaskVotes:
+    """The votes on the kinds of damage of one task."""
+
+    task: str
+    # by kind (or `kind/degree`), the number of votes for each metric of the task
+    votes: Mapping[str, Mapping[str, int]]
+    n_voters: int
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, such as where not all have voted on everything
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The votes of a survey."""
+
+    name: str  # name of its file
+    tasks: tuple[TaskVotes, ...]  # votes of each task
+
+    def write(self, path: Path) -> None:
+        """Writes the weights as CSV, as `weights.open_weights` reads them."""
+        rows = [
+            (of.task, name, metric, n_votes / sum(votes.values()), n_votes, f"{of.n_voters} voters, {self.name}")
+            for of in self.tasks
+            for name, votes in of.votes.items()
+            for metric, n_votes in votes.items()
+        ]
+        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
+
+
+def read_survey(path: str | Path) -> Survey:
+    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+    places: dict[tuple[str, str, str], str] = {}
+    votes: dict[str, dict[str, Counter[str]]] = {}
+    voters: dict[str, set[str]] = {}
+    for where, row in rows_of(path, _VOTE_COLUMNS):
+        voter, task, perturbation, metric = (cell(row, key, where) for key in _VOTE_COLUMNS)
+        task, perturbation = task_named(task), perturbation_key(perturbation)
+        first = places.setdefault((voter, task, perturbation), where)
+        if first != where:
+            shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
+            raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one")
+        votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
+        voters.setdefault(task, set()).add(voter)
+    if not votes:
+        raise DiscernmentError(f"{path}: no votes; expected one in each row")
+    tasks = (_task_votes(task, of, len(voters[task])) for task, of in votes.items())
+    return Survey(Path(path).name, tuple(tasks))
+
+
+def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:
+    metrics = sorted({metric for counter in votes.values() for metric in counter})
+    kappa = fleiss_kappa(np.array([[counter[metric] for metric in metrics] for counter in votes.values()]))
+    table = {name: {metric: counter[metric] for metric in metrics} for name, counter in votes.items()}
+    return TaskVotes(task, table, n_voters, None if math.isnan(kappa) else kappa)

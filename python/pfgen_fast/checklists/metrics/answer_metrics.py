@@ -21,7 +21,7 @@ from ...suite.units import FileTokenizer
 from ..judgements import AnswerKey
 from ..line_files import OnFault
 from ..runs import Run
-from ..suite import ChecklistSuite, by_part, keys_in_order
+from ..suite import ChecklistSuite, OfModel, keys_in_order
 from ..tasks import Task
 from ..words import Counter, counter_name, counter_there, without, words
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
@@ -114,24 +114,8 @@ class MeanMetrics:
         return {"n": self.n, "words": self.words, **metrics, **corpus}
 
 
-@dataclass(frozen=True)
-class ModelMetrics:
-    """The mean metrics of a model."""
-
-    model: str
-    answers: tuple[Measured, ...]
-    total: MeanMetrics
-    areas: Mapping[str, MeanMetrics]
-    lengths: Mapping[str, MeanMetrics]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The means as JSON values."""
-        return {
-            "model": self.model,
-            "total": self.total.to_dict(),
-            "areas": {area: means.to_dict() for area, means in self.areas.items()},
-            "lengths": {length: means.to_dict() for length, means in self.lengths.items()},
-        }
+ModelMetrics = OfModel[Measured, MeanMetrics]
+"""The mean metrics of a model."""
 
 
 def open_metrics(
@@ -241,8 +225,7 @@ def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, refere
 
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
-    parts = by_part(answers, measures.suite, lambda part: _means(part, measures.names))
-    return ModelMetrics(model, tuple(answers), *parts)
+    return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures.names))
 
 
 def _means(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:

@@ -22,10 +22,9 @@ from ...statistics.correlation import Floats
 from ...statistics.resampling import Counts
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
-from .drawn_averages import averages, draws_within, strata_of
 from .method_values import PEOPLE, Place, Values
 from .paired_judgements import Ints, part_of
-from .table_changes import Estimate, estimate, places
+from .table_changes import Estimate, averages, draws_within, estimate, places, strata_of
 
 MIN_ANSWERS = 3
 """Fewer answers have no correlation worth printing."""

@@ -22,10 +22,9 @@ from ...statistics.resampling import Counts, resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
-from .drawn_averages import draws_within
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .table_changes import Estimate, estimate
+from .table_changes import Estimate, draws_within, estimate
 
 ALPHA = 0.025
 """The level of significance of areas and that of questions, each after the correction for their number (Benjamini and

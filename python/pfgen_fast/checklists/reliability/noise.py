@@ -18,10 +18,9 @@ from ...statistics.clustered_correlation import pearson, spearman
 from ...statistics.correlation import Floats
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
-from .drawn_averages import strata_of
 from .judge_selection import Ratings, Side
 from .paired_judgements import Ints, PairedJudgements, Question, pair
-from .table_changes import TwoTables, main_parts, two_tables
+from .table_changes import TwoTables, main_parts, strata_of, two_tables
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
