@@ -92,7 +92,6 @@ def _folder(source: str | Path) -> Path:
 
 
 def _settings(value: Any) -> dict[str, Any]:
-    """Checks suite.json."""
     if member(value, "format", lambda found: found) != FORMAT:
         raise Fault(f"expected {FORMAT}, the only format that there is").inside(".format")
     for name in value:

@@ -139,7 +139,6 @@ def _significant(tasks: Sequence[TaskCells]) -> list[NDArray[np.bool_]]:
 
 
 def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats]:
-    """The figures of some perturbations."""
     damaged = scores.damaged(chunk)
     n_perturbations, n_metrics, n_items = damaged.shape
     originals = np.broadcast_to(scores.originals, damaged.shape)

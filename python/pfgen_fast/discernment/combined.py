@@ -117,7 +117,6 @@ def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[dict
 
 
 def _scopes(task: TaskCombined) -> Iterator[tuple[str, NDArray[np.intp]]]:
-    """The groups of perturbations that are averaged, with their names."""
     damages = [(i, each) for i, each in enumerate(task.cells.perturbations) if not each.is_control]
     yield "all", np.array([i for i, _ in damages], dtype=np.intp)
     if (weighted := task.scores.get("weighted_d")) is not None:

@@ -140,19 +140,16 @@ class _Place(Tries):
         self._text: str | None = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
-        """The request of a try, from 1."""
         maker, name = self._maker, f"try {number} of {self._perturbation.name} for {self.item.id}"
         return maker.judge.request(self._prompt, seed=sampling_seed(maker.seed, number), name=name)
 
     def is_usable(self, reply: str) -> bool:
-        """Whether the reply has a damaged text."""
         language = self.item.language or language_of(self.item.text)
         kind, label = self._perturbation.kind, label_of(self._prompt)
         self._text = usable_text(reply, self.item.text, kind=kind, language=language, label=label)
         return self._text is not None
 
     def text(self) -> str | None:
-        """The damaged text; None if there is none, or not yet."""
         return self._text if self.n_replied else None
 
     def stand_in(self, mark: str) -> str | None:

@@ -59,7 +59,6 @@ def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[tuple[TaskS
 
 
 def _impossible(scored: Scored, task: TaskCells) -> Iterator[str]:
-    """Kinds that are impossible for all items of a task."""
     kinds = dict.fromkeys(perturbation.kind for perturbation in task.perturbations)
     for kind in kinds:
         rows = [i for i, perturbation in enumerate(task.perturbations) if perturbation.kind == kind]
@@ -78,7 +77,6 @@ def _undefined(task: TaskCells) -> Iterator[str]:
 
 
 def _lacking_scores(task: TaskCells) -> Iterator[str]:
-    """Cells that are undefined because too many scores are missing."""
     names = [
         f"{in_one_line(task.perturbations[i].name)} ({in_one_line(task.metrics[j].name)})"
         for i, j in zip(*np.nonzero(task.lacks_scores), strict=True)
@@ -112,7 +110,6 @@ def _not_repeated(scores: TaskScores, cells: TaskCells) -> Iterator[str]:
 
 
 def _without_scores(scored: Scored) -> Iterator[str]:
-    """Metrics that score no original at all."""
     for metric in scored.metrics:
         if np.isnan(scored.originals[metric.name]).all():
             yield f"{in_one_line(metric.name)} has no score for any original, so it is left out."

@@ -125,7 +125,6 @@ def _check_number(per_question: int) -> None:
 
 
 def _first(texts: Iterable[str], n: int) -> list[str]:
-    """The first texts that are not blank."""
     found: list[str] = []
     for text in texts:
         if len(found) == n:
@@ -153,7 +152,6 @@ def _by_hash(question: Question) -> list[str]:
 
 
 def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:
-    """The originals by question of the suite."""
     texts: dict[str, list[str]] = {question.question: [] for question in suite}
     for item in collection.items:
         if item.question is not None and item.question in suite:

@@ -21,11 +21,11 @@ from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import checked_threads
 from .analysers import Analyser, open_analyser
+from .items import LANGUAGES
 from .kinds import KINDS, Kind
 from .oracle import perturbed as perturbed_by_oracle
 from .plan import Perturbation, check_ladder, kind_named
 
-LANGUAGES = ("ja", "en")
 ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
 """The kinds that depend on words, terms or particles."""
 
@@ -230,7 +230,6 @@ def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
 
 
 def _rule(name: str) -> Kind:
-    """The kind of a name, which a rule must make."""
     kind = kind_named(name)
     if kind.method != "rule":
         rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")

@@ -217,8 +217,6 @@ def discernment_of(
 
 @dataclass(frozen=True, eq=False)
 class _Analysed:
-    """What is known about one task."""
-
     scores: TaskScores
     cells: TaskCells
     drawn: Drawn | None

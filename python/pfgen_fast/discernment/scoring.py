@@ -137,8 +137,6 @@ def _is_scored_again(damaged: Damaged) -> bool:
 
 
 class _Calls:
-    """The calls of an evaluator, with the number of texts that are done."""
-
     def __init__(self, evaluator: Evaluator, items: Sequence[Item]) -> None:
         self._evaluator, self._items = evaluator, items
         self.n_done = 0
@@ -150,7 +148,6 @@ class _Calls:
         return self._evaluator if again is None else again()
 
     def originals(self) -> dict[str, Floats]:
-        """The scores of all originals."""
         texts = text_column([item.text for item in self._items])
         found = valid_scores(self._evaluator, self._items, texts)
         self.n_done += len(self._items)

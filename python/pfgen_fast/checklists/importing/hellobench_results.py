@@ -73,8 +73,6 @@ class _Source:
 
 @dataclass
 class _Content:
-    """What the files of a model hold, as it is read."""
-
     answers: dict[AnswerKey, Answer] = field(default_factory=dict)
     judgements: dict[AnswerKey, Judgement] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

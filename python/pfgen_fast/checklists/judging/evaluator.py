@@ -194,8 +194,6 @@ class ChecklistJudge(AskingEvaluator):
 
 
 class _JudgedTexts:
-    """The ratings of some texts, and the row of each rating's text."""
-
     def __init__(self, texts: Iterator[tuple[int, Task, str]], judge: ChecklistJudge, shape: tuple[int, int]) -> None:
         self._suite, self._shape = judge.suite, shape
         self._rows: list[int] = []

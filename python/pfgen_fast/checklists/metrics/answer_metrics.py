@@ -154,7 +154,6 @@ def open_metrics(
 
 
 def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities | None) -> None:
-    """Raises ChecklistError if a metric cannot be computed."""
     if metric in _WITH_REFERENCES and not any(task.reference for task in suite.tasks):
         raise ChecklistError("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
     if metric == "meteor" and suite.language.partition("-")[0] != "en":

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.chart_data import MAX_ROWS, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.p_values import corrected
@@ -24,7 +24,7 @@ from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .table_changes import Estimate, draws_within, estimate
+from .table_changes import Estimate, draws_within, estimate, ranges_of
 
 ALPHA = 0.025
 """The level of significance of areas and that of questions, each after the correction for their number (Benjamini and
@@ -277,23 +277,14 @@ def _pair_table(found: Drifted, names: tuple[str, str]) -> Table:
 
 
 def _part_picture(found: Drifted) -> Picture:
-    listed = [(part, shift) for part, shift in found.parts.items()]
+    listed = list(found.parts.items())
     listed += [
         (f"{question.labels[1]} {question.number}", _in_points(found, question, shift))
         for question, shift in found.questions[:_SHOWN_QUESTIONS]
         if shift.size
     ]
-    listed = listed[:MAX_ROWS]
-    shifts = [shift.shift for _, shift in listed]
-    low, high = (
-        np.array(
-            [one.value if end is None else end for one in shifts for end in [getattr(one, name)]], dtype=np.float64
-        )
-        for name in ("low", "high")
-    )
-    values = np.array([one.value for one in shifts], dtype=np.float64)
     label = "shift in points of rescaled scores; questions: of their category"
-    ranges = Ranges(tuple(name for name, _ in listed), values, low, high, label)
+    ranges = ranges_of([(name, shift.shift) for name, shift in listed[:MAX_ROWS]], label)
     return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)
 
 

@@ -280,7 +280,6 @@ def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
 
 
 def _squares(values: Floats) -> float:
-    """The sum of the squared distances from the mean."""
     listed = values.tolist()
     mean = math.fsum(listed) / len(listed)
     return math.fsum((value - mean) ** 2 for value in listed)

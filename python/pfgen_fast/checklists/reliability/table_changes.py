@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ...experiments.chart_data import Ranges
 from ...statistics.correlation import Floats
 from ...statistics.resampling import Counts, bootstrap_counts, interval
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
@@ -46,6 +47,15 @@ def estimate(value: float | None, draws: Floats) -> Estimate:
         return Estimate(None)
     low, high = (float(end) for end in interval(draws))
     return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
+
+
+def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
+    """Named figures as a chart; one without an interval stands for its own ends."""
+    values, low, high = (
+        np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
+        for name in ("value", "low", "high")
+    )
+    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +119,6 @@ def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
-
-
-def place_cell(place: float) -> int | float:
-    """A place for a table: a whole number unless it is shared."""
-    return int(place) if place == int(place) else float(place)
 
 
 def places(values: Floats) -> Floats:

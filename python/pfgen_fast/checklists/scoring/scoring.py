@@ -147,11 +147,9 @@ class _Bin:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is any judgement, usable or not."""
         return bool(self.answers or self.unjudged or self.stale)
 
     def part(self, suite: ChecklistSuite, rule: Missing) -> Part:
-        """The score of the part."""
         states = (len(self.answers), tuple(self.missing), tuple(self.unjudged), tuple(self.stale))
         if not self.answers:
             return Part(*states)
@@ -171,7 +169,6 @@ class _Bin:
         )
 
     def length_part(self, suite: ChecklistSuite, rule: Missing) -> LengthPart:
-        """The score of the part, and how the wanted lengths were met."""
         part = self.part(suite, rule)
         known = [
             (answer.words, answer.task.wanted_words)
@@ -191,8 +188,6 @@ class _Bin:
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """The answers of a run by the parts of the suite."""
-
     areas: Mapping[str, _Bin]
     categories: Mapping[tuple[str, str], _Bin]
     lengths: Mapping[str, _Bin]
@@ -238,7 +233,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
-    """The mean; None if any value is unknown."""
     known = [value for value in values if value is not None]
     return _mean(known) if len(known) == len(values) and known else None
 

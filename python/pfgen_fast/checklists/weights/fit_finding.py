@@ -121,7 +121,6 @@ def _fitted(fit: Fit) -> Table:
 
 
 def _in_short(fitted: FittedWeights) -> str:
-    """The weights with one digit."""
     if not fitted.is_identified:
         return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
     pairs = zip(fitted.weights, fitted.at_bound, strict=True)
