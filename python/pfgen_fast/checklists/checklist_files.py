@@ -71,7 +71,8 @@ def shown_key(key: tuple[str, str]) -> str:
 
 def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
     """The weights of a file of weights, as they are there."""
-    found = checked(read_json(path, error=ChecklistError), _by_category(_weights), str(path), error=ChecklistError)
+    check = _by_category(lambda listed: items(listed, weight_of))
+    found = checked(read_json(path, error=ChecklistError), check, str(path), error=ChecklistError)
     check_weights(found, questions, str(path))
     return found
 
@@ -115,10 +116,6 @@ def _question(value: Any) -> str:
     if not found.strip():
         raise unexpected("a question", value)
     return found
-
-
-def _weights(value: Any) -> tuple[float, ...]:
-    return items(value, weight_of)
 
 
 def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:

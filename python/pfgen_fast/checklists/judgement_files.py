@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
-from ..files.untrusted_json import Fault, count, items, member, number, text, unexpected
+from ..files.untrusted_json import Fault, count, items, member, number, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from .judgement_parquet import read_parquet, write_parquet
@@ -142,12 +142,8 @@ def _judgement(value: Any, reasons: tuple[str | None, ...] = ()) -> Judgement:
         words=member(value, "words", _count_or_none, None),
         most_repeated_sentence=member(value, "most_repeated_sentence", _count_or_none, None),
         profile=member(value, "profile", _text_or_none, None),
-        temperature=member(value, "temperature", _number_or_none, None),
+        temperature=member(value, "temperature", _verdict_or_none, None),
     )
-
-
-def _scores(value: Any) -> tuple[float, ...] | None:
-    return None if value is None else items(value, _verdict)
 
 
 def _verdict(value: Any) -> float:
@@ -157,23 +153,17 @@ def _verdict(value: Any) -> float:
     return found
 
 
+_text_or_none = or_none(text)
+_count_or_none = or_none(count)
+_verdict_or_none = or_none(_verdict)
+_scores = or_none(lambda value: items(value, _verdict))
+
+
 def _method(value: Any) -> Method:
     for method in METHODS:
         if value == method:
             return method
     raise unexpected("checklist, llm-eval or llm-eval-c", value)
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else text(value)
-
-
-def _count_or_none(value: Any) -> int | None:
-    return None if value is None else count(value)
-
-
-def _number_or_none(value: Any) -> float | None:
-    return None if value is None else _verdict(value)
 
 
 def _truth(value: Any) -> bool:

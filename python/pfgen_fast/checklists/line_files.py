@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
 from ..files.reading import MAX_BYTES, reading, too_large
-from ..files.untrusted_json import Fault, any_object, checked, parse_json, text, unexpected
+from ..files.untrusted_json import Fault, any_object, checked, or_none, parse_json, text, unexpected
 from ..tables.formats import table_rows
 
 T = TypeVar("T")
@@ -94,9 +94,7 @@ def whole_text(value: Any) -> str:
     return found
 
 
-def whole_text_or_none(value: Any) -> str | None:
-    """A check of such a string, or null."""
-    return None if value is None else whole_text(value)
+whole_text_or_none = or_none(whole_text)
 
 
 def number_from_one(value: Any) -> int:

@@ -16,12 +16,12 @@ from ..evaluators.naming import unknown_name
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
-from ..files.untrusted_json import Fault, checked, items, member, number, read_json, text, unexpected
+from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import check_folder, write_whole, writing_whole
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, read_checklists, shown_key
-from .line_files import data_file, number_from_one, numbered_objects, whole_text, whole_text_or_none
+from .line_files import checked_objects, data_file, number_from_one, whole_text, whole_text_or_none
 from .prompt_files import PROMPTS, prompt_names, read_prompts
 from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
 from .words import COUNTERS
@@ -161,17 +161,12 @@ def _name(value: Any) -> str:
     return found
 
 
-def _name_or_none(value: Any) -> str | None:
-    return None if value is None else _name(value)
-
-
 def _read_tasks(folder: Path, checklists: Mapping[tuple[str, str], Checklist]) -> tuple[Task, ...]:
     path = data_file(folder, "tasks", ".parquet")
     if path is None:
         raise ChecklistError(f"{folder}: expected tasks.jsonl, which may be compressed, or tasks.parquet")
     found: dict[TaskKey, Task] = {}
-    for where, value in numbered_objects(path):
-        task = checked(value, _task, where, error=ChecklistError)
+    for where, task in checked_objects(path, _task):
         check_category(task, checklists, where)
         if task.key in found:
             raise ChecklistError(f"{where}: the task {in_one_line(task.id)} appears twice; expected each once")
@@ -201,8 +196,8 @@ def _task(value: Any) -> Task:
         area=member(value, "area", _name),
         category=member(value, "category", _name),
         instruction=member(value, "instruction", whole_text_or_none, None),
-        length=member(value, "length", _name_or_none, None),
-        wanted_words=member(value, "wanted_words", lambda n: None if n is None else number_from_one(n), None),
+        length=member(value, "length", or_none(_name), None),
+        wanted_words=member(value, "wanted_words", or_none(number_from_one), None),
         reference=member(value, "reference", whole_text_or_none, None),
         sha256=member(value, "sha256", sha256_or_none, None),
     )

@@ -11,7 +11,6 @@ from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
 from ..files.untrusted_text import few_names, in_one_line
 from .cells import TaskCells
-from .items import Collection
 from .originals import known_originals
 from .result import Scored
 from .scoring import Scoring
@@ -117,7 +116,8 @@ def _without_scores(scored: Scored) -> Iterator[str]:
 
 def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
     """Whether the originals score much less than the suite's reference answers to their questions."""
-    expected = evaluator.reference_means(_questions(scored.collection))
+    questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
+    expected = evaluator.reference_means(list(questions))
     means: Mapping[str, float] = {
         name: float(np.nanmean(scores)) for name, scores in scored.originals.items() if not np.isnan(scores).all()
     }
@@ -127,10 +127,6 @@ def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
             f"The originals score {own:.3f} on average, less than half of the {of_references:.3f} of the suite's "
             "reference answers: there is little left to lose, so the figures say little."
         )
-
-
-def _questions(collection: Collection) -> list[str]:
-    return list(dict.fromkeys(item.question for item in collection.items if item.question is not None))
 
 
 def _of(task: TaskCells) -> str:

@@ -120,16 +120,10 @@ def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
     found = dataset_named(dataset)
     rows = [row for row in facts("perturbations") if row["dataset"] == found.name]
     perturbations = tuple(_stand_in(row) if rules_only and row["method"] == "model" else _planned(row) for row in rows)
-    note = (
-        "No language model damages texts: "
-        + ", ".join(f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if _has_kind(rows, theirs))
-        + "."
-    )
+    kinds = {row["kind"] for row in rows}
+    replaced = [f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if theirs in kinds]
+    note = f"No language model damages texts: {', '.join(replaced)}."
     return Plan(perturbations, f"paper: {found.name}", (note,) if rules_only else ())
-
-
-def _has_kind(rows: list[Mapping[str, str]], kind: str) -> bool:
-    return any(row["kind"] == kind for row in rows)
 
 
 def _degree(row: Mapping[str, str]) -> str:

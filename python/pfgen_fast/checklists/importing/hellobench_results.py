@@ -283,7 +283,7 @@ def _verdicts(
                     ".checklist_id"
                 )
             score = member(entry, "evaluation_score", lambda verdict: level_of(verdict, levels))
-            found[number] = score, member(entry, "reason", _reason, None)
+            found[number] = score, member(entry, "reason", lambda said: said if isinstance(said, str) else None, None)
         except Fault as fault:
             raise fault.inside(f"[{place}]") from None
     in_order = [found[number] for number in range(n_questions)]
@@ -303,7 +303,3 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
         raise unexpected("a whole number", value)
     return int(value)
-
-
-def _reason(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -132,6 +132,8 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
     names = unequal_names(found.agreed.pairing.names)
     tables = [_part_table(found, names), _question_table(found, names)]
     pictures = [_part_picture(found)]
+    agreed_on = found.agreed
+    signature = signature_of_sides(agreed_on.pairing.suite, (old, new), draws=agreed_on.n_draws, seed=agreed_on.seed)
     if found.agreed.tables.is_defined and len(found.agreed.tables.models) > 1:
         tables += [_pair_table(found, names), model_table(found.agreed.tables, names)]
         before, now = found.agreed.tables.values
@@ -140,7 +142,7 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
     return Finding(
         "drift",
         _answer(found),
-        f"{_words(found, names)} Signature: {_signature(found, old, new)}",
+        f"{_words(found, names)} Signature: {signature}",
         (*tables, level_table(found.agreed)),
         tuple(pictures),
         (*_version_notes(old, new), *found.agreed.pairing.notes()),
@@ -174,7 +176,8 @@ def _answer(found: Drifted) -> str:
     words = f"The judge has drifted: verdicts on {found.n_changed:,} of {n:,} answers changed"
     if moved:
         part, shift = max(moved.items(), key=lambda item: abs(item[1].size))
-        words += f", {_of_parts(len(moved), len(found.parts))} moved, most of all {part} by {_points(shift)}"
+        areas = f"{len(moved)} of {len(found.parts)} areas" if len(found.parts) > 1 else "the only area"
+        words += f", {areas} moved, most of all {part} by {_points(shift)}"
     if questions:
         words += f"; of {len(found.questions):,} questions {len(questions):,} moved"
         words += f", most of all {_of_question(*questions[0])}"
@@ -184,10 +187,6 @@ def _answer(found: Drifted) -> str:
 def _of_question(question: Question, shift: Shift) -> str:
     area, category, number = question.labels
     return f"question {number} of {area}/{category} by {shift.size:+.3f}"
-
-
-def _of_parts(n: int, n_all: int) -> str:
-    return f"{n} of {n_all} areas" if n_all > 1 else "the only area"
 
 
 def _points(shift: Shift) -> str:
@@ -212,11 +211,6 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         listed = [f"{one.tables.models[i]} and {one.tables.models[j]}" for i, j in reversed_pairs[:5]]
         words += f": {'; '.join(listed)}{'; and others' if len(reversed_pairs) > 5 else ''}." if listed else "."
     return words
-
-
-def _signature(found: Drifted, old: Side, new: Side) -> str:
-    one = found.agreed
-    return signature_of_sides(one.pairing.suite, (old, new), draws=one.n_draws, seed=one.seed)
 
 
 def _version_notes(old: Side, new: Side) -> list[str]:
