@@ -177,7 +177,7 @@ def discernment_of(
 ) -> Discernment:
     """All figures that follow from scores."""
     scored = scoring.scored
-    tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
+    tasks = [analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
     name = scored.evaluator
     cells = [task.cells for task in tasks]
     intervals = [
@@ -216,7 +216,9 @@ def discernment_of(
 
 
 @dataclass(frozen=True, eq=False)
-class _Analysed:
+class Analysed:
+    """The cells of one task, and what follows from them."""
+
     scores: TaskScores
     cells: TaskCells
     drawn: Drawn | None
@@ -224,9 +226,10 @@ class _Analysed:
     notes: tuple[str, ...]
 
 
-def _analysed(
+def analysed(
     scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int, seed: int
-) -> _Analysed:
+) -> Analysed:
+    """Tests the cells of a task, draws its items, and combines its metrics."""
     cells = cells_of(scores, min_items=min_items, zeros=zeros)
     drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
     matrix: Floats | None = None
@@ -237,4 +240,4 @@ def _analysed(
     if drawn is not None and drawn.n_draws < draws:
         notes = (*notes, f"Intervals are of {drawn.n_draws:,} bootstrap draws, not of {draws:,}, for the sake of time.")
     combined = combined_of(cells, matrix, None if drawn is None else drawn.log_p)
-    return _Analysed(scores, cells, drawn, combined, notes)
+    return Analysed(scores, cells, drawn, combined, notes)
