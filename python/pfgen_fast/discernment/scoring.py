@@ -194,34 +194,24 @@ class Examples:
     def add(self, damaged: Damaged, scores: Mapping[str, Floats]) -> None:
         """Picks the examples of one perturbation; items whose text is the original again are none."""
         for metric in self._metrics:
-            drop = self._originals[metric.name] - scores[metric.name]
+            own = scores[metric.name]
+            drop = self._originals[metric.name] - own
             if not metric.higher_is_better:
                 drop = -drop
             for task, rows in self._rows.items():
                 there = rows[~np.isnan(drop[rows])]
                 if len(there):
-                    self._add(task, damaged, metric.name, scores[metric.name], "largest", there[np.argmax(drop[there])])
+                    self._add(task, damaged, metric.name, own, "largest", there[np.argmax(drop[there])])
                 if len(there) > 1:
-                    self._add(
-                        task, damaged, metric.name, scores[metric.name], "smallest", there[np.argmin(drop[there])]
-                    )
+                    self._add(task, damaged, metric.name, own, "smallest", there[np.argmin(drop[there])])
 
     def _add(self, task: str, damaged: Damaged, metric: str, scores: Floats, which: str, row: int) -> None:
         item, text = self._items[row], damaged.texts[int(row)]
         if text is None:  # a finished table has scores of texts that nobody knows
             return
-        self._found[task].append(
-            Example(
-                damaged.perturbation.name,
-                metric,
-                which,
-                item.id,
-                item.text,
-                text,
-                float(self._originals[metric][row]),
-                float(scores[row]),
-            )
-        )
+        before_and_after = float(self._originals[metric][row]), float(scores[row])
+        example = Example(damaged.perturbation.name, metric, which, item.id, item.text, text, *before_and_after)
+        self._found[task].append(example)
 
     def found(self) -> tuple[Example, ...]:
         """The examples, by task, in the order of the plan."""

@@ -110,7 +110,7 @@ def interval_of(draws: Floats, figures: Any, is_defined: NDArray[np.bool_] | boo
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Bootstrap draws of the items of a task."""
+    """Bootstrap draws of the items of a task, the same for all cells; the items of one question are drawn together."""
 
     log_p: Floats  # draws × perturbations × metrics: the logarithms of the p-values; 0 where no score differs
     d: Floats

@@ -1,4 +1,4 @@
-"""A judge and its requests: a request holds everything its reply depends on; its key is a hash of that."""
+"""A judge, its server and its requests: a request holds everything its reply depends on; its key is a hash of that."""
 
 from __future__ import annotations
 

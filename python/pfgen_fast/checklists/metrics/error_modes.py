@@ -52,6 +52,8 @@ MIN_CHARACTERS = 20
 """A shorter sentence may well stand several times."""
 
 _CLOSERS = "[\"'”’»)\\]}）］」』】》〉]*"
+# A sentence ends with a mark before white space, with a full-width mark before anything, and at an empty line.
+# Abbreviations end sentences, too: it only matters that equal sentences are cut alike.
 # Linear: marks are no closing quotes, so that what is tried behind a mark in vain ends at the next mark.
 _BREAK = re.compile(rf"[.!?]{_CLOSERS}(?=\s|\Z)|[。．！？][.!?。．！？]*{_CLOSERS}|\n[^\S\n]*\n")
 

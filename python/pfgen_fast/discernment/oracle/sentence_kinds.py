@@ -1,4 +1,4 @@
-"""Damage to sentences, and other texts in the place of the whole: `sentence_...`, `answer_swap`, `wrong_ending`."""
+"""Damage to sentences: `sentence_...`, `negate`; and other texts in their place: `answer_swap`, `wrong_ending`."""
 
 from __future__ import annotations
 
