@@ -6,9 +6,8 @@ import json
 
 import pytest
 from makers.long_answers import run_of, suite_of_essays, suite_without_references
-from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
+from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics, open_tokenizing
 from pfgen_fast.checklists.metrics.classic import bleu, bleu_counts, corpus_bleu, rouge_l
-from pfgen_fast.checklists.metrics.tokenizing import open_tokenizing
 from pfgen_fast.checklists.runs import Answer, Run
 from pfgen_fast.checklists.words import words
 from pfgen_fast.errors import ChecklistError

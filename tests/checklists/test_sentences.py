@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.checklists.metrics.sentences import Repeated, repeated, sentences
+from pfgen_fast.checklists.metrics.error_modes import Repeated, repeated, sentences
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from pfgen_fast.discernment import Collection, Plan, chosen_plan, discern, perturb
-from pfgen_fast.discernment.analyser_damage import ANALYSED_KINDS
 from pfgen_fast.discernment.analysers import open_analyser
 from pfgen_fast.discernment.kinds import KINDS
 from pfgen_fast.discernment.oracle.texts import Analysis, Span
+from pfgen_fast.discernment.perturbing import ANALYSED_KINDS
 from pfgen_fast.discernment.running import damage_of
 from pfgen_fast.errors import DiscernmentError
 from pfgen_fast.evaluators import FunctionEvaluator, Item

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.discernment.edit_distance import edit_distance
+from pfgen_fast.discernment.model_damage import edit_distance
 
 WORDS = st.text("ab氷\ud800", max_size=12)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.discernment.model_damage_replies import usable_text
+from pfgen_fast.discernment.model_damage_prompts import usable_text
 
 ORIGINAL = "Ice floats on water."
 LABEL = "Changed text:"

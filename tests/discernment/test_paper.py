@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import pytest
 from pfgen_fast.discernment.choosing import open_plan
-from pfgen_fast.discernment.paper import claims, dataset_named, datasets, facts, paper_plan
-from pfgen_fast.discernment.published import read_published
+from pfgen_fast.discernment.paper import claims, dataset_named, datasets, facts, paper_plan, read_published
 from pfgen_fast.errors import DiscernmentError
 
 SIZES = {

@@ -10,7 +10,7 @@ import pytest
 from pfgen_fast.discernment import open_weights, usual_plan
 from pfgen_fast.discernment.paper import datasets, paper_plan
 from pfgen_fast.discernment.plan import perturbation
-from pfgen_fast.discernment.votes import read_survey
+from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.errors import DiscernmentError
 from pfgen_fast.statistics.fleiss import fleiss_kappa
 

@@ -23,8 +23,8 @@ from makers.builds import files_below, toml
 from makers.runs import make_run, trial_lines
 from pfgen_fast import PfgenError, Scorer, Suite
 from pfgen_fast.discernment import open_plan, open_weights, read_collection
-from pfgen_fast.discernment.published import read_published
-from pfgen_fast.discernment.votes import read_survey
+from pfgen_fast.discernment.paper import read_published
+from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.evaluators import TableScores
 from pfgen_fast.evaluators.kept_scores import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores

@@ -16,8 +16,8 @@ from makers.undrawn import leave_out_drawing
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.discernment import discern
 from pfgen_fast.discernment.originals import from_suite
+from pfgen_fast.discernment.paper import Published
 from pfgen_fast.discernment.plan import Plan, perturbation
-from pfgen_fast.discernment.published import Published
 from pfgen_fast.discernment.result import Curve, Example
 from pfgen_fast.evaluators.evaluator import Metric
 from pfgen_fast.evaluators.ngram import NgramEvaluator

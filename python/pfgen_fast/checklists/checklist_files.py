@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
 from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names, in_one_line
 from .line_files import whole_text
 from .tasks import Checklist
 
@@ -60,9 +60,8 @@ def notes_on(weights: Categories[tuple[float, ...]]) -> list[str]:
     """Says of which categories the weights were divided by their sum."""
     others = {key: math.fsum(given) for key, given in weights.items()}
     others = {key: total for key, total in others.items() if abs(total - 100) > _SAID_SUM}
-    listed = ", ".join(f"{shown_key(key)} ({total:g})" for key, total in list(others.items())[:3])
-    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    return [f"weights whose sum was not 100 were divided by it: {listed}{more}"] if others else []
+    listed = few_names([f"{shown_key(key)} ({total:g})" for key, total in others.items()], n_code_points=200)
+    return [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
 
 
 def shown_key(key: tuple[str, str]) -> str:
@@ -72,7 +71,8 @@ def shown_key(key: tuple[str, str]) -> str:
 
 def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
     """The weights of a file of weights, as they are there."""
-    found = checked(read_json(path, error=ChecklistError), _by_category(_weights), str(path), error=ChecklistError)
+    check = _by_category(lambda listed: items(listed, weight_of))
+    found = checked(read_json(path, error=ChecklistError), check, str(path), error=ChecklistError)
     check_weights(found, questions, str(path))
     return found
 
@@ -116,10 +116,6 @@ def _question(value: Any) -> str:
     if not found.strip():
         raise unexpected("a question", value)
     return found
-
-
-def _weights(value: Any) -> tuple[float, ...]:
-    return items(value, weight_of)
 
 
 def _by_category(check: Callable[[Any], T]) -> Callable[[Any], Categories[T]]:

@@ -189,8 +189,6 @@ def generate_answers(
 
 
 class _Call:
-    """A single call of `generate_answers`."""
-
     def __init__(
         self,
         engine: ModelEngine,

@@ -6,7 +6,7 @@ the same answer by the same judge, are an error.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ from typing import Any
 from ..errors import ChecklistError
 from ..files.compression import compressing
 from ..files.journal import json_line
-from ..files.untrusted_json import Fault, checked, count, items, member, number, text, unexpected
+from ..files.untrusted_json import Fault, count, items, member, number, or_none, text, unexpected
 from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from .judgement_parquet import read_parquet, write_parquet
 from .judgements import METHODS, AnswerKey, Judgement, Method
-from .line_files import OnFault, number_from_one, numbered_objects, whole_text
+from .line_files import OnFault, checked_objects, number_from_one, whole_text
 from .suite import ChecklistSuite, hashes_of
 
 _NAMES = tuple(field.name for field in fields(Judgement))
@@ -34,7 +34,7 @@ def read_judgements(
     if path.suffix == ".parquet":
         rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
     else:
-        rows = _lines(path, with_reasons, on_fault)
+        rows = checked_objects(path, _with_reasons if with_reasons else _judgement, on_fault=on_fault)
     check = _Check(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
@@ -85,8 +85,6 @@ def _identity(judgement: Judgement) -> Hashable:
 
 
 class _Check:
-    """Holds judgements to a suite."""
-
     def __init__(self, suite: ChecklistSuite) -> None:
         self._suite = suite
         self._levels = frozenset(suite.levels)
@@ -119,19 +117,6 @@ class _Check:
             )
 
 
-def _lines(path: Path, with_reasons: bool, on_fault: OnFault | None) -> Iterator[tuple[str, Judgement]]:
-    read = _with_reasons if with_reasons else _judgement
-    for where, value in numbered_objects(path, on_fault=on_fault):
-        try:
-            judgement = checked(value, read, where, error=ChecklistError)
-        except ChecklistError as fault:
-            if on_fault is None:
-                raise
-            on_fault(str(fault))
-        else:
-            yield where, judgement
-
-
 def _with_reasons(value: Any) -> Judgement:
     return _judgement(value, member(value, "reasons", lambda entry: items(entry, _text_or_none), ()))
 
@@ -157,12 +142,8 @@ def _judgement(value: Any, reasons: tuple[str | None, ...] = ()) -> Judgement:
         words=member(value, "words", _count_or_none, None),
         most_repeated_sentence=member(value, "most_repeated_sentence", _count_or_none, None),
         profile=member(value, "profile", _text_or_none, None),
-        temperature=member(value, "temperature", _number_or_none, None),
+        temperature=member(value, "temperature", _verdict_or_none, None),
     )
-
-
-def _scores(value: Any) -> tuple[float, ...] | None:
-    return None if value is None else items(value, _verdict)
 
 
 def _verdict(value: Any) -> float:
@@ -172,23 +153,17 @@ def _verdict(value: Any) -> float:
     return found
 
 
+_text_or_none = or_none(text)
+_count_or_none = or_none(count)
+_verdict_or_none = or_none(_verdict)
+_scores = or_none(lambda value: items(value, _verdict))
+
+
 def _method(value: Any) -> Method:
     for method in METHODS:
         if value == method:
             return method
     raise unexpected("checklist, llm-eval or llm-eval-c", value)
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else text(value)
-
-
-def _count_or_none(value: Any) -> int | None:
-    return None if value is None else count(value)
-
-
-def _number_or_none(value: Any) -> float | None:
-    return None if value is None else _verdict(value)
 
 
 def _truth(value: Any) -> bool:

@@ -104,7 +104,6 @@ def _check(column: Any, name: str, path: Path, n_before: int) -> None:
 
 
 def _types(pa: Any) -> dict[str, Any]:
-    """The type of each column."""
     return {
         **dict.fromkeys(_TEXTS, pa.string()),
         **dict.fromkeys(_COUNTS, pa.int64()),

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from ..errors import ChecklistError, TrialsError
 from ..files.reading import MAX_BYTES, reading, too_large
-from ..files.untrusted_json import Fault, any_object, checked, parse_json, text, unexpected
+from ..files.untrusted_json import Fault, any_object, checked, or_none, parse_json, text, unexpected
 from ..tables.formats import table_rows
+
+T = TypeVar("T")
 
 MAX_LINE_BYTES = 1 << 26
 """The longest line; the longest published answers have a third of a megabyte."""
@@ -67,6 +69,21 @@ def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator
         raise ChecklistError(str(error)) from None
 
 
+def checked_objects(
+    path: Path, check: Callable[[Any], T], *, on_fault: OnFault | None = None
+) -> Iterator[tuple[str, T]]:
+    """What a check makes of the objects of a file, each with its place for error messages."""
+    for where, value in numbered_objects(path, on_fault=on_fault):
+        try:
+            found = checked(value, check, where, error=ChecklistError)
+        except ChecklistError as fault:
+            if on_fault is None:
+                raise
+            on_fault(str(fault))
+        else:
+            yield where, found
+
+
 def whole_text(value: Any) -> str:
     """A check of a string that UTF-8 can hold, so that it has a hash of its own."""
     found = text(value)
@@ -77,9 +94,7 @@ def whole_text(value: Any) -> str:
     return found
 
 
-def whole_text_or_none(value: Any) -> str | None:
-    """A check of such a string, or null."""
-    return None if value is None else whole_text(value)
+whole_text_or_none = or_none(whole_text)
 
 
 def number_from_one(value: Any) -> int:

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from string import Formatter
 from typing import Any
 
-from ..errors import ChecklistError, TrialsError
+from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
-from ..files.reading import read_stored
+from ..files.reading import read_text
 from ..files.untrusted_json import Fault, entries, text
 from ..files.untrusted_text import in_one_line
 from ..judging.template import Template
@@ -36,13 +36,7 @@ _MAX_BYTES = 1 << 20
 
 def read_prompt(path: Path, name: str) -> Template:
     """Reads a prompt from its file."""
-    try:
-        content = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ChecklistError(f"{path}: not UTF-8 (byte {error.start}: {error.reason})") from None
-    except TrialsError as error:
-        raise ChecklistError(str(error)) from None
-    return prompt_of(content, name, str(path))
+    return prompt_of(read_text(path, error=ChecklistError, limit=_MAX_BYTES), name, str(path))
 
 
 def prompt_of(content: str, name: str, where: str) -> Template:

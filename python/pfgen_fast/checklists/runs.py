@@ -30,6 +30,7 @@ from .judgement_files import read_judgements, write_judgements
 from .judgements import AnswerKey, Judgement
 from .line_files import (
     OnFault,
+    checked_objects,
     data_file,
     is_data_file,
     number_from_one,
@@ -217,14 +218,7 @@ def _run_of_file(path: Path) -> Run:
 def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
     """The answers of a file, by task and trial."""
     found: dict[AnswerKey, Answer] = {}
-    for where, value in numbered_objects(path, on_fault=on_fault):
-        try:
-            answer = checked(value, _answer, where, error=ChecklistError)
-        except ChecklistError as fault:
-            if on_fault is None:
-                raise
-            on_fault(str(fault))
-            continue
+    for where, answer in checked_objects(path, _answer, on_fault=on_fault):
         suite.task(answer.id, answer.length, where)
         former = found.setdefault(answer.key, answer)
         if former.response != answer.response:

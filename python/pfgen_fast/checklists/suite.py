@@ -6,16 +6,16 @@ Everything is checked when a suite is read (`suite_files`); a suite is immutable
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import ChecklistError
 from ..evaluators.naming import unknown_name
 from ..files.untrusted_text import in_one_line
-from .judgements import METHODS, Method, Profile
+from .judgements import METHODS, AnswerKey, Method, Profile
 from .suite_files import read_suite
 from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey, sha256_of
 from .words import Counter
@@ -142,3 +142,62 @@ def counter_of_requests(suite: ChecklistSuite) -> Counter:
 
 def _hash_of(value: Any) -> str:
     return sha256_of(json.dumps(value, ensure_ascii=False))
+
+
+class OfTask(Protocol):
+    """What was found of an answer."""
+
+    @property
+    def task(self) -> Task:
+        """The task of the answer."""
+
+
+class Summary(Protocol):
+    """Figures of some answers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+
+
+A = TypeVar("A", bound=OfTask)
+S = TypeVar("S", bound=Summary)
+
+
+@dataclass(frozen=True)
+class OfModel(Generic[A, S]):
+    """What was found in the answers of a model: for the main table, each area of it, and each wanted length."""
+
+    model: str
+    answers: tuple[A, ...]
+    total: S
+    areas: Mapping[str, S]
+    lengths: Mapping[str, S]
+
+    @classmethod
+    def of(
+        cls, model: str, answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], S]
+    ) -> OfModel[A, S]:
+        """Sums up the answers by part; areas and lengths without any answer are left out."""
+        main = [one for one in answers if one.task.length is None]
+        areas = {area: [one for one in main if one.task.area == area] for area in suite.areas}
+        lengths = {length: [one for one in answers if one.task.length == length] for length in suite.lengths}
+        of_areas, of_lengths = (
+            {name: summary(part) for name, part in parts.items() if part} for parts in (areas, lengths)
+        )
+        return cls(model, tuple(answers), summary(main), of_areas, of_lengths)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as JSON values."""
+        return {
+            "model": self.model,
+            "total": self.total.to_dict(),
+            "areas": {area: summary.to_dict() for area, summary in self.areas.items()},
+            "lengths": {length: summary.to_dict() for length, summary in self.lengths.items()},
+        }
+
+
+def keys_in_order(suite: ChecklistSuite, keys: Iterable[AnswerKey]) -> list[tuple[Task, AnswerKey]]:
+    """Answers with their tasks, in the order of the suite."""
+    places = {task.key: place for place, task in enumerate(suite.tasks)}
+    ordered = sorted((places[id, length], trial) for id, length, trial in keys)
+    return [(suite.tasks[place], (*suite.tasks[place].key, trial)) for place, trial in ordered]

@@ -113,10 +113,11 @@ def correlate(
     if ngram_suite is not None:
         found |= ngram_values(listed, read, ngram_suite)
         if ratings is not None and rater is not None:
-            from ..checklists.reliability.method_values import RatingsOfJudge, judge_values
+            from ..checklists.reliability.method_values import judge_values
+            from ..experiments.judge import JudgeOptions
 
-            of_judge = RatingsOfJudge(ratings, rater, rater_template, n_ratings, rater_seed, rater_language)
-            found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, of_judge)
+            options = JudgeOptions(rater, rater_template, rater_language, n_ratings, seed=rater_seed, cache=ratings)
+            found["judge 1 to 10"] = judge_values(listed, read, ngram_suite, options)
     everything = Values(read, found, values.verdicts, tuple(notes), values.signature)
     compared = correlated(everything, against=against, methods=methods, draws=draws, seed=seed)
     finding = find(compared)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..checklists.judging.runs_to_judge import RunToJudge
     from ..checklists.judging.sentinels import Sentinel
     from ..judging.budget import Spending
-    from ..judging.server import Server
+    from ..judging.requests import Server
 
 _N_NAMED = 3
 
@@ -134,7 +134,7 @@ def judge(
     from ..checklists.judging.ask_runs import kept_by_others, names_a_version
     from ..checklists.judging.runs_to_judge import JudgeOptions
     from ..judging.budget import Prices, Spending
-    from ..judging.server import Server
+    from ..judging.requests import Server
 
     _refuse_two_ways(write_batch, read_batch, offline=offline, dry_run=dry_run)
     how = JudgeOptions(

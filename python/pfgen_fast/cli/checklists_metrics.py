@@ -198,7 +198,7 @@ def errors(
 
       pfgen-fast checklists errors runs --suite SUITE --profile published --json
     """
-    from ..checklists.metrics.error_counts import model_errors
+    from ..checklists.metrics.error_counts import examples_of, model_errors
     from ..checklists.metrics.error_modes import ErrorRules, errors_of
     from ..checklists.metrics.rejections import phrases_for
     from ..checklists.suite import ChecklistSuite
@@ -214,7 +214,10 @@ def errors(
     if output is not None:
         _write_errors(output, found)
     if as_json:
-        rows = [{**model.to_dict(), **({"examples": model.examples(examples)} if examples else {})} for model in found]
+        rows = [
+            {**model.to_dict(), **({"examples": examples_of(model.answers, examples)} if examples else {})}
+            for model in found
+        ]
         print_json({"profile": profile.value, "signature": rules.signature, "notes": rules.notes, "rows": rows})
     elif not quiet:
         _print_errors(found, with_areas=areas)
@@ -392,7 +395,9 @@ def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
 
 def _print_examples(model: ModelErrors, most: int) -> None:
-    listed = model.examples(most)
+    from ..checklists.metrics.error_counts import examples_of
+
+    listed = examples_of(model.answers, most)
     if listed:
         print_line("")
         print_line((shown(model.model), "bold"))

@@ -159,7 +159,7 @@ def run(
 
       pfgen-fast discern run texts.jsonl -e checklists:essays-en -m org/judge --category advice --dry-run -o d
     """
-    from ..discernment.published import read_published
+    from ..discernment.paper import read_published
     from ..discernment.weights import open_weights
     from ..files.writing import check_folder
     from ..report.discernment import finding_of

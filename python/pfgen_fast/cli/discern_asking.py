@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..evaluators.asking_evaluator import AskingEvaluator
     from ..evaluators.evaluator import Item
     from ..judging.budget import Spending
-    from ..judging.server import Server
+    from ..judging.requests import Server
     from ..native import _core
 
 _TO_CONTINUE = "run the same command again to continue, or with --offline --partial to use what is complete"
@@ -74,7 +74,7 @@ class Asking:
     ) -> Asking:
         """How models are asked, as the options say; nothing is connected to."""
         from ..judging.budget import Prices, Spending
-        from ..judging.server import Server
+        from ..judging.requests import Server
 
         at = Server(server.base_url, server.key_env, server.concurrency, server.timeout, server.retries)
         spending = Spending(Prices(prompt_price, reply_price), budget)
@@ -83,7 +83,7 @@ class Asking:
     def maker(self, model: str, cache: Path) -> Maker:
         """The model that makes texts."""
         from ..discernment.model_damage import open_maker
-        from ..judging.server import Server
+        from ..judging.requests import Server
 
         server = self.server or Server()
         found = open_maker(model, server=server, spending=self.spending, cache=cache, partial=self.is_partial)

@@ -74,7 +74,7 @@ class Evaluators:
 
     def _asked(self, kept: str) -> dict[str, Any]:
         """The options of whatever asks a judge; what is not given is as usual there."""
-        from ..judging.server import Server
+        from ..judging.requests import Server
 
         if self.judge["model"] is None and not self.asking.is_dry:
             fail("--model is missing: expected the judge's name on the server")

@@ -254,7 +254,7 @@ def votes(
 
       pfgen-fast discern votes survey.csv -o weights.csv
     """
-    from ..discernment.votes import read_survey
+    from ..discernment.weights import read_survey
 
     found = read_survey(survey)
     found.write(output)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Floats
 from ..files.untrusted_text import in_one_line
 from ..statistics.evaluator_agreement import Agreement
 from ..statistics.evaluator_agreement import agreement as agreement_of
 from ..statistics.signed_rank import Zeros
-from .bootstrap import drawn_from
-from .cells import cells_of
-from .combined import combined_of
 from .items import MIN_ITEMS
 from .result import Discernment, Scored
-from .running import DRAWS
-from .task_scores import TaskScores, by_task
+from .running import DRAWS, analysed
+from .task_scores import by_task
 
 
 def agreement(
@@ -43,15 +39,17 @@ def agreement(
         )
     found = {}
     for scores, others in zip(by_task(one), by_task(_in_order_of(other, one)), strict=True):
-        ours, theirs = (_combined(each, zeros, min_items, draws, one.seed) for each in (scores, others))
-        names = [name for name in ours.places if name in theirs.places]
-        rows, other_rows = ([places[name] for name in names] for places in (ours.places, theirs.places))
+        sides = (scores, others)
+        ours, theirs = (analysed(each, None, zeros, min_items, draws, one.seed).combined for each in sides)
+        our_places, their_places = ({p.name: row for row, p in enumerate(each.perturbations)} for each in sides)
+        names = [name for name in our_places if name in their_places]
+        rows, other_rows = ([places[name] for name in names] for places in (our_places, their_places))
         found[scores.task] = agreement_of(
-            ours.d[rows],
-            theirs.d[other_rows],
+            ours.scores["d"][rows],
+            theirs.scores["d"][other_rows],
             [scores.perturbations[row].level for row in rows],
-            first_draws=None if ours.draws is None else ours.draws[:, rows],
-            second_draws=None if theirs.draws is None else theirs.draws[:, other_rows],
+            first_draws=None if ours.draws is None else ours.draws["d"][:, rows],
+            second_draws=None if theirs.draws is None else theirs.draws["d"][:, other_rows],
         )
     return found
 
@@ -67,23 +65,6 @@ def comparison_warnings(found: Sequence[Discernment]) -> tuple[str, ...]:
     if len({(each.scored.seed, each.scored.plan.perturbations) for each in found}) > 1:
         return ("The tests have other perturbations or seeds, so their averages are not of the same damage.",)
     return ()
-
-
-@dataclass(frozen=True, eq=False)
-class _Combined:
-    """The discernment of each perturbation of a task, with its draws, and where each name stands."""
-
-    places: dict[str, int]
-    d: Floats
-    draws: Floats | None
-
-
-def _combined(scores: TaskScores, zeros: Zeros, min_items: int, draws: int, seed: int) -> _Combined:
-    cells = cells_of(scores, min_items=min_items, zeros=zeros)
-    drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
-    combined = combined_of(cells, None, None if drawn is None else drawn.log_p)
-    places = {perturbation.name: row for row, perturbation in enumerate(scores.perturbations)}
-    return _Combined(places, combined.scores["d"], None if combined.draws is None else combined.draws["d"])
 
 
 def _in_order_of(scored: Scored, other: Scored) -> Scored:

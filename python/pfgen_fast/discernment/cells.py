@@ -5,7 +5,7 @@ A cell is undefined with too few items, or with too many missing scores. Rules: 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,9 @@ from ..statistics.detectability import is_noticed, n80
 from ..statistics.discernment_scores import FEW
 from ..statistics.p_values import corrected
 from ..statistics.signed_rank import Zeros, signed_rank
-from .bootstrap import Interval
 from .plan import Perturbation
-from .result import CELL_COLUMNS, Cell, Columns
-from .rows import described, number, whole
-from .task_scores import TaskScores
+from .result import Cell, described, number, whole
+from .task_scores import Interval, TaskScores
 
 MISSING_AT_MOST = 0.2
 """The share of missing scores above which a cell is undefined."""
@@ -32,6 +30,8 @@ _TESTED = (
     *("d", "ceiling_d", "exact_d", "reverse_d", "n80"),
 )
 _COUNTED = ("n_pairs", "n_zero", "n")
+
+_FIGURES = ("d", "reverse_d", "mean_drop", "share_lower")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +87,15 @@ def cells_of(scores: TaskScores, *, min_items: int, zeros: Zeros) -> TaskCells:
     )
 
 
-def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]) -> Columns:
-    """The table of all cells, by task, in the order of the plan."""
+def cell_rows(
+    evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]
+) -> Iterator[dict[str, Cell]]:
+    """The rows of all cells, by task, in the order of the plan."""
     significant = _significant(tasks)
-    found: dict[str, list[Cell]] = {name: [] for name in CELL_COLUMNS}
     for task, interval, is_significant in zip(tasks, intervals, significant, strict=True):
         for i, perturbation in enumerate(task.perturbations):
             for j, metric in enumerate(task.metrics):
-                row = {
+                yield {
                     **described(evaluator, task.task, perturbation),
                     "metric": metric.name,
                     "n_items": int(task.n_items[i]),
@@ -107,9 +108,6 @@ def cell_columns(evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence
                     "d_high": None if interval is None else number(interval.high[i, j]),
                     **_verdicts(task, i, j, is_significant),
                 }
-                for name, values in found.items():
-                    values.append(row[name])
-    return found
 
 
 def _items_needed(found: Mapping[str, Floats]) -> Floats:
@@ -141,7 +139,6 @@ def _significant(tasks: Sequence[TaskCells]) -> list[NDArray[np.bool_]]:
 
 
 def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats]:
-    """The figures of some perturbations."""
     damaged = scores.damaged(chunk)
     n_perturbations, n_metrics, n_items = damaged.shape
     originals = np.broadcast_to(scores.originals, damaged.shape)
@@ -159,3 +156,47 @@ def _figures(scores: TaskScores, chunk: slice, zeros: Zeros) -> dict[str, Floats
         # + 0.0: a turned mean of 0 is -0.0.
         found[name] = np.where(is_missing, 0.0, values).sum(axis=2) / n_pairs * scores.signs + 0.0
     return found
+
+
+def control_rows(
+    evaluator: str, tasks: Sequence[TaskCells], intervals: Sequence[Interval | None]
+) -> Iterator[dict[str, Cell]]:
+    """The rows of controls, changes that should not matter, by task, in the order of the plan."""
+    for task, interval in zip(tasks, intervals, strict=True):
+        lightest = [_lightest_drop(task, j) for j in range(len(task.metrics))]
+        for i, perturbation in enumerate(task.perturbations):
+            if not perturbation.is_control:
+                continue
+            for j, metric in enumerate(task.metrics):
+                yield {
+                    **described(evaluator, task.task, perturbation),
+                    "metric": metric.name,
+                    "n_items": int(task.n_items[i]),
+                    "n_impossible": int(task.n_impossible[i]),
+                    **{name: number(task.figures[name][i, j]) for name in _FIGURES},
+                    "d_low": None if interval is None else number(interval.low[i, j]),
+                    "d_high": None if interval is None else number(interval.high[i, j]),
+                    "relative_drop": number(task.figures["mean_drop"][i, j] / lightest[j]),
+                    "noticed": bool(task.noticed[i, j]) if task.is_defined[i, j] else None,
+                }
+
+
+def _lightest_drop(task: TaskCells, metric: int) -> float:
+    """The smallest mean drop of any damage that is noticed; NaN if none is."""
+    is_damage = np.array([not perturbation.is_control for perturbation in task.perturbations], dtype=np.bool_)
+    drops = task.figures["mean_drop"][:, metric]
+    drops = drops[is_damage & task.noticed[:, metric] & (drops > 0)]
+    return float(drops.min()) if drops.size else float("nan")
+
+
+def specificity(tasks: Sequence[TaskCells]) -> dict[str, float | None]:
+    """By metric, the share of the controls that are not noticed, over all tasks; None if there is no control."""
+    n_quiet: dict[str, int] = {}
+    n_defined: dict[str, int] = {}
+    for task in tasks:
+        is_control = np.array([perturbation.is_control for perturbation in task.perturbations], dtype=np.bool_)
+        for j, metric in enumerate(task.metrics):
+            counted = is_control & task.is_defined[:, j]
+            n_defined[metric.name] = n_defined.get(metric.name, 0) + int(counted.sum())
+            n_quiet[metric.name] = n_quiet.get(metric.name, 0) + int((counted & ~task.noticed[:, j]).sum())
+    return {name: n_quiet[name] / n if n else None for name, n in n_defined.items()}

@@ -207,7 +207,6 @@ def _check_list(value: Any, where: str, what: str) -> None:
 
 
 def _of_kind(kind: str, options: Mapping[str, Any], ladders: Mapping[str, Sequence[int]]) -> Iterable[Perturbation]:
-    """The perturbations of one kind of a file."""
     known = kind_named(kind)
     _check_keys(options, _OF_A_KIND, "")
     if len(options) > 1:

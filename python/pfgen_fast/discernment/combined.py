@@ -5,22 +5,18 @@ Metrics that are means of others do not take part. If one metric of a perturbati
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
-from ..statistics.discernment_scores import NOTICED, calibrated, combine, discernment_score
-from .bootstrap import interval_of
+from ..statistics.discernment_scores import NOTICED, averages, calibrated, combine, discernment_score
 from .cells import TaskCells
-from .result import PERTURBATION_COLUMNS, Cell, Columns
-from .rows import described, number
-from .task_scores import TaskScores
-
-Weights = Mapping[str, Floats]
-"""By task, a matrix of perturbations × combined metrics; a row of NaN has no weights."""
+from .kinds import LEVELS
+from .result import Cell, described, number
+from .task_scores import TaskScores, interval_of
 
 SCORES = ("d", "printed_d", "weighted_d")
 """The discernment scores that are averaged."""
@@ -42,7 +38,7 @@ class TaskCombined:
 
 
 def combined_of(cells: TaskCells, weights: Floats | None, log_p_draws: Floats | None) -> TaskCombined:
-    """Combines the metrics of each perturbation of a task."""
+    """Combines the metrics of each perturbation of a task; a row of weights that is NaN has no weights."""
     counts = np.array([metric.combined for metric in cells.metrics], dtype=np.bool_)
     n_perturbations = len(cells.perturbations)
     if not counts.any():
@@ -81,9 +77,8 @@ def _scores(log_p: Floats, weights: Floats | None) -> dict[str, Floats]:
     return {name: discernment_score(value) for name, value in found.items()}
 
 
-def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCombined]]) -> Columns:
-    """The table of all perturbations, by task, in the order of the plan."""
-    found: dict[str, list[Cell]] = {name: [] for name in PERTURBATION_COLUMNS}
+def perturbation_rows(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCombined]]) -> Iterator[dict[str, Cell]]:
+    """The rows of all perturbations, by task, in the order of the plan."""
     for scores, combined in tasks:
         cells = combined.cells
         undefined = np.full(len(cells.perturbations), np.nan)
@@ -93,7 +88,7 @@ def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskC
         for i, perturbation in enumerate(cells.perturbations):
             perturbed = scores.perturbed[i]
             d = number(combined.scores["d"][i])
-            row: dict[str, Cell] = {
+            yield {
                 **described(evaluator, cells.task, perturbation),
                 "method": perturbation.method,
                 "n_items": int(cells.n_items[i]),
@@ -110,6 +105,55 @@ def perturbation_columns(evaluator: str, tasks: Sequence[tuple[TaskScores, TaskC
                 "calibrated_d": number(combined.calibrated_d[i]),
                 "noticed": None if d is None else d >= NOTICED and not combined.few[i],
             }
-            for name, values in found.items():
-                values.append(row[name])
-    return found
+
+
+def summary_rows(evaluator: str, tasks: Sequence[TaskCombined]) -> Iterator[dict[str, Cell]]:
+    """The averages and minima of each task, over all perturbations, each level and each degree, without controls."""
+    for task in tasks:
+        for score in task.scores:
+            for scope, rows in _scopes(task):
+                figures = _figures(task, score, rows)
+                yield {"evaluator": evaluator, "task": task.cells.task, "score": score, "scope": scope, **figures}
+
+
+def _scopes(task: TaskCombined) -> Iterator[tuple[str, NDArray[np.intp]]]:
+    damages = [(i, each) for i, each in enumerate(task.cells.perturbations) if not each.is_control]
+    yield "all", np.array([i for i, _ in damages], dtype=np.intp)
+    if (weighted := task.scores.get("weighted_d")) is not None:
+        # Some kinds and degrees have no weights: the plain figures beside the weighted ones are those of the others.
+        rows = [i for i, _ in damages if not np.isnan(weighted[i])]
+        if 0 < len(rows) < sum(not np.isnan(task.scores["d"][i]) for i, _ in damages):
+            yield "weighted", np.array(rows, dtype=np.intp)
+    for level in LEVELS[:-1]:
+        rows = [i for i, each in damages if each.level == level]
+        if rows:
+            yield f"level:{level}", np.array(rows, dtype=np.intp)
+    for degree in _degrees([each.degree for _, each in damages]):
+        yield f"degree:{degree}", np.array([i for i, each in damages if each.degree == degree], dtype=np.intp)
+
+
+def _degrees(names: Sequence[str]) -> list[str]:
+    """The names of degrees, rising numbers first, then the others as they come."""
+    distinct = dict.fromkeys(name for name in names if name)
+    return sorted(distinct, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0))
+
+
+def _figures(task: TaskCombined, score: str, rows: NDArray[np.intp]) -> dict[str, Cell]:
+    perturbations = [task.cells.perturbations[row] for row in rows]
+    levels = [each.level for each in perturbations]
+    of_all = averages(task.scores[score][rows], levels)
+    at = int(of_all.minimum_at)
+    ends: dict[str, Cell] = dict.fromkeys(("average_low", "average_high", "minimum_low", "minimum_high"))
+    if task.draws is not None and int(of_all.n_defined):
+        drawn = averages(task.draws[score][:, rows], levels)
+        for name in ("average", "minimum"):
+            interval = interval_of(getattr(drawn, name), getattr(of_all, name))
+            ends |= {f"{name}_low": number(float(interval.low)), f"{name}_high": number(float(interval.high))}
+    return {
+        "n_perturbations": of_all.n,
+        "n_defined": int(of_all.n_defined),
+        "average": number(float(of_all.average)),
+        "minimum": number(float(of_all.minimum)),
+        "minimum_at": perturbations[at].name if at >= 0 else None,
+        **ends,
+    }

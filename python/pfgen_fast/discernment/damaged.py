@@ -149,7 +149,6 @@ class Damage:
         )
 
     def _given(self, name: str) -> Perturbed:
-        """Texts that came with the items."""
         texts: list[str | None] = []
         reasons = np.zeros(len(self._column), dtype=np.uint8)
         for row, item in enumerate(self.collection.items):
@@ -200,8 +199,6 @@ def all_texts(
 
 
 class _StandIns:
-    """Gives columns in the order in which they are asked for."""
-
     def __init__(self, columns: Sequence[_core.TextColumn]) -> None:
         self._columns = iter(columns)
 

@@ -1,4 +1,8 @@
-"""One kind of damage at all its degrees, over the items that have all of them: what curves and profiles are made of."""
+"""One kind of damage at all its degrees, and what follows from it.
+
+The sensitivity profile says how much damage it takes until a metric notices it; curves show how scores change with the
+degree, over the items that have all degrees.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evaluators.evaluator import Floats
-from ..statistics.detectability import monotonicity, noticed_from_with
+from ..statistics.detectability import monotonicity, noticed_from, noticed_from_with
 from ..statistics.signed_rank import Zeros, differences_on_grid
+from .cells import TaskCells
 from .plan import Perturbation
-from .task_scores import TaskScores
+from .result import Cell, Curve, number, whole
+from .task_scores import Drawn, TaskScores
 
 UNNOTICED = "none"
 """Stands for the degree from which on a damage is noticed, where it is noticed from none on."""
+
+NUMBERS_OF_ITEMS = (100, 20)
+"""For how many items it is said from which degree on a damage is noticed."""
 
 
 def kinds_of(perturbations: Sequence[Perturbation]) -> Iterator[tuple[str, NDArray[np.intp]]]:
@@ -88,3 +97,80 @@ class Gradation:
 
     def _all(self, metric: int) -> Floats:
         return np.vstack([self._originals[metric], self._damaged[:, metric]])
+
+
+def profile_rows(
+    evaluator: str, tasks: Sequence[tuple[TaskScores, TaskCells]], zeros: Zeros
+) -> Iterator[dict[str, Cell]]:
+    """The profile of each task: a row for each kind and metric, in the order of the plan."""
+    for scores, cells in tasks:
+        for kind, rows in kinds_of(cells.perturbations):
+            for j, metric in enumerate(cells.metrics):
+                gradation = Gradation(scores, rows[cells.is_defined[rows, j]])
+                yield {
+                    "evaluator": evaluator,
+                    "task": cells.task,
+                    "level": cells.perturbations[rows[0]].level,
+                    "kind": kind,
+                    "metric": metric.name,
+                    **{f"detectable_at_{n}": gradation.noticed_from_with(n, j, zeros) for n in NUMBERS_OF_ITEMS},
+                    "n80": _n80(cells, rows, j),
+                    "monotonicity": number(gradation.monotonicity(j)),
+                    "drop_per_100_permille": number(gradation.per_100_permille(j)),
+                    "verdict": verdict(cells, rows, j),
+                }
+
+
+def verdict(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> str | None:
+    """What a metric makes of a kind of damage, with all items: `notices`, `needs much`, `blind` or `rewards`.
+
+    `notices`: from a degree in the lower half of the ladder on, its middle included. `needs much`: only from a higher
+    degree on, or only here and there. `rewards`: scores rise at the highest degree, or at another if no degree is
+    noticed throughout. None if no degree is defined.
+    """
+    rows = rows[cells.is_defined[rows, metric]]
+    if not rows.size:
+        return None
+    noticed, rewarded = cells.noticed[rows, metric], cells.rewarded[rows, metric]
+    first = int(noticed_from(noticed))
+    is_noticed = first < len(rows)
+    if rewarded[-1] or (rewarded.any() and not is_noticed):
+        return "rewards"
+    if not is_noticed:
+        return "needs much" if noticed.any() else "blind"
+    return "notices" if first < (len(rows) + 1) // 2 else "needs much"
+
+
+def _n80(cells: TaskCells, rows: NDArray[np.intp], metric: int) -> int | None:
+    """How many items notice the lightest degree that is noticed with all items, or if none is, the heaviest."""
+    rows = rows[cells.is_defined[rows, metric]]
+    if not rows.size:
+        return None
+    first = int(noticed_from(cells.noticed[rows, metric]))
+    return whole(cells.figures["n80"][rows[min(first, len(rows) - 1)], metric])
+
+
+def curves_of(scores: TaskScores, drawn: Drawn | None) -> Iterator[Curve]:
+    """The curve of each kind with more than one degree, by metric; none where no item has all degrees."""
+    for kind, rows in kinds_of(scores.perturbations):
+        if len(rows) < 2:
+            continue
+        gradation = Gradation(scores, rows)
+        for j, metric in enumerate(scores.metrics):
+            complete = gradation.complete(j)
+            if not complete.any():
+                continue
+            own = gradation.scores(j) * scores.signs[j] + 0.0
+            interval = None if drawn is None else drawn.mean_interval(own, complete)
+            yield Curve(
+                task=scores.task,
+                kind=kind,
+                metric=metric.name,
+                permille=gradation.permille(),
+                names=("original", *gradation.names),
+                mean=own.mean(axis=1),
+                mean_low=None if interval is None else interval.low,
+                mean_high=None if interval is None else interval.high,
+                share_lower=gradation.share_lower(j),
+                n_items=int(complete.sum()),
+            )

@@ -126,7 +126,6 @@ class _Distinct(AnyColumns):
     needed: tuple[str, ...] = ()
 
     def check(self, names: Sequence[str], location: str) -> None:
-        """Raises DiscernmentError if a needed column is there twice."""
         for column in self.needed:
             if names.count(column) > 1:
                 raise DiscernmentError(f"{location}: the column {column!r} appears {names.count(column)} times")
@@ -144,8 +143,6 @@ def _n_code_points(item: CollectionItem) -> int:
 
 
 class _Rows:
-    """Makes items of rows."""
-
     def __init__(self, columns: ItemColumns) -> None:
         self._columns = columns
         self._of = {key: columns.of(key) for key in KEYS}
@@ -197,7 +194,6 @@ def _id(value: Any, where: str, column: str) -> str:
 
 
 def _text(value: Any, where: str, column: str) -> str | None:
-    """A text; None if there is none or it is empty."""
     if value is None or isinstance(value, str):
         return value or None
     raise _unexpected("a text", value, where, column)

@@ -24,14 +24,11 @@ from ..generation.prompts import sampling_seed
 from ..judging.asking import Progress
 from ..judging.budget import Estimate, Prices, Spending, estimated_tokens
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge, JudgeRequest
-from ..judging.server import Server
+from ..judging.requests import Judge, JudgeRequest, Server
 from ..judging.tries import Connect, Tries, ask_in_rounds, estimate_of_tries, open_tries
 from ..native import _core
-from .edit_distance import edit_distance
 from .kinds import Impossible
-from .model_damage_prompts import label_of, made_prompt, prompts_hash
-from .model_damage_replies import usable_text
+from .model_damage_prompts import label_of, made_prompt, prompts_hash, usable_text
 from .plan import Perturbation
 
 N_TRIES = 3
@@ -143,19 +140,16 @@ class _Place(Tries):
         self._text: str | None = None
 
     def request_of_try(self, number: int) -> JudgeRequest:
-        """The request of a try, from 1."""
         maker, name = self._maker, f"try {number} of {self._perturbation.name} for {self.item.id}"
         return maker.judge.request(self._prompt, seed=sampling_seed(maker.seed, number), name=name)
 
     def is_usable(self, reply: str) -> bool:
-        """Whether the reply has a damaged text."""
         language = self.item.language or language_of(self.item.text)
         kind, label = self._perturbation.kind, label_of(self._prompt)
         self._text = usable_text(reply, self.item.text, kind=kind, language=language, label=label)
         return self._text is not None
 
     def text(self) -> str | None:
-        """The damaged text; None if there is none, or not yet."""
         return self._text if self.n_replied else None
 
     def stand_in(self, mark: str) -> str | None:
@@ -225,3 +219,40 @@ def _check_length(item: Item, max_tokens: int) -> None:
             f"item {in_one_line(item.id)}: a text of about {n_tokens:,} tokens, but a reply has {max_tokens:,} at "
             "most; expected room for the whole text (--max-tokens)"
         )
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Levenshtein's distance in code points.
+
+    The time is about the product of the lengths divided by 64: the bits of an integer hold a column of the usual table
+    (Myers 1999, in the form of Hyyrö 2003).
+    """
+    one, other = _without_common_ends(one, other)
+    if not one or not other:
+        return len(one) + len(other)
+    places: dict[str, int] = {}
+    for row, character in enumerate(one):
+        places[character] = places.get(character, 0) | 1 << row
+    every, last = (1 << len(one)) - 1, 1 << len(one) - 1
+    rises, falls, distance = every, 0, len(one)  # vertical differences of +1 and -1, and the last row's value
+    for character in other:
+        equal = places.get(character, 0)
+        diagonal = (((equal & rises) + rises) ^ rises) | equal | falls
+        right_rises = falls | ~(diagonal | rises) & every
+        right_falls = rises & diagonal
+        distance += bool(right_rises & last) - bool(right_falls & last)
+        right_rises = (right_rises << 1 | 1) & every
+        right_falls = right_falls << 1 & every
+        rises = right_falls | ~(diagonal | right_rises) & every
+        falls = right_rises & diagonal
+    return distance
+
+
+def _without_common_ends(one: str, other: str) -> tuple[str, str]:
+    start, most = 0, min(len(one), len(other))
+    while start < most and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < most - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return one[start : len(one) - end], other[start : len(other) - end]

@@ -1,10 +1,12 @@
-"""The prompts that ask a language model for damaged texts: a template for each kind, degree and language.
+"""The prompts that ask a language model for damaged texts, and which replies are usable.
 
-A prompt ends with a label, behind which the model is to write the text and nothing else.
+There is a template for each kind, degree and language. A prompt ends with a label, behind which the model is to write
+the text and nothing else; what it puts around the text all the same is taken off.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -29,6 +31,17 @@ _COUNTS: Mapping[str, Mapping[int, str]] = {
     "en": {1: "one", 2: "two", 3: "three", 5: "five"},
     "ja": {1: "一つ", 2: "二つ", 3: "三つ", 5: "五つ"},
 }
+
+_FENCED = re.compile(r"```[^\n`]*\n(.*?)\n?```", re.DOTALL)
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_SCRIPTS = {
+    "ja": re.compile(
+        "[\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]"
+    ),
+    "en": re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"),
+}
+_MOST_TIMES_LONGER = {"rewrite_insert": 3}
+_USUAL_TIMES_LONGER = 2
 
 
 def degree_of(perturbation: Perturbation) -> str:
@@ -84,3 +97,67 @@ def _n_errors(task: str, degree: str) -> int:
 def _template(kind: str, degree: str, language: str) -> Template:
     name = ".".join(part for part in (kind, degree, language, "txt") if part)
     return Template.read(_FOLDER / name, placeholders=_PLACEHOLDERS, needed=("text", "what", "language"))
+
+
+def usable_text(reply: str, original: str, *, kind: str, language: str, label: str) -> str | None:
+    """The damaged text in a reply; None if the reply is not usable.
+
+    Taken off are white space, one pair of quotes or code fences around the whole, and the label with which the prompt
+    ended. Not usable is what is empty, equal to the original, much shorter or longer than it (half and twice; for
+    `rewrite_insert`, shorter at all and three times), or without a letter of the original's script.
+    """
+    original = original.strip()
+    text = _bare(reply, original, label)
+    script = _script_of(original, language)
+    is_in_script = script is None or script.search(text)
+    return text if text and text != original and _has_length(text, original, kind) and is_in_script else None
+
+
+def _bare(reply: str, original: str, label: str) -> str:
+    text = reply.strip()
+    unlabelled = _without_label(text, label)
+    bare = _without_pair(unlabelled, original)
+    return bare if unlabelled != text else _without_label(bare, label)  # the label may stand inside of the pair
+
+
+def _without_label(text: str, label: str) -> str:
+    """The text without a label at its begin, in whatever case, with whatever colon, and perhaps in bold type."""
+    words = re.escape(label.rstrip(":： "))
+    return re.sub(rf"\A\**{words}\**\s*[:：]\**", "", text, count=1, flags=re.IGNORECASE).strip()
+
+
+def _without_pair(text: str, original: str) -> str:
+    fenced = _FENCED.fullmatch(text)
+    if fenced:
+        return fenced[1].strip()
+    # An original that is a quotation itself keeps its quotes when it is damaged.
+    return text[1:-1].strip() if _is_quoted(text) and not _is_quoted(original) else text
+
+
+def _is_quoted(text: str) -> bool:
+    """Whether one pair of quotes surrounds the whole text, and not only its first and last words."""
+    end = _QUOTES.get(text[:1])
+    if end is None or len(text) < 2 or text[-1] != end:
+        return False
+    begin, inner = text[0], text[1:-1]
+    if begin == end:
+        return begin not in inner
+    depth = 0
+    for character in inner:
+        depth += (character == begin) - (character == end)
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _has_length(text: str, original: str, kind: str) -> bool:
+    most = _MOST_TIMES_LONGER.get(kind)
+    if most is not None:
+        return len(original) <= len(text) <= most * len(original)
+    return len(original) <= 2 * len(text) and len(text) <= _USUAL_TIMES_LONGER * len(original)
+
+
+def _script_of(original: str, language: str) -> re.Pattern[str] | None:
+    """The script of which a damaged text must have a letter: that of the language, if the original has it."""
+    scripts = sorted(_SCRIPTS, key=lambda name: name != language)
+    return next((_SCRIPTS[name] for name in scripts if _SCRIPTS[name].search(original)), None)

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import SuiteError
 from ..evaluators.ngram import NgramEvaluator
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names, in_one_line
 from .cells import TaskCells
-from .items import Collection
 from .originals import known_originals
 from .result import Scored
 from .scoring import Scoring
@@ -21,6 +20,7 @@ WEAK_ORIGINALS = 0.5
 """Originals that score below this share of what reference answers score make a bad test."""
 
 _NAMED_AT_MOST = 5
+_LONGEST_NAME = 200
 
 
 def notes_on(evaluator: object, scored: Scored, tasks: Sequence[TaskCells]) -> tuple[str, ...]:
@@ -58,7 +58,6 @@ def warnings_on(evaluator: object, scoring: Scoring, tasks: Sequence[tuple[TaskS
 
 
 def _impossible(scored: Scored, task: TaskCells) -> Iterator[str]:
-    """Kinds that are impossible for all items of a task."""
     kinds = dict.fromkeys(perturbation.kind for perturbation in task.perturbations)
     for kind in kinds:
         rows = [i for i, perturbation in enumerate(task.perturbations) if perturbation.kind == kind]
@@ -72,12 +71,11 @@ def _undefined(task: TaskCells) -> Iterator[str]:
     few = (task.n_items > 0) & ~task.is_defined.any(axis=1) & ~task.lacks_scores.any(axis=1)
     names = [in_one_line(task.perturbations[i].name) for i in np.flatnonzero(few)]
     if names:
-        counted = _counted(names, "perturbation")
-        yield f"{_of(task)}{counted} undefined, because too few items have scores: {_listed(names)}."
+        listed = few_names(names, _NAMED_AT_MOST, _LONGEST_NAME)
+        yield f"{_of(task)}{_counted(names, 'perturbation')} undefined, because too few items have scores: {listed}."
 
 
 def _lacking_scores(task: TaskCells) -> Iterator[str]:
-    """Cells that are undefined because too many scores are missing."""
     names = [
         f"{in_one_line(task.perturbations[i].name)} ({in_one_line(task.metrics[j].name)})"
         for i, j in zip(*np.nonzero(task.lacks_scores), strict=True)
@@ -85,7 +83,7 @@ def _lacking_scores(task: TaskCells) -> Iterator[str]:
     if names:
         yield (
             f"{_of(task)}{_counted(names, 'cell')} undefined, because more than 20 % of the scores are missing: "
-            f"{_listed(names)}."
+            f"{few_names(names, _NAMED_AT_MOST, _LONGEST_NAME)}."
         )
 
 
@@ -111,7 +109,6 @@ def _not_repeated(scores: TaskScores, cells: TaskCells) -> Iterator[str]:
 
 
 def _without_scores(scored: Scored) -> Iterator[str]:
-    """Metrics that score no original at all."""
     for metric in scored.metrics:
         if np.isnan(scored.originals[metric.name]).all():
             yield f"{in_one_line(metric.name)} has no score for any original, so it is left out."
@@ -119,7 +116,8 @@ def _without_scores(scored: Scored) -> Iterator[str]:
 
 def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
     """Whether the originals score much less than the suite's reference answers to their questions."""
-    expected = evaluator.reference_means(_questions(scored.collection))
+    questions = dict.fromkeys(item.question for item in scored.collection.items if item.question is not None)
+    expected = evaluator.reference_means(list(questions))
     means: Mapping[str, float] = {
         name: float(np.nanmean(scores)) for name, scores in scored.originals.items() if not np.isnan(scores).all()
     }
@@ -131,18 +129,9 @@ def _weak(evaluator: NgramEvaluator, scored: Scored) -> Iterator[str]:
         )
 
 
-def _questions(collection: Collection) -> list[str]:
-    return list(dict.fromkeys(item.question for item in collection.items if item.question is not None))
-
-
 def _of(task: TaskCells) -> str:
     return f"Task {in_one_line(task.task)}: "
 
 
 def _counted(names: Sequence[str], noun: str) -> str:
     return f"1 {noun} is" if len(names) == 1 else f"{len(names)} {noun}s are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _NAMED_AT_MOST
-    return ", ".join(names[:_NAMED_AT_MOST]) + (f" and {rest} more" if rest > 0 else "")

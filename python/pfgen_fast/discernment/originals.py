@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..errors import DiscernmentError, SuiteError
 from ..evaluators.evaluator import language_of
+from ..files.untrusted_text import few_names
 from ..runs.aggregation import trials_of
 from ..runs.trials import Trials, find_runs
 from ..suite.questions import Question
@@ -124,7 +125,6 @@ def _check_number(per_question: int) -> None:
 
 
 def _first(texts: Iterable[str], n: int) -> list[str]:
-    """The first texts that are not blank."""
     found: list[str] = []
     for text in texts:
         if len(found) == n:
@@ -152,7 +152,6 @@ def _by_hash(question: Question) -> list[str]:
 
 
 def _by_question(suite: Suite, collection: Collection) -> dict[str, list[str]]:
-    """The originals by question of the suite."""
     texts: dict[str, list[str]] = {question.question: [] for question in suite}
     for item in collection.items:
         if item.question is not None and item.question in suite:
@@ -182,9 +181,8 @@ def _fewer(suite: Suite, answers: Mapping[str, Sequence[str]], per_question: int
     few = [question.question_id for question in suite if len(answers[question.question]) < per_question]
     if not few:
         return ()
-    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
     counted = f"fewer than {per_question} answers that are not blank" if per_question > 1 else "none that is not blank"
-    return (f"Of {len(suite)} questions, {len(few)} have {counted}: {shown}.",)
+    return (f"Of {len(suite)} questions, {len(few)} have {counted}: {few_names(few, 5)}.",)
 
 
 def _without(question: Question, texts: set[str]) -> Question:

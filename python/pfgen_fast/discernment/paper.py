@@ -1,7 +1,7 @@
 """What the DHP benchmark (arXiv 2408.13704) did: its data sets, models and requests, its claims, and its plans.
 
-Its results are printed as pictures only, so there are no figures of it here; `published` reads those that somebody has
-read off the pictures. Claims are in our words.
+Its results are printed as pictures only, so there are no figures of it here; `read_published` reads figures that
+somebody has read off the pictures. Claims are in our words.
 """
 
 from __future__ import annotations
@@ -12,13 +12,37 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..errors import DiscernmentError
+from ..files.untrusted_text import in_one_line
 from .names import plain, unknown
 from .plan import Perturbation, Plan, perturbation
+from .weights import cell, number_of, rows_of
 
 _FACTS = Path(__file__).parents[1] / "data" / "discernment"
 
 _GENERAL = ("all", "nearly all", "most")
 """Data sets of claims that are about no data set in particular."""
+
+_STAND_INS = {"fictional_entity": "term_swap", "grammar_error": "function_word", "rewrite_insert": "sentence_repeat"}
+"""The kinds by rules that stand for those that a language model makes."""
+
+_STAND_IN_K = {
+    ("fictional_entity", "minor"): 1,
+    ("fictional_entity", "major"): 3,
+    ("grammar_error", "minor"): 2,
+    ("grammar_error", "major"): 5,
+    ("rewrite_insert", "minor"): 1,
+    ("rewrite_insert", "major"): 5,
+}
+"""How many changes the model is asked for; where a text has fewer sites, all of them are taken."""
+
+_FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
+"""How many grammatical errors the short texts of some tasks get."""
+
+SCORES = ("d_average", "d_minimum", "weighted_average", "weighted_minimum")
+"""The scores that the paper draws."""
+
+_COLUMNS = ("dataset", "model", "score", "value")
 
 
 @dataclass(frozen=True)
@@ -90,38 +114,16 @@ def claims(dataset: str | None = None) -> tuple[Claim, ...]:
 
 # --- plans
 
-_STAND_INS = {"fictional_entity": "term_swap", "grammar_error": "function_word", "rewrite_insert": "sentence_repeat"}
-"""The kinds by rules that stand for those that a language model makes."""
-
-_STAND_IN_K = {
-    ("fictional_entity", "minor"): 1,
-    ("fictional_entity", "major"): 3,
-    ("grammar_error", "minor"): 2,
-    ("grammar_error", "major"): 5,
-    ("rewrite_insert", "minor"): 1,
-    ("rewrite_insert", "major"): 5,
-}
-"""How many changes the model is asked for; where a text has fewer sites, all of them are taken."""
-
-_FEWER_ERRORS = {("story", "minor"): 1, ("qa", "minor"): 1, ("qa", "major"): 3}
-"""How many grammatical errors the short texts of some tasks get."""
-
 
 def paper_plan(dataset: str, *, rules_only: bool = False) -> Plan:
     """The perturbations of a data set of the paper. Where there is one degree only, it is `minor`."""
     found = dataset_named(dataset)
     rows = [row for row in facts("perturbations") if row["dataset"] == found.name]
     perturbations = tuple(_stand_in(row) if rules_only and row["method"] == "model" else _planned(row) for row in rows)
-    note = (
-        "No language model damages texts: "
-        + ", ".join(f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if _has_kind(rows, theirs))
-        + "."
-    )
+    kinds = {row["kind"] for row in rows}
+    replaced = [f"{ours} stands in for {theirs}" for theirs, ours in _STAND_INS.items() if theirs in kinds]
+    note = f"No language model damages texts: {', '.join(replaced)}."
     return Plan(perturbations, f"paper: {found.name}", (note,) if rules_only else ())
-
-
-def _has_kind(rows: list[Mapping[str, str]], kind: str) -> bool:
-    return any(row["kind"] == kind for row in rows)
 
 
 def _degree(row: Mapping[str, str]) -> str:
@@ -145,3 +147,32 @@ def _stand_in(row: Mapping[str, str]) -> Perturbation:
     if kind == "grammar_error":
         k = _FEWER_ERRORS.get((row["task"], degree), k)
     return perturbation(_STAND_INS[kind], k=k, degree=degree)
+
+
+@dataclass(frozen=True)
+class Published:
+    """One figure of the paper."""
+
+    dataset: str
+    task: str
+    model: str
+    score: str  # one of `SCORES`. It is to be compared with our `printed_d`, at 100 items
+    value: float
+
+
+def read_published(path: str | Path) -> tuple[Published, ...]:
+    """Reads figures of the paper from a table with the columns `dataset`, `model`, `score` and `value`."""
+    found: dict[tuple[str, str, str], Published] = {}
+    for where, row in rows_of(path, _COLUMNS):
+        dataset = dataset_named(cell(row, "dataset", where), where=where)
+        model = cell(row, "model", where)
+        score = plain(cell(row, "score", where)).replace(" ", "_")
+        if score not in SCORES:
+            raise unknown("score", row["score"], SCORES, where=where)
+        key = (dataset.name, model, score)
+        if key in found:
+            raise DiscernmentError(f"{where}: {score} of {in_one_line(model, 60)} on {dataset.name} is there twice")
+        found[key] = Published(dataset.name, dataset.task, model, score, number_of(row.get("value"), "value", where))
+    if not found:
+        raise DiscernmentError(f"{path}: no figures; expected one in each row")
+    return tuple(found.values())

@@ -20,12 +20,15 @@ from ..evaluators.evaluator import language_of
 from ..native import _core
 from ..native.core_errors import worded
 from ..native.threads import checked_threads
-from .analyser_damage import ANALYSED_KINDS, analysed_outcomes
 from .analysers import Analyser, open_analyser
+from .items import LANGUAGES
 from .kinds import KINDS, Kind
+from .oracle import perturbed as perturbed_by_oracle
 from .plan import Perturbation, check_ladder, kind_named
 
-LANGUAGES = ("ja", "en")
+ANALYSED_KINDS = ("word_delete", "word_drop", "word_swap", "word_repeat", "term_swap", "function_word")
+"""The kinds that depend on words, terms or particles."""
+
 _BY_TEXT = 2
 _N_SEEDS = 1 << 64
 
@@ -183,21 +186,25 @@ def _with_analysed(
     donors: Donors | None,
     groups: NDArray[np.uint32] | None,
 ) -> list[Perturbed]:
-    """The columns with the Japanese texts as an analyser has them."""
+    """The columns with the Japanese texts damaged by the oracle, because the core knows no analyser."""
     japanese = LANGUAGES.index("ja")
     rows = [
         row
         for row, text in enumerate(texts)
         if codes[row] == japanese or (codes[row] == _BY_TEXT and language_of(text) == "ja")
     ]
-    own_groups = None if groups is None else groups[rows]
-    outcomes = analysed_outcomes(
-        [texts[row] for row in rows], kind.name, degrees, analyser, seed=seed, donors_of=_taken_from(donors, own_groups)
-    )
+    donors_of, analyse = _taken_from(donors, groups), analyser.analysed
+    outcomes = {
+        row: perturbed_by_oracle(
+            texts[row], kind.name, degrees, seed=seed, language="ja", donors=donors_of(row), analyse=analyse
+        )
+        for row in rows
+    }
     found = []
-    for column, of_rows in zip(columns, outcomes, strict=True):
+    for number, column in enumerate(columns):
         new, reasons = column.texts.tolist(), column.impossible.copy()
-        for row, outcome in zip(rows, of_rows, strict=True):
+        for row, of_degrees in outcomes.items():
+            outcome = of_degrees[number]
             new[row] = outcome if isinstance(outcome, str) else None
             reasons[row] = 0 if isinstance(outcome, str) else outcome
         found.append(Perturbed(_column(new, "texts", nulls_allowed=True), reasons))
@@ -223,7 +230,6 @@ def opened_analyser(analyser: Analyser | str | None) -> Analyser | None:
 
 
 def _rule(name: str) -> Kind:
-    """The kind of a name, which a rule must make."""
     kind = kind_named(name)
     if kind.method != "rule":
         rules = ", ".join(kind.name for kind in KINDS.values() if kind.method == "rule")

@@ -6,7 +6,8 @@ None, never NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -163,3 +164,32 @@ CONTROL_COLUMNS = (
     *("d", "d_low", "d_high", "reverse_d", "mean_drop", "relative_drop", "share_lower", "noticed"),
 )
 """`relative_drop` is the mean drop relative to the smallest mean drop of any damage that the metric notices."""
+
+
+def columns_of(names: Iterable[str], rows: Iterable[Mapping[str, Cell]]) -> Columns:
+    """A table with some columns of its rows."""
+    listed = list(rows)
+    return {name: [row[name] for row in listed] for name in names}
+
+
+def number(value: float) -> float | None:
+    """A float for a table; None instead of NaN, and 0 instead of -0."""
+    return None if math.isnan(value) else float(value) + 0.0
+
+
+def whole(value: float) -> int | None:
+    """A whole number for a table; None instead of NaN or infinity."""
+    return int(value) if math.isfinite(value) else None
+
+
+def described(evaluator: str, task: str, perturbation: Perturbation) -> dict[str, Cell]:
+    """The columns that say which perturbation of which test a row is about."""
+    return {
+        "evaluator": evaluator,
+        "task": task,
+        "level": perturbation.level,
+        "kind": perturbation.kind,
+        "degree": perturbation.degree,
+        "permille": perturbation.permille,
+        "k": perturbation.k,
+    }

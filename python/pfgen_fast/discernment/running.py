@@ -17,26 +17,30 @@ from ..evaluators.table import TableScores
 from ..files.untrusted_text import in_one_line
 from ..statistics.signed_rank import ZEROS, Zeros
 from .analysers import Analyser
-from .bootstrap import Drawn, drawn_from
-from .cells import TaskCells, cell_columns, cells_of
+from .cells import TaskCells, cell_rows, cells_of, control_rows, specificity
 from .choosing import chosen_plan, open_plan
-from .combined import TaskCombined, combined_of, perturbation_columns
-from .controls import control_columns, specificity
-from .curves import curves_of
+from .combined import TaskCombined, combined_of, perturbation_rows, summary_rows
 from .damaged import Damage, Maker
+from .gradation import curves_of, profile_rows
 from .item_files import Row, items_of
 from .items import LANGUAGES, MIN_ITEMS, Collection
 from .names import unknown
 from .notes import notes_on, warnings_on
 from .perturbing import opened_analyser
 from .plan import Plan, usual_plan
-from .profile import profile_columns
-from .result import Discernment
+from .result import (
+    CELL_COLUMNS,
+    CONTROL_COLUMNS,
+    PERTURBATION_COLUMNS,
+    PROFILE_COLUMNS,
+    SUMMARY_COLUMNS,
+    Discernment,
+    columns_of,
+)
 from .scoring import Progress, Scoring, score_all, with_spending
 from .signature import signature_of
-from .summary import summary_columns
 from .table_scoring import plan_of, score_table
-from .task_scores import TaskScores, by_task
+from .task_scores import Drawn, TaskScores, by_task, drawn_from
 from .weights import Weights, open_weights
 
 DRAWS = 1000
@@ -173,7 +177,7 @@ def discernment_of(
 ) -> Discernment:
     """All figures that follow from scores."""
     scored = scoring.scored
-    tasks = [_analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
+    tasks = [analysed(scores, weights, zeros, min_items, draws, scored.seed) for scores in by_task(scored)]
     name = scored.evaluator
     cells = [task.cells for task in tasks]
     intervals = [
@@ -193,11 +197,13 @@ def discernment_of(
             weights=None if weights is None else weights.hash,
             made=scoring.made,
         ),
-        cells=cell_columns(name, cells, intervals),
-        perturbations=perturbation_columns(name, [(task.scores, task.combined) for task in tasks]),
-        summary=summary_columns(name, [task.combined for task in tasks]),
-        profile=profile_columns(name, pairs, zeros),
-        controls=control_columns(name, cells, intervals),
+        cells=columns_of(CELL_COLUMNS, cell_rows(name, cells, intervals)),
+        perturbations=columns_of(
+            PERTURBATION_COLUMNS, perturbation_rows(name, [(task.scores, task.combined) for task in tasks])
+        ),
+        summary=columns_of(SUMMARY_COLUMNS, summary_rows(name, [task.combined for task in tasks])),
+        profile=columns_of(PROFILE_COLUMNS, profile_rows(name, pairs, zeros)),
+        controls=columns_of(CONTROL_COLUMNS, control_rows(name, cells, intervals)),
         curves=tuple(curve for task in tasks for curve in curves_of(task.scores, task.drawn)),
         examples=scoring.examples,
         work=scoring.work,
@@ -210,8 +216,8 @@ def discernment_of(
 
 
 @dataclass(frozen=True, eq=False)
-class _Analysed:
-    """What is known about one task."""
+class Analysed:
+    """The cells of one task, and what follows from them."""
 
     scores: TaskScores
     cells: TaskCells
@@ -220,9 +226,10 @@ class _Analysed:
     notes: tuple[str, ...]
 
 
-def _analysed(
+def analysed(
     scores: TaskScores, weights: Weights | None, zeros: Zeros, min_items: int, draws: int, seed: int
-) -> _Analysed:
+) -> Analysed:
+    """Tests the cells of a task, draws its items, and combines its metrics."""
     cells = cells_of(scores, min_items=min_items, zeros=zeros)
     drawn = drawn_from(scores, draws=draws, zeros=zeros, seed=seed) if draws else None
     matrix: Floats | None = None
@@ -233,4 +240,4 @@ def _analysed(
     if drawn is not None and drawn.n_draws < draws:
         notes = (*notes, f"Intervals are of {drawn.n_draws:,} bootstrap draws, not of {draws:,}, for the sake of time.")
     combined = combined_of(cells, matrix, None if drawn is None else drawn.log_p)
-    return _Analysed(scores, cells, drawn, combined, notes)
+    return Analysed(scores, cells, drawn, combined, notes)

@@ -1,4 +1,5 @@
-"""Scores originals and damaged texts, kind by kind. Scores are kept, and of the texts only the examples.
+"""Scores originals and damaged texts, kind by kind. Scores are kept, and of the texts only the examples: of each cell
+the item whose score fell most, and the one whose score fell least.
 
 What an evaluator returns is checked by `valid_scores`: a score that is missing or none is NaN.
 """
@@ -14,13 +15,12 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import DiscernmentError
-from ..evaluators.evaluator import Evaluator, Floats, Item, text_column
+from ..evaluators.evaluator import Evaluator, Floats, Item, Metric, text_column
 from ..evaluators.score_checks import LARGEST, valid_scores
 from ..files.untrusted_text import in_one_line
 from ..judging.budget import Spending
 from ..native import _core
 from .damaged import Damage, Damaged
-from .examples import Examples
 from .result import Example, PerturbedScores, Scored, Work
 
 TEXTS_AT_A_TIME = 100_000
@@ -64,7 +64,7 @@ def score_all(evaluator: Evaluator, damage: Damage, *, on_progress: Progress | N
     by_id = sorted(range(len(collection.items)), key=lambda row: collection.items[row].id)
     for batch in _batches(damage, len(collection.items)):
         for damaged, scores in zip(batch, calls.damaged(batch), strict=True):
-            perturbed.append(_with_scores(damaged, scores))
+            perturbed.append(with_scores(damaged, scores))
             examples.add(damaged, scores)
             if damage.is_from_outside(damaged.perturbation):
                 made[damaged.perturbation.name] = [damaged.texts[row] for row in by_id]
@@ -107,7 +107,8 @@ def check_some_score(scored: Scored) -> None:
         raise DiscernmentError(f"{where}: no damaged text has a score; expected {expected}")
 
 
-def _with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
+def with_scores(damaged: Damaged, scores: Mapping[str, Floats]) -> PerturbedScores:
+    """The scores of one perturbation, with what is known about its texts."""
     is_possible = damaged.impossible == 0
     return PerturbedScores(
         damaged.perturbation, is_possible, damaged.differs_from_lower, scores, damaged.reason, damaged.edit_share
@@ -136,8 +137,6 @@ def _is_scored_again(damaged: Damaged) -> bool:
 
 
 class _Calls:
-    """The calls of an evaluator, with the number of texts that are done."""
-
     def __init__(self, evaluator: Evaluator, items: Sequence[Item]) -> None:
         self._evaluator, self._items = evaluator, items
         self.n_done = 0
@@ -149,7 +148,6 @@ class _Calls:
         return self._evaluator if again is None else again()
 
     def originals(self) -> dict[str, Floats]:
-        """The scores of all originals."""
         texts = text_column([item.text for item in self._items])
         found = valid_scores(self._evaluator, self._items, texts)
         self.n_done += len(self._items)
@@ -183,3 +181,45 @@ class _Calls:
                 column[each.impossible != 0] = np.nan
             found.append(own)
         return found
+
+
+class Examples:
+    """Picks examples, a task at a time."""
+
+    def __init__(self, items: Sequence[Item], metrics: Sequence[Metric], originals: Mapping[str, Floats]) -> None:
+        self._items, self._metrics, self._originals = items, metrics, originals
+        self._rows = rows_of_tasks(items)
+        self._found: dict[str, list[Example]] = {task: [] for task in self._rows}
+
+    def add(self, damaged: Damaged, scores: Mapping[str, Floats]) -> None:
+        """Picks the examples of one perturbation; items whose text is the original again are none."""
+        for metric in self._metrics:
+            own = scores[metric.name]
+            drop = self._originals[metric.name] - own
+            if not metric.higher_is_better:
+                drop = -drop
+            for task, rows in self._rows.items():
+                there = rows[~np.isnan(drop[rows])]
+                if len(there):
+                    self._add(task, damaged, metric.name, own, "largest", there[np.argmax(drop[there])])
+                if len(there) > 1:
+                    self._add(task, damaged, metric.name, own, "smallest", there[np.argmin(drop[there])])
+
+    def _add(self, task: str, damaged: Damaged, metric: str, scores: Floats, which: str, row: int) -> None:
+        item, text = self._items[row], damaged.texts[int(row)]
+        if text is None:  # a finished table has scores of texts that nobody knows
+            return
+        before_and_after = float(self._originals[metric][row]), float(scores[row])
+        example = Example(damaged.perturbation.name, metric, which, item.id, item.text, text, *before_and_after)
+        self._found[task].append(example)
+
+    def found(self) -> tuple[Example, ...]:
+        """The examples, by task, in the order of the plan."""
+        return tuple(example for examples in self._found.values() for example in examples)
+
+
+def rows_of_tasks(items: Sequence[Item]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.intp]]]:
+    """The rows of the items of each task, tasks in the order of their first items."""
+    tasks = list(dict.fromkeys(item.task for item in items))
+    names = np.array([tasks.index(item.task) for item in items], dtype=np.intp)
+    return {task: np.flatnonzero(names == number) for number, task in enumerate(tasks)}

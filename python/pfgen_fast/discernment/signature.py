@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 from ..files.reading import read_stored
 from ..native import _core
 from .items import Collection
 from .plan import Plan
-
-_TABLES = Path(__file__).parents[1] / "data" / "discernment" / "tables.json"
+from .tables import FILE
 
 
 def signature_of(
@@ -36,4 +34,4 @@ def signature_of(
 @cache
 def tables_hash() -> str:
     """The SHA-256 of the tables of the rules, such as which keys are neighbours."""
-    return hashlib.sha256(read_stored(_TABLES)).hexdigest()
+    return hashlib.sha256(read_stored(FILE)).hexdigest()

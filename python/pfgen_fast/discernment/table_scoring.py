@@ -14,16 +14,13 @@ import numpy as np
 
 from ..evaluators.evaluator import Floats
 from ..evaluators.table import TableScores
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import few_names
 from .damaged import Damage, Damaged
-from .examples import Examples
 from .items import Collection, CollectionItem
 from .kinds import Impossible, Level
 from .plan import Perturbation, Plan, ordered, usual_plan
-from .result import PerturbedScores, Scored
-from .scoring import Scoring, check_some_score, work_of
-
-_NAMED_AT_MOST = 5
+from .result import Scored
+from .scoring import Examples, Scoring, check_some_score, with_scores, work_of
 
 
 def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None) -> Plan:
@@ -36,9 +33,9 @@ def plan_of(table: TableScores, collection: Collection, plan: Plan | None = None
     lacking = [] if plan is None else [name for name in by_name if name not in table.names]
     notes = [*planned.notes, *_unplanned([name for name in others if table.level_of(name) is None]).notes]
     if lacking:
-        rest = f" and {len(lacking) - _NAMED_AT_MOST} more" if len(lacking) > _NAMED_AT_MOST else ""
-        named = ", ".join(map(in_one_line, lacking[:_NAMED_AT_MOST]))
-        notes.append(f"The table has no scores of {len(lacking)} perturbations of the plan: {named}{rest}.")
+        notes.append(
+            f"The table has no scores of {len(lacking)} perturbations of the plan: {few_names(lacking, 5, 80)}."
+        )
     return Plan(ordered(found), planned.name, tuple(notes))
 
 
@@ -53,15 +50,7 @@ def score_table(table: TableScores, damage: Damage) -> Scoring:
     for damaged in _texts(table, damage, ids):
         name = damaged.perturbation.name
         scores = _possible_only(table.perturbed(name, ids), damaged)
-        perturbed.append(
-            PerturbedScores(
-                damaged.perturbation,
-                damaged.impossible == 0,
-                damaged.differs_from_lower,
-                scores,
-                damaged.reason,
-            )
-        )
+        perturbed.append(with_scores(damaged, scores))
         examples.add(damaged, scores)
     scored = Scored(
         table.name, table.signature, tuple(table.metrics), collection, plan, damage.seed, originals, tuple(perturbed)

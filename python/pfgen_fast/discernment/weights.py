@@ -1,7 +1,7 @@
 """Weights of metrics: which metric a kind of damage should lower, by the votes of experts or by assumption.
 
 A file has a row for each task, perturbation and metric. The weights of a task and perturbation are divided by their
-sum.
+sum. A survey is a table of votes: experts choose for each kind of damage the metric that it harms most.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +20,10 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..evaluators.evaluator import Floats
-from ..files.untrusted_text import from_csv_value, in_one_line
+from ..files.cells import csv_text
+from ..files.untrusted_text import few_names, from_csv_value, in_one_line, utf8
+from ..files.writing import write_whole
+from ..statistics.fleiss import fleiss_kappa
 from ..tables.formats import column_names, table_rows
 from .kinds import ALIASES, KINDS
 from .names import metric_named, task_named, unknown
@@ -31,6 +35,8 @@ ASSUMED = "assumed"
 _PACKAGED = Path(__file__).parents[1] / "data" / "discernment" / "weights-assumed.csv"
 _KEYS = ("task", "perturbation", "metric")
 _MAX_ROWS = 1_000_000
+
+_VOTE_COLUMNS = ("voter", "task", "perturbation", "metric")
 
 
 @dataclass(frozen=True)
@@ -137,18 +143,11 @@ def open_weights(source: str | Path) -> Weights:
 
 def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
     names = column_names(source)
-    column = next((name for name in ("weight", "votes") if name in names), None)
-    if column is None or not all(key in names for key in _KEYS):
-        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
-        raise DiscernmentError(
-            f"{source}: expected the columns task, perturbation, metric and weight or votes; there are {listed}"
-        )
+    column = next((name for name in ("weight", "votes") if name in names), "weight or votes")
     values: dict[tuple[str, str], dict[str, float]] = {}
     places: dict[tuple[str, str], str] = {}
     assumed: set[tuple[str, str]] = set()
-    for number, (where, row) in enumerate(table_rows(source)):
-        if number >= _MAX_ROWS:
-            raise DiscernmentError(f"{source}: more than {_MAX_ROWS:,} rows, which is the limit")
+    for where, row in rows_of(source, (*_KEYS, column), "task, perturbation, metric and weight or votes"):
         task, perturbation, metric = (cell(row, key, where) for key in _KEYS)
         key = (task_named(task), perturbation_key(perturbation))
         places.setdefault(key, where)
@@ -158,12 +157,24 @@ def _read(source: str | Path) -> dict[tuple[str, str], WeightsRow]:
             raise DiscernmentError(
                 f"{where}: the {column} of {in_one_line(metric, 60)} for {in_one_line(perturbation, 60)} is there twice"
             )
-        known[metric] = _number(row.get(column), column, where)
+        known[metric] = number_of(row.get(column), column, where)
         if str(row.get("source") or "").strip().casefold() == ASSUMED:
             assumed.add(key)
     if not values:
         raise DiscernmentError(f"{source}: no weights; expected one in each row")
     return {key: WeightsRow(places[key], _shares(own, places[key]), key in assumed) for key, own in values.items()}
+
+
+def rows_of(path: str | Path, columns: Sequence[str], expected: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table, each with its place for error messages; raises DiscernmentError if a column is missing."""
+    names = column_names(path)
+    if not set(columns) <= set(names):
+        listed = ", ".join(in_one_line(repr(name), 40) for name in names[:20]) or "none"
+        raise DiscernmentError(f"{path}: expected the columns {expected or ', '.join(columns)}; there are {listed}")
+    for number, row in enumerate(table_rows(path)):
+        if number >= _MAX_ROWS:
+            raise DiscernmentError(f"{path}: more than {_MAX_ROWS:,} rows, which is the limit")
+        yield row
 
 
 def cell(row: Mapping[str, Any], key: str, where: str) -> str:
@@ -175,8 +186,8 @@ def cell(row: Mapping[str, Any], key: str, where: str) -> str:
     return found
 
 
-def _number(value: Any, column: str, where: str) -> float:
-    """A weight, or a number of votes."""
+def number_of(value: Any, column: str, where: str) -> float:
+    """A number of at least 0, whole in the column `votes`."""
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -206,6 +217,60 @@ def perturbation_key(name: str) -> str:
 
 
 def _counted(kinds: Iterable[str]) -> str:
-    """Some kinds in words."""
-    names = list(dict.fromkeys(kinds))
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more kinds" if len(names) > 5 else "")
+    return few_names(list(dict.fromkeys(kinds)), 5)
+
+
+@dataclass(frozen=True)
+class TaskVotes:
+    """The votes on the kinds of damage of one task."""
+
+    task: str
+    # by kind (or `kind/degree`), the number of votes for each metric of the task
+    votes: Mapping[str, Mapping[str, int]]
+    n_voters: int
+    kappa: float | None  # Fleiss' kappa; None if it is undefined, such as where not all have voted on everything
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The votes of a survey."""
+
+    name: str  # name of its file
+    tasks: tuple[TaskVotes, ...]  # votes of each task
+
+    def write(self, path: Path) -> None:
+        """Writes the weights as CSV, as `weights.open_weights` reads them."""
+        rows = [
+            (of.task, name, metric, n_votes / sum(votes.values()), n_votes, f"{of.n_voters} voters, {self.name}")
+            for of in self.tasks
+            for name, votes in of.votes.items()
+            for metric, n_votes in votes.items()
+        ]
+        write_whole(path, utf8(csv_text(("task", "perturbation", "metric", "weight", "votes", "source"), rows)))
+
+
+def read_survey(path: str | Path) -> Survey:
+    """Reads a survey from a table with a vote in each row: `voter`, `task`, `perturbation`, `metric`."""
+    places: dict[tuple[str, str, str], str] = {}
+    votes: dict[str, dict[str, Counter[str]]] = {}
+    voters: dict[str, set[str]] = {}
+    for where, row in rows_of(path, _VOTE_COLUMNS):
+        voter, task, perturbation, metric = (cell(row, key, where) for key in _VOTE_COLUMNS)
+        task, perturbation = task_named(task), perturbation_key(perturbation)
+        first = places.setdefault((voter, task, perturbation), where)
+        if first != where:
+            shown = f"{in_one_line(voter, 40)} on {in_one_line(perturbation, 40)}"
+            raise DiscernmentError(f"{where}: a second vote of {shown}, after {first}; expected one")
+        votes.setdefault(task, {}).setdefault(perturbation, Counter())[metric_named(metric)] += 1
+        voters.setdefault(task, set()).add(voter)
+    if not votes:
+        raise DiscernmentError(f"{path}: no votes; expected one in each row")
+    tasks = (_task_votes(task, of, len(voters[task])) for task, of in votes.items())
+    return Survey(Path(path).name, tuple(tasks))
+
+
+def _task_votes(task: str, votes: Mapping[str, Counter[str]], n_voters: int) -> TaskVotes:
+    metrics = sorted({metric for counter in votes.values() for metric in counter})
+    kappa = fleiss_kappa(np.array([[counter[metric] for metric in metrics] for counter in votes.values()]))
+    table = {name: {metric: counter[metric] for metric in metrics} for name, counter in votes.items()}
+    return TaskVotes(task, table, n_voters, None if math.isnan(kappa) else kappa)

@@ -19,8 +19,7 @@ from ..errors import JudgingError
 from ..generation.prompts import sampling_seed
 from ..judging.budget import Spending
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge, JudgeRequest
-from ..judging.server import Server
+from ..judging.requests import Judge, JudgeRequest, Server
 from ..judging.tries import Connect
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria

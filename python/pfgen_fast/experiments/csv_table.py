@@ -7,8 +7,8 @@ import io
 import math
 from pathlib import Path
 
-from ..errors import ExperimentError, TrialsError
-from ..files.reading import read_stored
+from ..errors import ExperimentError
+from ..files.reading import read_text
 from ..files.untrusted_text import from_csv_value, in_one_line
 
 _MAX_BYTES = 1 << 26
@@ -16,12 +16,7 @@ _MAX_BYTES = 1 << 26
 
 def read_rows(path: Path) -> list[tuple[int, list[str]]]:
     """The rows that hold anything, each with the number of its line; the first is the header."""
-    try:
-        text = read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ExperimentError(f"{path}: not UTF-8 (byte {error.start})") from None
-    except TrialsError as error:
-        raise ExperimentError(str(error)) from None
+    text = read_text(path, error=ExperimentError, limit=_MAX_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]

@@ -22,8 +22,7 @@ from ..files.untrusted_text import utf8
 from ..generation.events import Events
 from ..judging.budget import Estimate, Prices, Spending
 from ..judging.reply_store import Replies
-from ..judging.requests import Judge
-from ..judging.server import Server
+from ..judging.requests import Judge, Server
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Floats, correlate, few_values
 from ..suite.suite import Suite
 from .chart_data import Points, Scatter

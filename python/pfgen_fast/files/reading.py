@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from .compression import DAMAGE, PIECE_BYTES, Pieces, compression, contents
 
 MAX_BYTES = 1 << 30
@@ -36,6 +36,16 @@ class Content(NamedTuple):
 
     content: bytes
     sha1: str
+
+
+def read_text(path: Path, *, error: type[PfgenError], limit: int = MAX_BYTES) -> str:
+    """The text of a UTF-8 file without its byte order mark; raises `error` if it cannot be read."""
+    try:
+        return read_stored(path, limit=limit).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise error(f"{path}: not UTF-8 (byte {problem.start})") from None
+    except TrialsError as problem:
+        raise error(str(problem)) from None
 
 
 @contextlib.contextmanager

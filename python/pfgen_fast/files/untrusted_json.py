@@ -175,6 +175,11 @@ def items(value: Any, check: Callable[[Any], T]) -> tuple[T, ...]:
     return tuple(made)
 
 
+def or_none(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """A check that accepts null as well."""
+    return lambda value: None if value is None else check(value)
+
+
 def text(value: Any) -> str:
     """A string."""
     if not isinstance(value, str):

@@ -18,7 +18,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -60,6 +60,8 @@ _FENCES = re.compile(r"`+|~+")
 # it, and in some countries they take the full-width forms for the others. A plain number is worth what it says.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+
+_N_NAMED = 3
 
 
 def harmless(text: str) -> str:
@@ -181,3 +183,14 @@ def shown_value(value: object) -> str:
     """A faulty value, shortened for an error message."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first three names, with "such as" before them if there are more."""
+    return ("such as " if len(names) > _N_NAMED else "") + ", ".join(map(in_one_line, names[:_N_NAMED]))
+
+
+def few_names(names: Sequence[str], most: int = _N_NAMED, n_code_points: int = 60) -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(in_one_line(name, n_code_points) for name in names[:most]) + more

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .reply_store import Replies as Replies
     from .requests import Judge as Judge
     from .requests import JudgeRequest as JudgeRequest
-    from .server import Server as Server
+    from .requests import Server as Server
     from .template import Template as Template
 
 __getattr__ = names_on_demand(__name__)

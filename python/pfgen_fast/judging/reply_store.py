@@ -142,7 +142,6 @@ def _details(entry: Mapping[str, Any]) -> Details:
 
 
 def _model(entry: Mapping[str, Any]) -> list[str]:
-    """The model that was asked, if the entry has its request."""
     request = entry.get("request")
     model = reported_name(request.get("model")) if isinstance(request, Mapping) else None
     return [] if model is None else [model]

@@ -1,4 +1,4 @@
-"""A judge and its requests: a request holds everything its reply depends on; its key is a hash of that."""
+"""A judge, its server and its requests: a request holds everything its reply depends on; its key is a hash of that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..files.journal import json_line
 from ..files.untrusted_text import utf8
-from ..generation.engines import Sampling
+from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.prompts import Message, Prompt, Request
 
 MAX_REQUEST_BYTES = 4 << 20
@@ -97,3 +97,43 @@ def _encodable(text: str) -> str:
     encodable = utf8(text).decode()
     # The same object where nothing changes: the requests for several ratings of a text share one long prompt.
     return text if encodable == text else encodable
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server and its connection options, which are those of the engine `openai`.
+
+    Attributes:
+        base_url: The server's address including `/v1`; by default OPENAI_BASE_URL, or else OpenAI's.
+        key_env: The environment variable that holds the key; OPENAI_API_KEY by default.
+        concurrency: The maximum number of concurrent requests.
+        timeout: Seconds within which the whole reply must arrive.
+        retries: How often a failed request is retried.
+        backoff: Seconds before the first retry; doubles with each retry.
+    """
+
+    base_url: str | None = None
+    key_env: str | None = None
+    concurrency: int = 16
+    timeout: float = 120.0
+    retries: int = 5
+    backoff: float = 0.5
+
+    def engine(self, judge: Judge) -> ModelEngine:
+        """Opens the engine that asks a judge.
+
+        Raises:
+            EngineError: A package or the key is missing, or an option is invalid.
+        """
+        return open_engine(
+            "openai",
+            model=judge.model,
+            mode="chat",
+            sampling=judge.sampling,
+            base_url=self.base_url,
+            key_env=self.key_env,
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            retries=self.retries,
+            backoff=self.backoff,
+        )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import JudgingError, TrialsError
-from ..files.reading import read_stored
+from ..errors import JudgingError
+from ..files.reading import read_text
 from ..files.untrusted_text import utf8
 
 _MAX_BYTES = 1 << 20
@@ -39,7 +39,7 @@ class Template:
         Raises:
             JudgingError: The file cannot be read, lacks a needed placeholder, or has an unknown one.
         """
-        text = _read(path)
+        text = read_text(path, error=JudgingError, limit=_MAX_BYTES)
         for name in needed:
             if f"{{{name}}}" not in text:
                 raise JudgingError(f"{path}: expected the placeholder {{{name}}} in the template")
@@ -66,12 +66,3 @@ class Template:
             'Q: {answer}? A: B'
         """
         return re.sub(f"{{({'|'.join(self.placeholders)})}}", lambda match: values[match[1]], self.text)
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_stored(path, limit=_MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise JudgingError(f"{path}: not UTF-8 (byte {error.start})") from None
-    except TrialsError as error:
-        raise JudgingError(str(error)) from None

@@ -14,21 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError, TrialsError
+from ...files.untrusted_json import Fault, checked, items, member, unexpected
 from ...files.untrusted_text import in_one_line
 from ...files.writing import check_folder
 from ...tables.formats import table_rows
 from ..judgement_files import read_judgements
 from ..judgements import AnswerKey, Judgement
-from ..line_files import data_file, is_data_file, numbered_objects, stem
+from ..line_files import data_file, is_data_file, numbered_objects, stem, whole_text
 from ..runs import REPLIES_FILE, Answer, read_answers, shown_key, write_run
 from ..suite import ChecklistSuite
-from .hellobench_lines import UpstreamLine, upstream_line
 
 PUBLISHED_JUDGE = "gpt-4o"
 """The judge of the published judgements, which are no more precise."""
 
 MODELS_FILE = "models.csv"
 _RESULTS = "_results.jsonl"
+
+_CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,6 @@ class _Source:
 
 @dataclass
 class _Content:
-    """What the files of a model hold, as it is read."""
-
     answers: dict[AnswerKey, Answer] = field(default_factory=dict)
     judgements: dict[AnswerKey, Judgement] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -233,3 +233,73 @@ def _area_and_length(path: Path, suite: ChecklistSuite) -> tuple[str, str | None
             if name == (area if length is None else f"{area}_{length}"):
                 return area, length
     raise ChecklistError(f"{path}: its name is no area of the suite ({', '.join(suite.areas)}), nor one with a length")
+
+
+@dataclass(frozen=True)
+class UpstreamLine:
+    """A line of results."""
+
+    where: str
+    area: str
+    answer: Answer
+    judgement: Judgement | None
+
+
+def upstream_line(value: Any, suite: ChecklistSuite, length: str | None, where: str) -> UpstreamLine:
+    """Reads a line."""
+
+    def answer_of(line: Any) -> Answer:
+        return Answer(member(line, "id", whole_text), member(line, "response", whole_text), length)
+
+    answer = checked(value, answer_of, where, error=ChecklistError)
+    task = suite.task(answer.id, length, where)
+    n_questions = len(suite.checklist(task).questions)
+
+    def judgement_of(verdicts: Any) -> Judgement:
+        scores, reasons = _verdicts(items(verdicts, lambda one: one), n_questions, suite.levels)
+        fault = "number" if scores is None else None
+        return Judgement(answer.id, answer.sha256, scores, length, reasons=reasons, fault=fault)
+
+    def check(line: Any) -> Judgement | None:
+        return member(line, "checklist_wise_evaluation", judgement_of, None)
+
+    return UpstreamLine(where, task.area, answer, checked(value, check, where, error=ChecklistError))
+
+
+def _verdicts(
+    listed: tuple[Any, ...], n_questions: int, levels: tuple[float, ...]
+) -> tuple[tuple[float, ...] | None, tuple[str | None, ...]]:
+    """Verdicts and reasons in the order of the questions; none where the list is empty, as after three failed tries."""
+    if not listed:
+        return None, ()
+    if len(listed) != n_questions:
+        raise Fault(f"expected {n_questions} verdicts, one for each question, not {len(listed)}")
+    found: dict[int, tuple[float, str | None]] = {}
+    for place, entry in enumerate(listed):
+        try:
+            number = member(entry, "checklist_id", _whole)
+            if number in found or not 0 <= number < n_questions:
+                raise Fault(f"expected each question from 0 to {n_questions - 1} once, not {number}").inside(
+                    ".checklist_id"
+                )
+            score = member(entry, "evaluation_score", lambda verdict: level_of(verdict, levels))
+            found[number] = score, member(entry, "reason", lambda said: said if isinstance(said, str) else None, None)
+        except Fault as fault:
+            raise fault.inside(f"[{place}]") from None
+    in_order = [found[number] for number in range(n_questions)]
+    return tuple(score for score, _ in in_order), tuple(reason for _, reason in in_order)
+
+
+def level_of(value: Any, levels: tuple[float, ...]) -> float:
+    """A check of a verdict, which is a level up to rounding."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for level in levels:
+            if abs(value - level) <= _CLOSE:
+                return level
+    raise unexpected(f"a level ({', '.join(f'{level:g}' for level in levels)})", value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        raise unexpected("a whole number", value)
+    return int(value)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ...errors import ChecklistError
 from ...files.lock import held
+from ...files.untrusted_text import first_names
 from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries
-from ..few_names import first_names
 from ..judgement_files import read_judgements, write_judgements
 from ..judgements import Judgement
 from ..runs import JUDGEMENTS_FILE, Run

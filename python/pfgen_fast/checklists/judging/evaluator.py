@@ -26,7 +26,7 @@ from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
-from ...judging.server import Server
+from ...judging.requests import Server
 from ...judging.tries import Connect, ask_in_rounds, estimate_of_tries, open_tries
 from ..judgements import Profile
 from ..runs import Answer
@@ -194,8 +194,6 @@ class ChecklistJudge(AskingEvaluator):
 
 
 class _JudgedTexts:
-    """The ratings of some texts, and the row of each rating's text."""
-
     def __init__(self, texts: Iterator[tuple[int, Task, str]], judge: ChecklistJudge, shape: tuple[int, int]) -> None:
         self._suite, self._shape = judge.suite, shape
         self._rows: list[int] = []

@@ -12,10 +12,10 @@ from typing import Literal
 
 from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
+from ...files.untrusted_text import first_names
 from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from ...judging.tries import Tries
-from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite

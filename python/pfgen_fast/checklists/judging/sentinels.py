@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ...judging.reply_store import Replies
 from ..judgement_files import write_judgements
-from ..judgements import AnswerKey, Judgement
+from ..judgements import Judgement
 from ..tasks import sha256_of
 from .runs_to_judge import RunToJudge
 
@@ -60,7 +60,7 @@ class Sentinel:
 def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
     """Opens the next round of a run, or the last one if it was interrupted; None if nothing has been judged before."""
     judged = [judgement.key for judgement in one.judgements() if judgement.rating == 1 and judgement.tries]
-    chosen = sorted(judged, key=_digest)[:n_answers]
+    chosen = sorted(judged, key=lambda key: sha256_of("\0".join(map(str, key))))[:n_answers]
     if not chosen:
         return None
     folder = one.run.folder / FOLDER
@@ -73,10 +73,6 @@ def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
         frozenset(chosen),
     )
     return Sentinel(one, now, folder / f"{number:03}.jsonl")
-
-
-def _digest(key: AnswerKey) -> str:
-    return sha256_of("\0".join(map(str, key)))
 
 
 def _next_round(folder: Path) -> int:

@@ -6,24 +6,25 @@ is None and not in any mean. Values are shares of 1, except perplexity.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from ...errors import ChecklistError
+from ...errors import ChecklistError, PfgenError
 from ...evaluators.naming import unknown_name
+from ...files.reading import read_stored
+from ...suite.units import FileTokenizer
 from ..judgements import AnswerKey
 from ..line_files import OnFault
 from ..runs import Run
-from ..suite import ChecklistSuite
+from ..suite import ChecklistSuite, OfModel, keys_in_order
 from ..tasks import Task
-from ..words import Counter, counter_there, words
-from .answers_by_part import by_part, keys_in_order
+from ..words import Counter, counter_name, counter_there, without, words
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
-from .tokenizing import Tokenizing, open_tokenizing
 
 Perplexities = Callable[[str], float | None]
 
@@ -32,6 +33,9 @@ METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
 
 _WITH_REFERENCES = ("bleu", "rouge_l", "meteor")
 _USUAL = METRICS[:-1]
+
+BLANKS = "blanks"
+_COUNTERS: tuple[Counter, ...] = get_args(Counter)
 
 
 @dataclass(frozen=True)
@@ -110,24 +114,8 @@ class MeanMetrics:
         return {"n": self.n, "words": self.words, **metrics, **corpus}
 
 
-@dataclass(frozen=True)
-class ModelMetrics:
-    """The mean metrics of a model."""
-
-    model: str
-    answers: tuple[Measured, ...]
-    total: MeanMetrics
-    areas: Mapping[str, MeanMetrics]
-    lengths: Mapping[str, MeanMetrics]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The means as JSON values."""
-        return {
-            "model": self.model,
-            "total": self.total.to_dict(),
-            "areas": {area: means.to_dict() for area, means in self.areas.items()},
-            "lengths": {length: means.to_dict() for length, means in self.lengths.items()},
-        }
+ModelMetrics = OfModel[Measured, MeanMetrics]
+"""The mean metrics of a model."""
 
 
 def open_metrics(
@@ -166,7 +154,6 @@ def open_metrics(
 
 
 def _check_metric(metric: str, suite: ChecklistSuite, perplexity: Perplexities | None) -> None:
-    """Raises ChecklistError if a metric cannot be computed."""
     if metric in _WITH_REFERENCES and not any(task.reference for task in suite.tasks):
         raise ChecklistError("no task of the suite has a reference, which BLEU, ROUGE-L and METEOR need")
     if metric == "meteor" and suite.language.partition("-")[0] != "en":
@@ -237,8 +224,7 @@ def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, refere
 
 def model_metrics(model: str, answers: Sequence[Measured], measures: MetricSet) -> ModelMetrics:
     """The mean metrics of a model; parts without any answer are left out."""
-    parts = by_part(answers, measures.suite, lambda part: _means(part, measures.names))
-    return ModelMetrics(model, tuple(answers), *parts)
+    return OfModel.of(model, answers, measures.suite, lambda part: _means(part, measures.names))
 
 
 def _means(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
@@ -255,3 +241,48 @@ def _means(answers: Iterable[Measured], names: Sequence[str]) -> MeanMetrics:
 
 def _mean(values: Sequence[float]) -> Mean:
     return Mean(math.fsum(values) / len(values) if values else None, len(values))
+
+
+@dataclass(frozen=True)
+class Tokenizing:
+    """How texts become tokens."""
+
+    signature: str
+    tokens: Callable[[str], Sequence[Any]]
+    are_words: bool = False
+    note: str | None = None
+
+
+def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None) -> Tokenizing:
+    """How texts become tokens, by name."""
+    if name is None:
+        wanted: Counter = "regex" if suite is None else suite.words
+        counter = counter_there(wanted)
+        return _by_counter(counter, None if counter == wanted else without(wanted, counter))
+    for counter in _COUNTERS:
+        if name == counter:
+            return _by_counter(counter)
+    if name == BLANKS:
+        return Tokenizing(BLANKS, str.split, are_words=True)
+    if not Path(name).is_file():
+        known = [*_COUNTERS, BLANKS]
+        raise ChecklistError(f"{unknown_name('kind of tokens', name, known)}, or the path of a tokenizer.json")
+    return _by_file(Path(name))
+
+
+def _by_counter(counter: Counter, note: str | None = None) -> Tokenizing:
+    return Tokenizing(counter_name(counter), lambda text: words(text, counter), counter != "characters", note)
+
+
+def _by_file(path: Path) -> Tokenizing:
+    try:
+        digest = hashlib.sha1(read_stored(path)).hexdigest()
+        tokenizer = FileTokenizer(path, digest)
+        tokenizer.tokens([""])
+    except PfgenError as error:
+        raise ChecklistError(str(error)) from None
+
+    def tokens(text: str) -> list[Any]:
+        return [token.key for token in tokenizer.tokens([text])[0]]
+
+    return Tokenizing(f"tokenizer {digest[:12]}", tokens)

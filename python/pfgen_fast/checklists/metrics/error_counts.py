@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from .answers_by_part import by_part
+from ..suite import OfModel
 from .error_modes import AnswerErrors, ErrorRules, counted_signals
 from .lengths import LengthFigures, length_figures
 
@@ -60,56 +60,32 @@ class ErrorCounts:
         found: dict[str, Any] = {"n": self.n}
         for mode, share in self.shares.items():
             found[mode] = {"count": share.count, "n": share.n, "percent": share.percent}
-        length = self.length
         return {
             **found,
             "cut_off_by_limit": self.cut_off_by_limit,
             "longest_run": self.longest_run,
             "signals_found": dict(self.signals),
             "claims": {"count": self.n_claims, "wrong": self.n_wrong_claims, "mean_error": self.mean_claim_error},
-            "length": None
-            if length is None
-            else {
-                "n": length.n,
-                "mean_words": length.mean_words,
-                "mean_absolute_length_error": length.mean_absolute_length_error,
-                "mean_shortfall": length.mean_shortfall,
-                "share_long_enough": length.share_long_enough,
-            },
+            "length": self.length and asdict(self.length),
         }
 
 
-@dataclass(frozen=True)
-class ModelErrors:
-    """What is wrong with the answers of a model."""
+ModelErrors = OfModel[AnswerErrors, ErrorCounts]
+"""What is wrong with the answers of a model."""
 
-    model: str
-    answers: tuple[AnswerErrors, ...]
-    total: ErrorCounts
-    areas: Mapping[str, ErrorCounts]
-    lengths: Mapping[str, ErrorCounts]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as JSON values."""
-        return {
-            "model": self.model,
-            "total": self.total.to_dict(),
-            "areas": {area: counts.to_dict() for area, counts in self.areas.items()},
-            "lengths": {length: counts.to_dict() for length, counts in self.lengths.items()},
-        }
-
-    def examples(self, most: int) -> list[dict[str, Any]]:
-        """The first answers with each error: which, and what it was seen by."""
-        return [
-            {"mode": mode, "id": one.key[0], "length": one.key[1], "trial": one.key[2], "seen": seen(one, mode)}
-            for mode in MODES
-            for one in [one for one in self.answers if _MODES[mode](one)][:most]
-        ]
+def examples_of(answers: Sequence[AnswerErrors], most: int) -> list[dict[str, Any]]:
+    """The first answers with each error: which, and what it was seen by."""
+    return [
+        {"mode": mode, "id": one.key[0], "length": one.key[1], "trial": one.key[2], "seen": seen(one, mode)}
+        for mode in MODES
+        for one in [one for one in answers if _MODES[mode](one)][:most]
+    ]
 
 
 def model_errors(model: str, answers: Sequence[AnswerErrors], rules: ErrorRules) -> ModelErrors:
     """Counts the errors of a model; parts without any answer are left out."""
-    return ModelErrors(model, tuple(answers), *by_part(answers, rules.suite, _counts))
+    return OfModel.of(model, answers, rules.suite, _counts)
 
 
 def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:

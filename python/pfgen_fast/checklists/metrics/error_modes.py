@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from itertools import groupby, pairwise
+from typing import Any, Literal
 
 from ...errors import ChecklistError
+from ...files.optional import optional
 from ..judgements import AnswerKey, Judgement
 from ..line_files import OnFault
 from ..runs import Answer, Run
-from ..suite import ChecklistSuite
+from ..suite import ChecklistSuite, keys_in_order
 from ..tasks import Task, sha256_of
 from ..words import Counter as CounterName
 from ..words import counter_name, counter_there, without, words
-from .answers_by_part import keys_in_order
 from .classic import repetition
 from .lengths import Claim, claim_in
 from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
-from .sentences import MIN_CHARACTERS, Repeated, published_sentences, repeated, sentences
 
 Profile = Literal["ours", "published"]
 
@@ -47,6 +47,15 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BEHIND = " \t\r\n\f\v\u3000\xa0*_~`#\"'”’»」』】)]}）］｝》〉-—–="
 _CLOSING = (".", "!", "?", "。", "．", "！", "？", "…", "♪")
 _TAG = re.compile(r"<[^<>\s]{1,20}>$")
+
+MIN_CHARACTERS = 20
+"""A shorter sentence may well stand several times."""
+
+_CLOSERS = "[\"'”’»)\\]}）］」』】》〉]*"
+# A sentence ends with a mark before white space, with a full-width mark before anything, and at an empty line.
+# Abbreviations end sentences, too: it only matters that equal sentences are cut alike.
+# Linear: marks are no closing quotes, so that what is tried behind a mark in vain ends at the next mark.
+_BREAK = re.compile(rf"[.!?]{_CLOSERS}(?=\s|\Z)|[。．！？][.!?。．！？]*{_CLOSERS}|\n[^\S\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,3 +277,40 @@ def has_closing_punctuation(text: str) -> bool:
 def counted_signals(found: Iterable[AnswerErrors]) -> Mapping[str, int]:
     """How many answers each signal is in, most first."""
     return dict(Counter(signal for one in found for signal in one.signals).most_common())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in order, with white space folded to single blanks; none of them is empty."""
+    ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
+    found = (text[begin:end] for begin, end in pairwise(ends))
+    return [folded for sentence in found if (folded := " ".join(sentence.split()))]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The commonest sentence of a text."""
+
+    sentence: str = ""
+    count: int = 0
+    longest_run: int = 0
+
+
+def repeated(listed: Sequence[str], min_characters: int = MIN_CHARACTERS) -> Repeated:
+    """The commonest of some sentences; shorter ones do not count, and interrupt no run."""
+    long = [sentence for sentence in listed if len(sentence) >= min_characters]
+    if not long:
+        return Repeated()
+    sentence, count = Counter(long).most_common(1)[0]
+    return Repeated(sentence, count, max(sum(1 for _ in run) for _, run in groupby(long)))
+
+
+def published_sentences(text: str) -> list[str]:
+    """The sentences by NLTK, as the published figures have them."""
+    nltk: Any = optional("nltk", extra="metrics", needed_for="NLTK's sentences", error=ChecklistError)
+    try:
+        listed: list[str] = nltk.sent_tokenize(text)
+    except LookupError:
+        raise ChecklistError(
+            "NLTK's sentences need its data 'punkt', which are not there: python -m nltk.downloader punkt punkt_tab"
+        ) from None
+    return listed

@@ -18,10 +18,9 @@ from ...statistics.clustered_correlation import pearson, resampled_pearson, resa
 from ...statistics.correlation import Floats
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
-from .drawn_averages import draws_within
 from .judge_selection import Side
 from .paired_judgements import Ints, PairedJudgements, pair
-from .table_changes import Estimate, TwoTables, estimate, two_tables
+from .table_changes import Estimate, TwoTables, draws_within, estimate, two_tables
 
 USUAL_DRAWS = 1000
 

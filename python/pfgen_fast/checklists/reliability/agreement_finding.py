@@ -13,11 +13,12 @@ from ...experiments.chart_data import Matrix, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.agreement_of_levels import FIGURES, LevelAgreement, krippendorff_alpha
 from ..judgements import AnswerKey
+from ..scoring.table_data import place_cell
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import part_of
-from .table_changes import Estimate, TwoTables, place_cell
+from .table_changes import Estimate, TwoTables
 
 _LEVEL_COLUMNS = tuple(
     column

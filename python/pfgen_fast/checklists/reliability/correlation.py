@@ -15,17 +15,16 @@ import numpy as np
 
 from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
-from ...experiments.chart_data import Matrix, Ranges
+from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.clustered_correlation import p_value, resampled_spearman, spearman
 from ...statistics.correlation import Floats
 from ...statistics.resampling import Counts
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
-from .drawn_averages import averages, draws_within, strata_of
 from .method_values import PEOPLE, Place, Values
 from .paired_judgements import Ints, part_of
-from .table_changes import Estimate, estimate, places
+from .table_changes import Estimate, averages, draws_within, estimate, places, ranges_of, strata_of
 
 MIN_ANSWERS = 3
 """Fewer answers have no correlation worth printing."""
@@ -283,12 +282,8 @@ def _pictures(
     known.sort(key=lambda item: -(item[1].value or 0.0))
     pictures = []
     if known:
-        values, low, high = (
-            np.array([figure.value if (end := getattr(figure, name)) is None else end for _, figure in known])
-            for name in ("value", "low", "high")
-        )
-        chart = Ranges(tuple(name for name, _ in known), values, low, high, "Spearman")
-        pictures.append(Picture("answers", f"Correlation with {found.names[0]} over answers", chart))
+        title = f"Correlation with {found.names[0]} over answers"
+        pictures.append(Picture("answers", title, ranges_of(known, "Spearman")))
     if len(found.names) > 2:
         matrix = np.eye(len(found.names))
         for i, one in enumerate(found.names):

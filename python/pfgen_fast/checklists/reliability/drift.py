@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ...experiments.chart_data import MAX_ROWS, Points, Ranges, Scatter
+from ...experiments.chart_data import MAX_ROWS, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
 from ...statistics.p_values import corrected
@@ -22,10 +22,9 @@ from ...statistics.resampling import Counts, resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed
 from .agreement_finding import level_table, model_table, unequal_names
-from .drawn_averages import draws_within
 from .judge_selection import Side, signature_of_sides
 from .paired_judgements import Question
-from .table_changes import Estimate, estimate
+from .table_changes import Estimate, draws_within, estimate, ranges_of
 
 ALPHA = 0.025
 """The level of significance of areas and that of questions, each after the correction for their number (Benjamini and
@@ -133,6 +132,8 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
     names = unequal_names(found.agreed.pairing.names)
     tables = [_part_table(found, names), _question_table(found, names)]
     pictures = [_part_picture(found)]
+    agreed_on = found.agreed
+    signature = signature_of_sides(agreed_on.pairing.suite, (old, new), draws=agreed_on.n_draws, seed=agreed_on.seed)
     if found.agreed.tables.is_defined and len(found.agreed.tables.models) > 1:
         tables += [_pair_table(found, names), model_table(found.agreed.tables, names)]
         before, now = found.agreed.tables.values
@@ -141,7 +142,7 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
     return Finding(
         "drift",
         _answer(found),
-        f"{_words(found, names)} Signature: {_signature(found, old, new)}",
+        f"{_words(found, names)} Signature: {signature}",
         (*tables, level_table(found.agreed)),
         tuple(pictures),
         (*_version_notes(old, new), *found.agreed.pairing.notes()),
@@ -175,7 +176,8 @@ def _answer(found: Drifted) -> str:
     words = f"The judge has drifted: verdicts on {found.n_changed:,} of {n:,} answers changed"
     if moved:
         part, shift = max(moved.items(), key=lambda item: abs(item[1].size))
-        words += f", {_of_parts(len(moved), len(found.parts))} moved, most of all {part} by {_points(shift)}"
+        areas = f"{len(moved)} of {len(found.parts)} areas" if len(found.parts) > 1 else "the only area"
+        words += f", {areas} moved, most of all {part} by {_points(shift)}"
     if questions:
         words += f"; of {len(found.questions):,} questions {len(questions):,} moved"
         words += f", most of all {_of_question(*questions[0])}"
@@ -185,10 +187,6 @@ def _answer(found: Drifted) -> str:
 def _of_question(question: Question, shift: Shift) -> str:
     area, category, number = question.labels
     return f"question {number} of {area}/{category} by {shift.size:+.3f}"
-
-
-def _of_parts(n: int, n_all: int) -> str:
-    return f"{n} of {n_all} areas" if n_all > 1 else "the only area"
 
 
 def _points(shift: Shift) -> str:
@@ -213,11 +211,6 @@ def _words(found: Drifted, names: tuple[str, str]) -> str:
         listed = [f"{one.tables.models[i]} and {one.tables.models[j]}" for i, j in reversed_pairs[:5]]
         words += f": {'; '.join(listed)}{'; and others' if len(reversed_pairs) > 5 else ''}." if listed else "."
     return words
-
-
-def _signature(found: Drifted, old: Side, new: Side) -> str:
-    one = found.agreed
-    return signature_of_sides(one.pairing.suite, (old, new), draws=one.n_draws, seed=one.seed)
 
 
 def _version_notes(old: Side, new: Side) -> list[str]:
@@ -278,23 +271,14 @@ def _pair_table(found: Drifted, names: tuple[str, str]) -> Table:
 
 
 def _part_picture(found: Drifted) -> Picture:
-    listed = [(part, shift) for part, shift in found.parts.items()]
+    listed = list(found.parts.items())
     listed += [
         (f"{question.labels[1]} {question.number}", _in_points(found, question, shift))
         for question, shift in found.questions[:_SHOWN_QUESTIONS]
         if shift.size
     ]
-    listed = listed[:MAX_ROWS]
-    shifts = [shift.shift for _, shift in listed]
-    low, high = (
-        np.array(
-            [one.value if end is None else end for one in shifts for end in [getattr(one, name)]], dtype=np.float64
-        )
-        for name in ("low", "high")
-    )
-    values = np.array([one.value for one in shifts], dtype=np.float64)
     label = "shift in points of rescaled scores; questions: of their category"
-    ranges = Ranges(tuple(name for name, _ in listed), values, low, high, label)
+    ranges = ranges_of([(name, shift.shift) for name, shift in listed[:MAX_ROWS]], label)
     return Picture("shifts", "How far the judge moved: areas, and the questions that moved most", ranges)
 
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import first_names, in_one_line
 from ...native import _core
-from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
 from ..runs import Answer, Run, open_runs

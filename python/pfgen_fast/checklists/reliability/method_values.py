@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +64,6 @@ class Values:
         of_method = self.methods[name]
         found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(_DIGITS)
         return found
-
-
-@dataclass(frozen=True)
-class RatingsOfJudge:
-    """The stored replies of `experiment judge`, from which the ratings of answers are taken."""
-
-    cache: Path
-    model: str
-    template: str | Path = "default"
-    n_ratings: int = 1
-    seed: str = ""
-    language: str = "Japanese"
-    temperature: float | None = None
-    max_tokens: int = 300
 
 
 def checklist_values(
@@ -168,20 +154,10 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
 
 
 def judge_values(
-    runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: RatingsOfJudge
+    runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: JudgeOptions
 ) -> dict[Place, float]:
     """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked."""
-    evaluator = JudgeOptions(
-        options.model,
-        template=options.template,
-        language=options.language,
-        temperature=options.temperature,
-        max_tokens=options.max_tokens,
-        n_ratings=options.n_ratings,
-        seed=options.seed,
-        server=None,
-        cache=options.cache,
-    ).evaluator()
+    evaluator = replace(options, server=None).evaluator()
     questions = _questions(ngram_suite)
     samples = {}
     if evaluator.template.uses("sample"):

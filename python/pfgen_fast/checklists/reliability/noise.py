@@ -18,10 +18,9 @@ from ...statistics.clustered_correlation import pearson, spearman
 from ...statistics.correlation import Floats
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
-from .drawn_averages import strata_of
 from .judge_selection import Ratings, Side
 from .paired_judgements import Ints, PairedJudgements, Question, pair
-from .table_changes import TwoTables, main_parts, two_tables
+from .table_changes import TwoTables, main_parts, strata_of, two_tables
 
 ModelWords = Mapping[str, Mapping[AnswerKey, int]]
 """By model and answer, the number of words."""
@@ -281,7 +280,6 @@ def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
 
 
 def _squares(values: Floats) -> float:
-    """The sum of the squared distances from the mean."""
     listed = values.tolist()
     mean = math.fsum(listed) / len(listed)
     return math.fsum((value - mean) ** 2 for value in listed)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...experiments.chart_data import Line, Lines, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
+from ..scoring.table_data import place_cell
 from .judge_selection import signature_of_sides
 from .noise import Noise, PartNoise, QuestionUse
-from .table_changes import TwoTables, place_cell
+from .table_changes import TwoTables
 
 WANTED = 1.0
 """The half width of an interval, in points of rescaled scores, that plans are made for."""
@@ -166,7 +167,7 @@ def _question_table(questions: Sequence[QuestionUse]) -> Table:
 def _last_table(tables: TwoTables) -> Table:
     usual, last = tables.values
     rows = [
-        (tables.models[i], float(usual[i]), float(last[i]), *(place_cell(row[i]) for row in tables.places))
+        (tables.models[i], float(usual[i]), float(last[i]), *(place_cell(row[i]) for row in tables.places.tolist()))
         for i in sorted(range(len(tables.models)), key=lambda i: -usual[i])
     ]
     columns = ("model", "average", "last question alone", "place", "place by the last question")

@@ -1,20 +1,30 @@
-"""The tables of models that follow from two sides' judgements of the same answers, and how they differ."""
+"""Averages of models over the parts of a suite, and how the tables by two sides' judgements of the same answers differ.
+
+Areas count alike in an average, not answers; a part of which some model has no answer counts for none of them. Tasks
+are drawn within their part and the same for all models.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...experiments.chart_data import Ranges
 from ...statistics.correlation import Floats
-from ...statistics.resampling import interval
-from .drawn_averages import averages, strata_of
-from .paired_judgements import PairedJudgements
+from ...statistics.resampling import Counts, bootstrap_counts, interval
+from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
+from .paired_judgements import Ints, PairedJudgements
 
 _DIGITS = 9
 """Averages that are the same up to here share a place."""
+
+_SEEDS = 1 << 16
+"""Every part has draws of its own, so that parts with as many tasks are not drawn alike."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,15 @@ def estimate(value: float | None, draws: Floats) -> Estimate:
         return Estimate(None)
     low, high = (float(end) for end in interval(draws))
     return Estimate(float(value), *(None if np.isnan(end) else end for end in (low, high)))
+
+
+def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
+    """Named figures as a chart; one without an interval stands for its own ends."""
+    values, low, high = (
+        np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
+        for name in ("value", "low", "high")
+    )
+    return Ranges(tuple(name for name, _ in figures), values, low, high, label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +121,6 @@ def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
     return tuple(dict.fromkeys(main or numbers))
 
 
-def place_cell(place: float) -> int | float:
-    """A place for a table: a whole number unless it is shared."""
-    return int(place) if place == int(place) else float(place)
-
-
 def places(values: Floats) -> Floats:
     """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
     rounded = values.round(_DIGITS)
@@ -127,4 +141,54 @@ def kendall_rows(x: Floats, y: Floats) -> Floats:
 
 def _largest(one: Floats, other: Floats) -> NDArray[np.float64]:
     found: Floats = np.abs(one - other).max(axis=-1, initial=0)
+    return found
+
+
+def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
+    """Draws the tasks of each part, as many as it has: how often each task (column) is in each draw (row)."""
+    counts = np.zeros((n_draws, len(parts)), dtype=np.int32)
+    for part in np.unique(parts).tolist():
+        tasks = np.flatnonzero(parts == part)
+        counts[:, tasks] = bootstrap_counts(len(tasks), n_draws, seed=seed * _SEEDS + part)
+    return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """Means of models over parts of a suite that count alike."""
+
+    counted: tuple[int, ...]
+    of_parts: Floats
+    values: Floats
+    draws: Floats
+
+
+def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0) -> Averages:
+    """The means of models over the parts that all of them have, and the same in draws of tasks."""
+    counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
+    n_models = len(strata[0].totals)
+    if not counted:
+        return Averages((), np.zeros((0, n_models)), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan))
+    chosen = [strata[part] for part in counted]
+    of_parts = [exact_mean(stratum) for stratum in chosen]
+    draws = mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
+    return Averages(counted, np.array(of_parts), mean_of_strata(of_parts), draws)
+
+
+def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
+    """The values of answers by part: of each model (row) and task (column) of the part."""
+    cells, size = models * len(parts) + tasks, n_models * len(parts)
+    weights = np.ones(len(cells))
+    totals, counts = (
+        np.bincount(cells, column, size).astype(np.float64).reshape(n_models, -1) for column in (values, weights)
+    )
+    n_parts = int(parts.max(initial=-1)) + 1
+    return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
+
+
+def exact_mean(stratum: Stratum) -> Floats:
+    """The mean of each model over its answers; NaN where it has none."""
+    sums = np.array([math.fsum(row) for row in stratum.totals.tolist()])
+    with np.errstate(invalid="ignore"):
+        found: Floats = sums / stratum.counts.sum(axis=1)
     return found

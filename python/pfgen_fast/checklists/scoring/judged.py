@@ -183,7 +183,6 @@ class _Side:
 
 
 def _the_judge(read: Sequence[_Read], judge: str | None) -> str:
-    """The name of the judge that was meant."""
     names = Counter(row.judge for one in read for row in one.rows)
     if judge is None:
         if len(names) == 1:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from operator import mul
 
 from ...files.gc_pause import without_collector
+from ...files.untrusted_text import few_names, in_one_line
+from ...native import _core
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
 from ..runs import Run
@@ -24,10 +26,13 @@ from ..tasks import Missing, Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
 from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting
-from .signature import notes_of, signature_of
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
+
+_Score = Callable[[str, str, Sequence[float]], tuple[float, float]]
+
+_UNKNOWN = "unknown"
 
 
 def score_runs(
@@ -115,9 +120,6 @@ def _answer(key: AnswerKey, said: Verdicts, score: _Score) -> AnswerScore:
     return AnswerScore(key, said.task, said.verdicts, found, plain, said.words)
 
 
-_Score = Callable[[str, str, Sequence[float]], tuple[float, float]]
-
-
 def _scorer(suite: ChecklistSuite, method: Method, weights: Weighting) -> _Score:
     """What makes of verdicts in a category the score of an answer, and its score with equal weights."""
 
@@ -145,11 +147,9 @@ class _Bin:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there is any judgement, usable or not."""
         return bool(self.answers or self.unjudged or self.stale)
 
     def part(self, suite: ChecklistSuite, rule: Missing) -> Part:
-        """The score of the part."""
         states = (len(self.answers), tuple(self.missing), tuple(self.unjudged), tuple(self.stale))
         if not self.answers:
             return Part(*states)
@@ -169,7 +169,6 @@ class _Bin:
         )
 
     def length_part(self, suite: ChecklistSuite, rule: Missing) -> LengthPart:
-        """The score of the part, and how the wanted lengths were met."""
         part = self.part(suite, rule)
         known = [
             (answer.words, answer.task.wanted_words)
@@ -189,8 +188,6 @@ class _Bin:
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """The answers of a run by the parts of the suite."""
-
     areas: Mapping[str, _Bin]
     categories: Mapping[tuple[str, str], _Bin]
     lengths: Mapping[str, _Bin]
@@ -236,6 +233,54 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
-    """The mean; None if any value is unknown."""
     known = [value for value in values if value is not None]
     return _mean(known) if len(known) == len(values) and known else None
+
+
+def signature_of(suite: ChecklistSuite, judged: Judged, *, method: Method, weights: Weighting, missing: Missing) -> str:
+    """Names the version, the suite, checklists and weights, the judge and its prompts, and the rules of the score.
+
+    What imported judgements do not say is `unknown`.
+    """
+    variants = judged.variants
+    parts = {
+        "checklists": _core.__version__,
+        "suite": f"{suite.name} {suite.hash}",
+        "questions": suite.checklists_hash,
+        "weights": _weights(suite, weights) if method == "checklist" else "none",
+        "method": method,
+        "judge": f"{judged.judge or _UNKNOWN} ({_listed(variant.version for variant in variants)})",
+        "prompt": _listed(variant.prompt_sha256 for variant in variants),
+        "profile": _listed(variant.profile for variant in variants),
+        "temperature": _listed(None if v.temperature is None else f"{v.temperature:g}" for v in variants),
+        "missing": missing,
+        "words": "+".join(judged.counters) or "none",
+    }
+    return "|".join(f"{name}:{in_one_line(value, 200).replace('|', '/')}" for name, value in parts.items())
+
+
+def notes_of(suite: ChecklistSuite, judged: Sequence[Judged], method: Method, weights: Weighting) -> tuple[str, ...]:
+    """What a reader of a table must know, one sentence each."""
+    notes = list(suite.notes)
+    if method == "checklist" and _weights(suite, weights) == "equal":
+        notes.append("Equal weights: each score is the plain mean of the verdicts times 100.")
+    elif method == "checklist" and not suite.has_weights:
+        without = [f"{one.area}/{one.category}" for one in suite.checklists.values() if not one.has_weights]
+        which = "1 category" if len(without) == 1 else f"{len(without)} categories"
+        notes.append(f"Equal weights in {which} without weights: {few_names(without)}.")
+    variants = dict.fromkeys(variant for one in judged for variant in one.variants)
+    if len(variants) > 1:
+        notes.append(f"Replies of {len(variants)} versions or prompts of the judge are mixed.")
+    counters = dict.fromkeys(counter for one in judged for counter in one.counters)
+    if len(counters) > 1:
+        notes.append(f"Words were counted in {len(counters)} ways: {', '.join(counters)}.")
+    return tuple(notes)
+
+
+def _weights(suite: ChecklistSuite, weights: Weighting) -> str:
+    has_any = any(checklist.has_weights for checklist in suite.checklists.values())
+    return "suite" if weights == "suite" and has_any else "equal"
+
+
+def _listed(values: Iterable[str | None]) -> str:
+    return "+".join(dict.fromkeys(value or _UNKNOWN for value in values)) or _UNKNOWN

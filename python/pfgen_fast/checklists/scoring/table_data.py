@@ -72,7 +72,7 @@ def to_csv(scores: Scores) -> str:
         for kind, name, part in parts:
             values = [getattr(part, column, None) for column in figures]
             cells = (len(value) if isinstance(value, tuple) else value for value in values)
-            rows.append([_whole(place), model.model, kind, name, *cells, model.signature])
+            rows.append([place_cell(place), model.model, kind, name, *cells, model.signature])
     return csv_text(columns, rows)
 
 
@@ -89,7 +89,7 @@ def _row(
     return {
         "model": model.model,
         "name": model.name,
-        "place": _whole(place),
+        "place": place_cell(place),
         "signature": model.signature,
         "areas": {area: _part(part) for area, part in model.areas.items()},
         "categories": categories,
@@ -109,8 +109,8 @@ def _part(part: Part) -> dict[str, Any]:
     return {"n": part.n, **listed, **figures, "bootstrap_95": _ends(part), **of_length}
 
 
-def _whole(place: float | None) -> float | int | None:
-    """A place, without a decimal if it needs none."""
+def place_cell(place: float | None) -> float | int | None:
+    """A place for a table: a whole number unless it is shared."""
     return int(place) if place is not None and place.is_integer() else place
 
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ...files.cells import markdown_row
-from ...files.untrusted_text import in_one_line, markdown_text
-from ..few_names import few_names
+from ...files.untrusted_text import few_names, in_one_line, markdown_text
 from .scores import WHY_STALE, Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
 

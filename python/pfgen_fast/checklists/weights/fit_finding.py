@@ -56,21 +56,12 @@ def fit_to_dict(fit: Fit, table: Stability | None = None) -> dict[str, Any]:
 
 
 _SPREAD = ("mean", "sd", "low", "high", "at_bound")
+_FIGURES = ("weights", "raw", "perfect_mark", "r2", "mse", "at_bound", "rank", "is_identified", "n_rows", "bound")
 
 
 def _to_dict(fitted: FittedWeights) -> dict[str, Any]:
-    return {
-        "weights": list(fitted.weights),
-        "raw": list(fitted.raw),
-        "perfect_mark": fitted.perfect_mark,
-        "r2": fitted.r2,
-        "mse": fitted.mse,
-        "at_bound": list(fitted.at_bound),
-        "rank": fitted.rank,
-        "is_identified": fitted.is_identified,
-        "n_rows": fitted.n_rows,
-        "bound": fitted.bound,
-    }
+    values = {name: getattr(fitted, name) for name in _FIGURES}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def _answer(fit: Fit) -> str:
@@ -121,7 +112,6 @@ def _fitted(fit: Fit) -> Table:
 
 
 def _in_short(fitted: FittedWeights) -> str:
-    """The weights with one digit."""
     if not fitted.is_identified:
         return f"not defined: rank {fitted.rank} of {len(fitted.raw)}"
     pairs = zip(fitted.weights, fitted.at_bound, strict=True)

@@ -60,7 +60,6 @@ class VerdictSums:
         return found
 
     def _total(self, weights: CategoryWeights, area: str | None = None) -> Floats:
-        """The sums of scores of an area, or of all."""
         found: Floats = reduce(np.add, (self.of_category(key, weights) for key in self.sums if area in (None, key[0])))
         return found
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..kinds import ALIASES, Impossible
-from . import character_kinds, controls, sentence_kinds, word_kinds
+from . import character_kinds, sentence_kinds, word_kinds
 from .damage import Case, Damage, Degree
-from .negation import negate
+from .sentence_kinds import negate
 from .terms import term_swap
 from .texts import Analysis, TextReading, is_blank
 
@@ -37,10 +37,10 @@ RULES: Mapping[str, Callable[[Case], Damage]] = {
     "wrong_ending": sentence_kinds.wrong_ending,
     "truncate": character_kinds.truncate,
     "loop": character_kinds.loop,
-    "identity": controls.identity,
-    "newline": controls.newline,
-    "punctuation": controls.punctuation,
-    "width": controls.width,
+    "identity": character_kinds.identity,
+    "newline": character_kinds.newline,
+    "punctuation": character_kinds.punctuation,
+    "width": character_kinds.width,
 }
 """What each kind does to a text."""
 

@@ -78,7 +78,6 @@ def _before_apostrophe(reading: TextReading, word: Span) -> Span:
 
 
 def _terms(reading: TextReading) -> list[Term]:
-    """The terms in the order of the text, each as often as it is there."""
     if reading.analysis is not None:
         return [Term(reading.of(term), _NAME) for term in reading.analysis.terms]
     if reading.language == "ja":
@@ -90,7 +89,6 @@ def _terms(reading: TextReading) -> list[Term]:
 
 
 def _first_words(reading: TextReading) -> set[int]:
-    """Where the first words of the sentences begin."""
     starts = [word.start for word in reading.words]
     found = (bisect_left(starts, sentence.start) for sentence in reading.sentences)
     return {starts[number] for number in found if number < len(starts)}

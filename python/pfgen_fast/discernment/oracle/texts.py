@@ -149,7 +149,6 @@ def is_blank(text: str) -> bool:
 
 
 def _joins(before: str, code_point: str) -> bool:
-    """Whether a code point joins the character that ends before it."""
     return (
         before == _ZERO_WIDTH_JOINER
         or unicodedata.category(code_point) in ("Mn", "Mc", "Me")

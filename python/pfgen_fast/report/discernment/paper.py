@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...discernment.paper import claims, datasets
-from ...discernment.published import Published
+from ...discernment.paper import Published, claims, datasets
 from ...experiments.finding import Cell, Table
 from .rows import Result, summary_row
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...discernment.agreement import comparison_warnings
-from ...discernment.published import Published
+from ...discernment.paper import Published
 from ...discernment.result import Discernment
 from ...discernment.weights import ASSUMED
 from ...experiments.finding import Finding
