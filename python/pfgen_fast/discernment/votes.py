@@ -14,7 +14,7 @@ from ..errors import DiscernmentError
 from ..files.cells import csv_text
 from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
-from ..statistics.fleiss import fleiss_kappa
+from ..statistics.agreement_of_levels import fleiss_kappa
 from ..tables.formats import column_names, table_rows
 from .names import metric_named, task_named
 from .weights import cell, perturbation_key

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..errors import ExperimentError
 from ..files.untrusted_text import from_csv_value, in_one_line
-from ..scoring.metrics import SCORES
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate, few_values
+from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
-from .csv_table import header_of, number_in, read_rows
 from .finding import Cell, Finding, Picture, Table
+from .leaderboard_table import header_of, number_in, read_rows
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
 _N_NAMED = 5

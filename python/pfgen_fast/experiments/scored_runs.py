@@ -26,11 +26,11 @@ from ..runs.leaderboard import model_of
 from ..runs.result import Scores, changes, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
-from ..scoring.metrics import METRICS, SCORES, column_of
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.questions import Question
+from ..suite.rules import METRICS, SCORES, column_of
 from ..suite.suite import Suite
 from .run_means import RunMeans
 

@@ -16,11 +16,10 @@ from ..files.reading import read_stored
 from ..files.untrusted_text import in_one_line, nearest_names, shown_value
 from ..files.untrusted_toml import read_toml
 from ..native import _core
-from ..suite.instructions import Instructions
 from ..suite.keywords import rule_faults
+from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
-from .filters import check_pattern
-from .normalise import WHITE_SPACE, Rewrite, check_replacement, read_list
+from .normalise import WHITE_SPACE, Rewrite, check_pattern, check_replacement, read_list
 
 T = TypeVar("T")
 

@@ -28,8 +28,7 @@ from ..files.untrusted_json import (
 )
 from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
-from ..scoring.sums import add_up
-from ..suite.rules import FloatSum
+from ..suite.rules import FloatSum, add_up
 from .trials import RunFolder
 
 RECORD_DEPTH = 4

@@ -272,8 +272,7 @@ class RunScorer:
         return packed
 
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
-        from .aggregation import aggregate
-        from .recorded_sum import with_recorded_sum
+        from .aggregation import aggregate, with_recorded_sum
         from .result import write_result
 
         problem = None

@@ -25,6 +25,9 @@ MIN_VALUES = 3
 MIN_FOR_INTERVAL = 10
 """Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
 
+SAME_RANKING = 0.95
+"""Two rankings count as the same if their Kendall correlation exceeds this value."""
+
 _RESAMPLES_AT_ONCE = 50
 _ALMOST_ONE = 1 - 1e-12
 
@@ -183,3 +186,20 @@ def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 def scipy_stats() -> Any:
     """The module `scipy.stats`, imported on demand."""
     return optional("scipy.stats", extra="experiments", needed_for="an experiment")
+
+
+def ranks(scores: Floats) -> Floats:
+    """The ranks of scores, 1 for the highest; equal scores share the mean of their ranks."""
+    found: Floats = scipy_stats().rankdata(-scores)
+    return found
+
+
+def draws_kendall(usual: Floats, draws: Floats) -> Floats:
+    """Kendall's tau-b of each draw (row) of scores with the usual scores; NaN where one of them is constant."""
+    first, second = np.triu_indices(len(usual), 1)
+    of_usual = np.sign(usual[first] - usual[second])
+    of_draws = np.sign(draws[:, first] - draws[:, second])
+    n_untied = np.abs(of_usual).sum() * np.abs(of_draws).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        found: Floats = (of_usual * of_draws).sum(axis=1) / np.sqrt(n_untied)
+    return found

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from .mean_interval import CONFIDENCE, ROUNDING
-from .p_values import corrected
-from .paired import MIN_QUESTIONS
+from .paired import MIN_QUESTIONS, corrected
 from .resampling import bootstrap_counts, exact_sums
 
 Floats = NDArray[np.float64]

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .p_values import Correction, corrected
-from .paired import MIN_QUESTIONS, PairedDifference, Pairs
-from .ranking import groups_of
+from .paired import Correction, PairedDifference, Pairs
 from .resampling import bootstrap_counts
 from .student import p_value_of, quantile
 
@@ -159,10 +157,4 @@ def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correct
             n[row, column] = n[column, row] = found.n
             if found.p_value is not None:
                 p[row, column] = p[column, row] = found.p_value
-    has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
-    after = np.full(p.shape, np.nan)
-    if has_verdict.any():
-        after[has_verdict] = corrected(p[has_verdict], correction)
-        after = np.fmin(after, after.T)
-    differs = after <= alpha
-    return Pairs(differences, n, p, after, differs, groups_of(differs))
+    return Pairs.of(differences, n, p, alpha, correction)
