@@ -39,17 +39,10 @@ Receive = Callable[[int, Scores], None]
 
 @dataclass(frozen=True)
 class Request:
-    """A text to be scored.
+    """A text to be scored."""
 
-    Attributes:
-        key: A hash of all that its scores depend on.
-        row: The row of the first such text in the call.
-        item: Its item.
-        text: The text.
-    """
-
-    key: bytes
-    row: int
+    key: bytes  # hash of all that its scores depend on
+    row: int  # row of the first such text in the call
     item: Item
     text: str
 

@@ -64,7 +64,7 @@ class Pairs:
 
     @classmethod
     def of(cls, differences: Floats, n: NDArray[np.int_], p: Floats, alpha: float, correction: Correction) -> Pairs:
-        """Corrects the p-values of all pairs that have a verdict as one family."""
+        """Corrects the p-values of all pairs with `MIN_QUESTIONS` questions as one family, and groups the runs."""
         has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
         after = np.full(p.shape, np.nan)
         if has_verdict.any():
@@ -88,11 +88,7 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
 
 
 def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart.
-
-    All pairs with at least `MIN_QUESTIONS` common questions are one family: they are corrected together, and the
-    groups follow from the corrected pairs.
-    """
+    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart."""
     matrix = np.asarray(scores, dtype=np.float64)
     n_runs = len(matrix)
     differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))

@@ -136,11 +136,7 @@ def _common(a: Any, b: Any) -> _Common:
 
 
 def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of members by `paired_difference`, and finds the groups that cannot be told apart.
-
-    All pairs with at least `MIN_QUESTIONS` common items are one family: they are corrected together, and the groups
-    follow from the corrected pairs.
-    """
+    """Compares every pair of members by `paired_difference`, and finds the groups that cannot be told apart."""
     matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
     size = len(matrices[0])
     differences, p = (np.full((size, size), np.nan) for _ in range(2))

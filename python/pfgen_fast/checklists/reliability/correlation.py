@@ -17,8 +17,7 @@ from ...errors import ChecklistError
 from ...evaluators.naming import unknown_name
 from ...experiments.chart_data import Matrix, Ranges
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.clustered_correlation import p_value, resampled_spearman, spearman
-from ...statistics.correlation import Floats
+from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman
 from ...statistics.resampling import Counts
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
