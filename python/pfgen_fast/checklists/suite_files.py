@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
 from ..files.untrusted_json import Fault, checked, items, member, number, read_json, text, unexpected
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import data_file, number_from_one, numbered_objects, whole_text, whole_text_or_none
 from .prompt_files import prompt_names, read_prompts

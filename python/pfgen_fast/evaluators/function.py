@@ -14,9 +14,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from .evaluator import Evaluator, Item, text_column
-from .naming import unknown_name
 from .score_checks import checked_columns, raised
 from .user_code import OutsideEvaluator, Receive, Request, Scores
 

@@ -20,10 +20,9 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..files.journal import Journal
-from ..files.untrusted_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, unknown_name, utf8
 from ..native import _core
 from .evaluator import Floats, Item, Metric, Texts, column_of
-from .naming import unknown_name
 from .score_checks import on_scale, score_of, turned
 
 if TYPE_CHECKING:

@@ -29,6 +29,11 @@ MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
 
 
+def sign_test(n: Any) -> Any:
+    """The p-value of the sign test where all of `n` differences have the same sign."""
+    return 2.0 / 2.0 ** np.minimum(n, 1000)
+
+
 @dataclass(frozen=True)
 class PairedDifference:
     """The mean difference of two runs over the questions that both have, with its 95 % interval."""
@@ -116,7 +121,7 @@ def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Flo
     varies = np.abs(from_mean).max(axis=1, initial=0) > ROUNDING * largest
     has_spread = varies & (error > 0)
     is_zero = (np.abs(mean) <= ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
-    p = np.where(is_zero, 1.0, 2.0 / 2.0 ** np.minimum(n, 1000))  # of the sign test
+    p = np.where(is_zero, 1.0, sign_test(n))
     for size in np.unique(n[has_spread]):
         rows = has_spread & (n == size)
         p[rows] = p_values_of(t[rows], int(size) - 1)

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .paired import Correction, PairedDifference, Pairs
+from .correlation import Floats
+from .mean_interval import ROUNDING
+from .paired import Correction, PairedDifference, Pairs, sign_test
 from .resampling import bootstrap_counts
 from .student import p_value_of, quantile
 
-Floats = NDArray[np.float64]
-
-_ROUNDING = 1e-9
-"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
 _SMALLEST = 1e-150
 """The squares of smaller differences are 0, so that they count as none."""
 _AT_ONCE = 1000
@@ -100,8 +97,8 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
     if any(pair.n < 2 for pair in pairs):
         return PairedDifference(difference, None, None, None, n)
     if not any(pair.error for pair in pairs):
-        is_zero = abs(difference) <= max(_SMALLEST, *(_ROUNDING * pair.largest for pair in pairs))
-        return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
+        is_zero = abs(difference) <= max(_SMALLEST, *(ROUNDING * pair.largest for pair in pairs))
+        return PairedDifference(difference, None, None, 1.0 if is_zero else float(sign_test(n)), n)
     variance = math.fsum(pair.error for pair in pairs)
     degrees = 1 / math.fsum((pair.error / variance) ** 2 / (pair.n - 1) for pair in pairs)
     error = math.sqrt(variance) / len(means)
@@ -130,7 +127,7 @@ def _common(a: Any, b: Any) -> _Common:
         raise ValueError("a difference needs an item of each stratum that both have")
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     mean = math.fsum(differences.tolist()) / n
-    if n < 2 or np.ptp(differences) <= max(_SMALLEST, _ROUNDING * largest):
+    if n < 2 or np.ptp(differences) <= max(_SMALLEST, ROUNDING * largest):
         return _Common(mean, 0.0, n, largest)
     return _Common(mean, math.fsum(np.square(differences - mean).tolist()) / (n - 1) / n, n, largest)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
+from ...files.untrusted_text import unknown_name
 from ..judgements import AnswerKey
 from ..line_files import OnFault
 from ..runs import Run

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import in_one_line, unknown_name
 from ...native import _core
 from ..few_names import first_names
 from ..judgements import AnswerKey, Judgement, Method
