@@ -32,10 +32,7 @@ class OutsideScores:
 
 
 def read_scores(path: Path) -> OutsideScores:
-    """Reads a CSV file with a header, model names in the first column, and scores in the others.
-
-    An empty cell is an unknown score.
-    """
+    """Reads a CSV file with a header, model names in the first column, and scores in the others; empty is unknown."""
     rows = read_rows(path)
     if not rows or len(rows[0][1]) < 2:
         raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")

@@ -196,10 +196,7 @@ def score_runs(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> ScoredRuns:
-    """Scores every answer of the runs at the given paths.
-
-    Takes and raises what `read_figures` does; batches are handed on after they are scored.
-    """
+    """Scores every answer of the runs, as `read_figures` reads them; batches are handed on after they are scored."""
     gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=True)
     return ScoredRuns(**gathered.figures(), **gathered.scores())
 

@@ -73,10 +73,7 @@ class ScoredAnswer(NamedTuple):
 
     @property
     def unmet(self) -> tuple[tuple[str, float], ...]:
-        """The names of the keyword rules that it does not meet, and by how much it is too long.
-
-        Each with the helpfulness that it leaves.
-        """
+        """The unmet keyword rules, and by how much it is too long, each with the helpfulness that it leaves."""
         return member(self.record, "scores", _unmet)
 
     @property

@@ -51,10 +51,7 @@ class Stratum:
 
 
 def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:
-    """The mean of each member in each bootstrap draw, for each stratum: a row for each draw, a column for each member.
-
-    A mean is NaN where a draw has no value of a member.
-    """
+    """The mean of each member (column) in each bootstrap draw (row), by stratum; NaN where a draw has no value."""
     return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
 
 
