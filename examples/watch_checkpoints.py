@@ -19,7 +19,7 @@ from pfgen_fast.generation.engines import Sampling
 from pfgen_fast.generation.prompts import MODES, NUM_EXAMPLES, STOP
 from pfgen_fast.integrations.checkpoints import Checkpoint, Watch, complete_checkpoints, watch
 from pfgen_fast.runs.result import RunResult
-from pfgen_fast.scoring.signature import signature_of
+from pfgen_fast.scoring.scorer import signature_of
 
 
 def print_progress(checkpoint: Checkpoint, done: int, total: int) -> None:

@@ -21,7 +21,7 @@ from typing import get_args
 import numpy as np
 from makers import published
 from pfgen_fast import Scorer
-from pfgen_fast.experiments.agreement import RunPairs
+from pfgen_fast.experiments.cut_references import RunPairs
 from pfgen_fast.generation.ngram_sampler import NgramSampler
 from pfgen_fast.runs.precision import least_trials, least_trials_to_stop
 from pfgen_fast.runs.trials import Trials, find_runs

@@ -29,7 +29,7 @@ from pfgen_fast.checklists.runs import open_runs
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import LEVELS
 from pfgen_fast.errors import ChecklistError
-from pfgen_fast.statistics.clustered_correlation import p_value, spearman
+from pfgen_fast.statistics.correlation import p_value, spearman
 
 SUITE = made_suite(weights=(55.0, 25.0, 15.0, 5.0))
 FIRST = judged(SUITE)

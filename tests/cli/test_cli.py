@@ -26,7 +26,7 @@ from pfgen_fast.runs.leaderboard import find_results, rank
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.suite import file_hashes
+from pfgen_fast.suite import reading as file_hashes
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pfgen_fast.discernment.paper import datasets, paper_plan
 from pfgen_fast.discernment.plan import perturbation
 from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.errors import DiscernmentError
-from pfgen_fast.statistics.fleiss import fleiss_kappa
+from pfgen_fast.statistics.agreement_of_levels import fleiss_kappa
 
 NGRAM = ("fluency", "truthfulness", "helpfulness")
 HEAD = "task,perturbation,metric,weight\n"

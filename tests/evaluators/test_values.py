@@ -22,8 +22,8 @@ from pfgen_fast.evaluators import (
     NgramEvaluator,
 )
 from pfgen_fast.evaluators.evaluator import text_column
-from pfgen_fast.evaluators.naming import unknown_name
 from pfgen_fast.evaluators.score_checks import on_scale, score_of, turned, valid_scores
+from pfgen_fast.files.untrusted_text import unknown_name
 from pfgen_fast.judging import Judge, Replies
 
 ITEMS = [Item("a", "Ice floats.", "answers"), Item("b", "Iron sinks.", "answers")]

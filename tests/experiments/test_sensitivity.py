@@ -8,8 +8,7 @@ import pytest
 from makers.runs import make_varied_runs
 from pfgen_fast import ExperimentError
 from pfgen_fast.experiments import read_figures, score_runs
-from pfgen_fast.experiments.sensitivity import VariedConstants, sensitivity, weighted_scores
-from pfgen_fast.experiments.variants import VariantScorer
+from pfgen_fast.experiments.sensitivity import VariantScorer, VariedConstants, sensitivity, weighted_scores
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.runs.trials import Trials, find_runs
 from pfgen_fast.suite.rules import Constants

@@ -9,8 +9,7 @@ import pytest
 from makers.runs import make_varied_runs
 from pfgen_fast import ExperimentError, Suite
 from pfgen_fast.experiments import score_runs
-from pfgen_fast.experiments.agreement import Agreement, RunPairs
-from pfgen_fast.experiments.cut_references import REFERENCE_ANSWERS, CutReferences, cut_suite
+from pfgen_fast.experiments.cut_references import REFERENCE_ANSWERS, Agreement, CutReferences, RunPairs, cut_suite
 from pfgen_fast.experiments.stability import (
     Fewer,
     leave_one_out,

@@ -12,7 +12,7 @@ from makers import published
 from makers.effort import examples
 from makers.strategies import suites
 from pfgen_fast import ExperimentError, Scorer, Suite
-from pfgen_fast.experiments.variants import COLUMNS, VariantScorer
+from pfgen_fast.experiments.sensitivity import COLUMNS, VariantScorer
 from pfgen_fast.oracle import Oracle, compensated_sum
 from pfgen_fast.scoring.index import index_of
 from pfgen_fast.suite.rules import Constants

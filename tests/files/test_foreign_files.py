@@ -26,7 +26,7 @@ from pfgen_fast.discernment import open_plan, open_weights, read_collection
 from pfgen_fast.discernment.paper import read_published
 from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.evaluators import TableScores
-from pfgen_fast.evaluators.kept_scores import KeptScores
+from pfgen_fast.evaluators.user_code import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
 from pfgen_fast.generation.generating import Setting

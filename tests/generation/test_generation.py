@@ -22,7 +22,7 @@ from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES, HOSTED, Sampling, open_engine
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import sampling_seed
-from pfgen_fast.suite.instructions import INSTRUCTIONS
+from pfgen_fast.suite.questions import INSTRUCTIONS
 from pfgen_fast.suite.suite import Suite
 
 

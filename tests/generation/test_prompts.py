@@ -14,7 +14,7 @@ from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
 from pfgen_fast.suite.faults import find_faults
-from pfgen_fast.suite.instructions import language_of
+from pfgen_fast.suite.questions import language_of
 
 
 def reference(folder, q, k, mode, s="", m=20, prefix=""):

@@ -102,7 +102,7 @@ def test_other_functions_have_other_fingerprints(make_suite, monkeypatch):
     ]
     make_suite({}, {"note": "another suite"})
     made.append(AddScores(folder))
-    monkeypatch.setattr("pfgen_fast.scoring.signature._core.__version__", "9.9.9")
+    monkeypatch.setattr("pfgen_fast.scoring.scorer._core.__version__", "9.9.9")
     made.append(AddScores("mini"))
     assert len({Hasher.hash(one) for one in made}) == len(made)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow
 from pfgen_fast import ExperimentError, Question, Scorer, Suite
-from pfgen_fast.experiments.variants import COLUMNS, VariantScorer
+from pfgen_fast.experiments.sensitivity import COLUMNS, VariantScorer
 from pfgen_fast.native import _core
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.suite.rules import Constants

@@ -13,7 +13,7 @@ from pfgen_fast import Scorer
 from pfgen_fast.runs.precision import TrialScores
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder, find_runs
-from pfgen_fast.scoring.sums import add_up
+from pfgen_fast.suite.rules import add_up
 
 from . import published
 from .documented import DOCS, tool

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast.errors import BuildError
-from pfgen_fast.refset.filters import first_objections
-from pfgen_fast.refset.normalise import WHITE_SPACE, Rewrite, normalised, packaged_lists, read_list
+from pfgen_fast.refset.normalise import WHITE_SPACE, Rewrite, first_objections, normalised, packaged_lists, read_list
 
 FORMAL = read_list("formal-ja")
 

@@ -23,7 +23,7 @@ from pfgen_fast.runs.leaderboard import find_results, rank, to_markdown, update
 from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.run_scorer import Outcome
 from pfgen_fast.runs.trials import RunFolder
-from pfgen_fast.scoring.sums import add_up
+from pfgen_fast.suite.rules import add_up
 
 # Fluency or truthfulness by set of published runs for which the last digit in the table depends on the sum.
 NEAR_A_TIE = [

@@ -9,7 +9,7 @@ from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.runs.precision import TrialScores, least_trials, least_trials_to_stop
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import RunFolder
-from pfgen_fast.scoring.metrics import SCORES
+from pfgen_fast.suite.rules import SCORES
 
 ngram = Setting("ngram/order-5")
 

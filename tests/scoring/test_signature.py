@@ -12,7 +12,7 @@ from makers import strategies
 from makers.effort import examples, share
 from pfgen_fast import Question, Scorer, Suite
 from pfgen_fast.experiments.cut_references import cut_suite
-from pfgen_fast.experiments.variants import VariantScorer
+from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.suite.rules import Constants
 from pfgen_fast.suite.units import PatternTokenizer
 

@@ -19,7 +19,7 @@ from pfgen_fast.statistics.agreement_of_levels import (
     krippendorff_alpha,
     tables_of,
 )
-from pfgen_fast.statistics.clustered_correlation import pearson, spearman
+from pfgen_fast.statistics.correlation import pearson, spearman
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 NAN = math.nan

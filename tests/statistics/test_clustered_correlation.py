@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.statistics.clustered_correlation import (
-    p_value,
-    pearson,
-    resampled_pearson,
-    resampled_spearman,
-    spearman,
-)
+from pfgen_fast.statistics.correlation import p_value, pearson, resampled_pearson, resampled_spearman, spearman
 from pfgen_fast.statistics.resampling import bootstrap_counts
 
 small = st.integers(0, 5)

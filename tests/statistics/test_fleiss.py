@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from pfgen_fast.statistics.fleiss import fleiss_kappa
+from pfgen_fast.statistics.agreement_of_levels import fleiss_kappa
 
 
 def test_kappa_of_the_example_of_fleiss():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pfgen_fast.statistics.normal import log_normal_cdf
+from pfgen_fast.statistics.signed_rank import log_normal_cdf
 
 
 @given(st.lists(st.floats(-1e8, 1e8), max_size=9))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import ExperimentError
-from pfgen_fast.statistics.p_values import combined, corrected
+from pfgen_fast.statistics.paired import combined, corrected
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.p_values import corrected
-from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, paired_difference
+from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, paired_difference
 
 NAN = math.nan
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pfgen_fast.errors import ExperimentError
-from pfgen_fast.statistics.p_values import corrected
+from pfgen_fast.statistics.paired import corrected
 from pfgen_fast.statistics.paired_resampling import against_baseline, default_draws, draws_needed
 
 SCORES = np.random.default_rng(5).normal(0.6, 0.2, (4, 12))

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pfgen_fast.statistics.correlation import coefficient
-from pfgen_fast.statistics.ranking import draws_kendall, groups_of, ranks
+from pfgen_fast.statistics.correlation import coefficient, draws_kendall, ranks
+from pfgen_fast.statistics.paired import groups_of
 
 
 @settings(deadline=None)  # the first example imports SciPy

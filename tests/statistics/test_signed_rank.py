@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import DiscernmentError
-from pfgen_fast.statistics.exact_signed_rank import MAX_EXACT
-from pfgen_fast.statistics.signed_rank import signed_rank
+from pfgen_fast.statistics.signed_rank import MAX_EXACT, signed_rank
 
 COLUMNS = ("n_pairs", "n_zero", "n", "r_plus", "r_minus", "tie_term", "mean", "variance", "z", "log_p", "p", "d")
 COLUMNS += ("reverse_d", "ceiling_d", "rank_biserial", "exact_p", "exact_log_p", "exact_d")

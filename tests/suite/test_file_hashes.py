@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import TrialsError
-from pfgen_fast.suite import file_hashes as remembering
-from pfgen_fast.suite.file_hashes import file_hashes
+from pfgen_fast.suite import reading as remembering
+from pfgen_fast.suite.reading import file_hashes
 from pfgen_fast.suite.suite import Suite
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="hashes are only remembered on POSIX systems")

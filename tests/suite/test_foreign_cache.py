@@ -14,7 +14,7 @@ from makers.forged_index import forge_baseline
 from pfgen_fast import IndexFormatError, Scorer, Suite, _core
 from pfgen_fast.files.reading import file_sha1
 from pfgen_fast.suite import cache as caching
-from pfgen_fast.suite import file_hashes as remembering
+from pfgen_fast.suite import reading as remembering
 from pfgen_fast.suite.compiled import CompiledSuite
 
 fcntl = pytest.importorskip("fcntl", reason="files have no owners and modes here")

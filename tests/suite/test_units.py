@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
-from pfgen_fast.experiments.variants import VariantScorer
+from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.oracle import Oracle
 from pfgen_fast.report.tinting import tints
 from pfgen_fast.scoring.explanation import explain

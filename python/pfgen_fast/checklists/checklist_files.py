@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
 from ..files.untrusted_json import MAX_NUMBER, Fault, checked, count, entries, items, member, read_json, unexpected
-from ..files.untrusted_text import few_names, in_one_line
+from ..files.untrusted_text import few_names, in_one_line, unknown_name
 from .line_files import whole_text
 from .tasks import Checklist
 

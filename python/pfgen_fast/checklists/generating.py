@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.events import Events, Trouble, reports_to

@@ -14,10 +14,9 @@ from string import Formatter
 from typing import Any
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
 from ..files.reading import read_text
 from ..files.untrusted_json import Fault, entries, text
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from ..judging.template import Template
 from .tasks import Prompts
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from .judgements import METHODS, AnswerKey, Method, Profile
 from .suite_files import read_suite
 from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey, sha256_of

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from ..errors import ChecklistError
-from ..evaluators.naming import unknown_name
 from ..files.compression import compressing
 from ..files.journal import json_line
 from ..files.json_writing import json_bytes
 from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from ..files.writing import check_folder, write_whole, writing_whole
 from ..judging.template import Template
 from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, read_checklists, shown_key

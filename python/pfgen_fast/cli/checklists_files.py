@@ -41,7 +41,7 @@ def import_suite(
     from ..checklists.importing.hellobench_suite import import_suite as imported
     from ..checklists.suite_files import check_suite_folder, write_suite
     from ..errors import ChecklistError
-    from ..evaluators.naming import unknown_name
+    from ..files.untrusted_text import unknown_name
 
     if source != "hellobench":
         raise ChecklistError(unknown_name("source of suites", source, ["hellobench"]))

@@ -39,7 +39,7 @@ def explain(
 
     from ..files.reading import stdin
     from ..scoring import explanation as library
-    from ..scoring.signature import signature_of
+    from ..scoring.scorer import signature_of
 
     as_json = as_json or format is options.FormatChoice.json
     if answer is None or answer == "-":
@@ -98,7 +98,7 @@ def _units(found: Explanation) -> str:
 
 
 def _print_scores(found: Explanation) -> None:
-    from ..scoring.sums import add_up
+    from ..suite.rules import add_up
 
     scores = found.scores
     fluency, truthfulness = add_up(scores["fluency"].values()), add_up(scores["truthfulness"].values())

@@ -246,7 +246,7 @@ class _Rows:
 
     def __init__(self, points: Sequence[Point], until: float | None) -> None:
         from ..generation.sweep import USUAL_HALF_WIDTH, value_text
-        from ..scoring.metrics import SCORES
+        from ..suite.rules import SCORES
 
         self._text, self._metrics = value_text, SCORES
         self._swept = {

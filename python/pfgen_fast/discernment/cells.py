@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..evaluators.evaluator import Floats, Metric
 from ..statistics.detectability import is_noticed, n80
 from ..statistics.discernment_scores import FEW
-from ..statistics.p_values import corrected
+from ..statistics.paired import corrected
 from ..statistics.signed_rank import Zeros, signed_rank
 from .plan import Perturbation
 from .result import Cell, described, number, whole

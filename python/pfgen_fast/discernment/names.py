@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from ..errors import DiscernmentError
-from ..evaluators.naming import unknown_name
+from ..files.untrusted_text import unknown_name
 
 TASKS = ("summarization", "story", "qa", "translation", "answers")
 """The tasks that this package knows something about; a collection may have any other."""

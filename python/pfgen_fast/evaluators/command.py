@@ -21,10 +21,9 @@ from ..files.reading import MAX_LINE_BYTES, file_sha1
 from ..files.untrusted_json import Fault, checked, count, entries, member, parse_json
 from ..files.untrusted_text import in_one_line
 from .evaluator import Item
-from .kept_scores import Scores
 from .program import Program
 from .score_checks import score_of
-from .user_code import OutsideEvaluator, Receive, Request
+from .user_code import OutsideEvaluator, Receive, Request, Scores
 
 _HASHED_BYTES = 1 << 26
 """Of larger files that a command names, such as models, only the size goes into the signature."""

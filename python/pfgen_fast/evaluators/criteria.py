@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from ..errors import JudgingError, TrialsError
 from ..files.untrusted_json import Fault, checked, count, entries, items, member, text, unexpected
+from ..files.untrusted_text import unknown_name
 from ..files.untrusted_toml import read_toml
 from ..judging.template import Template
-from .naming import unknown_name
 from .ratings import Scale
 
 T = TypeVar("T")

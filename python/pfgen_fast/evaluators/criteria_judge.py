@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import JudgingError
+from ..files.untrusted_text import unknown_name
 from ..generation.prompts import sampling_seed
 from ..judging.budget import Spending
 from ..judging.reply_store import Replies
@@ -24,7 +25,6 @@ from ..judging.tries import Connect
 from .asking_evaluator import AskingEvaluator
 from .criteria import Criteria, read_criteria
 from .evaluator import Item, Metric, Texts, column_of, language_of
-from .naming import unknown_name
 from .ratings import Ratings, check_n_ratings, usual_temperature
 
 N_RATINGS = 5

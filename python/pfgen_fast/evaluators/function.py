@@ -14,12 +14,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from .evaluator import Evaluator, Item, text_column
-from .kept_scores import Scores
-from .naming import unknown_name
 from .score_checks import checked_columns, raised
-from .user_code import OutsideEvaluator, Receive, Request
+from .user_code import OutsideEvaluator, Receive, Request, Scores
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..errors import DiscernmentError
 from ..files.optional import optional
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from .evaluator import Floats, Item, Metric, Texts, column_of, language_of
-from .naming import unknown_name
 from .user_code import Progress
 
 _TOKENIZERS = {"ja": "char", "en": "13a"}

@@ -8,9 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DiscernmentError
-from ..files.untrusted_text import nearest_names
+from ..files.untrusted_text import nearest_names, unknown_name
 from .evaluator import Evaluator
-from .naming import unknown_name
 
 if TYPE_CHECKING:
     from pathlib import Path

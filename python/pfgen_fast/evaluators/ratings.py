@@ -42,10 +42,7 @@ class Scale:
 
 
 def usual_temperature(n_ratings: int) -> float:
-    """The temperature at which ratings are drawn unless another is given: 0 for one, 1 for several.
-
-    At 0, several ratings would be equal.
-    """
+    """The temperature at which ratings are drawn by default: 0 for one, 1 for several, which would be equal at 0."""
     return 0.0 if n_ratings == 1 else 1.0
 
 

@@ -15,10 +15,9 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from ..errors import DiscernmentError, PfgenError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, unknown_name
 from ..native import _core
 from .evaluator import Evaluator, Floats, Item, Metric, column_of
-from .naming import unknown_name
 
 LARGEST = 1e100
 """The largest amount of a score: sums, differences and squares of such scores are still numbers, which can be drawn."""

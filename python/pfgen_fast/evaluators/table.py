@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError, TrialsError
-from ..files.untrusted_text import in_one_line, utf8
+from ..files.untrusted_text import in_one_line, unknown_name, utf8
 from ..tables.formats import has_encoding, table_rows
 from .evaluator import Floats, Item, Metric
-from .naming import unknown_name
 from .score_checks import on_scale, score_of, turned
 
 ORIGINAL = "original"

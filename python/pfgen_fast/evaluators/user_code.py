@@ -9,8 +9,9 @@ import contextlib
 import copy
 import hashlib
 import json
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import DiscernmentError
-from ..files.untrusted_text import in_one_line, utf8
+from ..files.journal import Journal
+from ..files.untrusted_text import in_one_line, unknown_name, utf8
 from ..native import _core
 from .evaluator import Floats, Item, Metric, Texts, column_of
-from .kept_scores import KeptScores, Scores
-from .naming import unknown_name
-from .score_checks import on_scale, turned
+from .score_checks import on_scale, score_of, turned
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+Scores = Mapping[str, float]
+"""The scores of one text by metric; NaN for a missing one."""
 
 Progress = Callable[[int, int], None]
 Receive = Callable[[int, Scores], None]
@@ -35,17 +38,10 @@ Receive = Callable[[int, Scores], None]
 
 @dataclass(frozen=True)
 class Request:
-    """A text to be scored.
+    """A text to be scored."""
 
-    Attributes:
-        key: A hash of all that its scores depend on.
-        row: The row of the first such text in the call.
-        item: Its item.
-        text: The text.
-    """
-
-    key: bytes
-    row: int
+    key: bytes  # hash of all that its scores depend on
+    row: int  # row of the first such text in the call
     item: Item
     text: str
 
@@ -205,3 +201,48 @@ class _Keys:
         digest = begun.copy()
         digest.update(text.encode("utf-8", "surrogatepass"))
         return bytes(digest.digest())
+
+
+class KeptScores:
+    """The scores in a file, by key."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._journal = Journal(path)
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._scores: dict[bytes, tuple[tuple[str, ...], tuple[float, ...]]] = {}
+        self._refresh()
+        if not self._scores and self._journal.has_lines:
+            raise DiscernmentError(f"{path}: holds no scores of an evaluator")
+
+    def _refresh(self) -> None:
+        for entry in self._journal.entries():
+            key, scores = entry.get("key"), entry.get("scores")
+            if isinstance(key, str) and isinstance(scores, dict):
+                with contextlib.suppress(ValueError):  # not a key of ours
+                    self._store(bytes.fromhex(key), {name: score_of(value) for name, value in scores.items()})
+
+    def _store(self, key: bytes, scores: Scores) -> None:
+        # Names are shared, so that a million texts need no dictionary each.
+        names = tuple(scores)
+        self._scores[key] = (self._names.setdefault(names, names), tuple(scores.values()))
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def get(self, key: bytes) -> Scores | None:
+        """The scores of a key; None if there are none."""
+        found = self._scores.get(key)
+        return None if found is None else dict(zip(*found, strict=True))
+
+    @contextlib.contextmanager
+    def adding(self) -> Iterator[Callable[[bytes, str, Scores], None]]:
+        """Yields a function that stores the scores of a key and an item; they are on disk when it returns."""
+        with self._journal.locked(what="scores", error=DiscernmentError):
+            self._refresh()  # what was scored before the lock was taken is not scored again
+            yield self._keep
+
+    def _keep(self, key: bytes, item: str, scores: Scores) -> None:
+        written = {name: None if math.isnan(score) else score for name, score in scores.items()}
+        self._journal.add({"key": key.hex(), "item": item, "scores": written})
+        self._store(key, scores)

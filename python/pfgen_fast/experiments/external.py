@@ -12,11 +12,11 @@ import numpy as np
 
 from ..errors import ExperimentError
 from ..files.untrusted_text import from_csv_value, in_one_line
-from ..scoring.metrics import SCORES
 from ..statistics.correlation import COEFFICIENTS, MIN_VALUES, Correlation, Floats, check_columns, correlate, few_values
+from ..suite.rules import SCORES
 from .chart_data import Points, Scatter
-from .csv_table import header_of, number_in, read_rows
 from .finding import Cell, Finding, Picture, Table
+from .leaderboard_table import header_of, number_in, read_rows
 from .run_means import Cluster, Clusters, Pick, RunMeans, clusters_of
 
 _N_NAMED = 5
@@ -32,10 +32,7 @@ class OutsideScores:
 
 
 def read_scores(path: Path) -> OutsideScores:
-    """Reads a CSV file with a header, model names in the first column, and scores in the others.
-
-    An empty cell is an unknown score.
-    """
+    """Reads a CSV file with a header, model names in the first column, and scores in the others; empty is unknown."""
     rows = read_rows(path)
     if not rows or len(rows[0][1]) < 2:
         raise ExperimentError(f"{path}: expected a header: the column of names, and at least one of scores")

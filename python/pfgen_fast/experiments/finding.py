@@ -20,22 +20,15 @@ _LONGEST_NOTE, _LONGEST_REMARK = 400, 1000
 
 @dataclass(frozen=True)
 class Table:
-    """A table of results.
+    """A table of results."""
 
-    Attributes:
-        name: Part of the file name.
-        title: The title, a few words.
-        columns: The names of the columns.
-        rows: The cells. Floats are finite; a value that cannot be computed is None, and the finding explains why.
-        n_digits: Digits after the decimal point in readable form; CSV files have 12 significant digits.
-        shown: The columns in readable form; None for all. A table that shows none of them is a CSV file only.
-    """
-
-    name: str
+    name: str  # part of the file name
     title: str
     columns: tuple[str, ...]
+    # floats are finite; a value that cannot be computed is None, and the finding explains why
     rows: tuple[tuple[Cell, ...], ...]
-    n_digits: int = 4
+    n_digits: int = 4  # digits after the decimal point in readable form; CSV files have 12 significant digits
+    # columns in readable form; None for all. A table that shows none of them is a CSV file only
     shown: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:

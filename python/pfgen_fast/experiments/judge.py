@@ -84,16 +84,10 @@ class JudgeOptions:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to rate.
+    """An answer to rate."""
 
-    Attributes:
-        run: The index of its run.
-        question: The index of its question in the suite.
-        text: The text of the answer.
-    """
-
-    run: int
-    question: int
+    run: int  # index of its run
+    question: int  # index of its question in the suite
     text: str
 
 

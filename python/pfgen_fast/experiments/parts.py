@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import ExperimentError
-from ..scoring.metrics import PARTS, SCORES
 from ..statistics.correlation import MIN_VALUES, Floats
+from ..suite.rules import PARTS, SCORES
 from .chart_data import Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import RunMeans

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from ..scoring.metrics import PARTS
 from ..statistics.correlation import (
     COEFFICIENTS,
     Correlation,
@@ -21,6 +20,7 @@ from ..statistics.correlation import (
     is_constant,
     scipy_stats,
 )
+from ..suite.rules import PARTS
 from .chart_data import Density, Points, Scatter
 from .finding import Cell, Finding, Picture, Table
 from .run_means import Cluster, Clusters, RunMeans, clusters_of

@@ -26,11 +26,11 @@ from ..runs.leaderboard import model_of
 from ..runs.result import Scores, changes, read_scores, result_path
 from ..runs.run_scorer import Outcome, ReadRun, RunScorer
 from ..runs.trials import RunFolder, Trials, find_runs
-from ..scoring.metrics import METRICS, SCORES, column_of
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..statistics.correlation import MIN_VALUES, Floats
 from ..suite.questions import Question
+from ..suite.rules import METRICS, SCORES, column_of
 from ..suite.suite import Suite
 from .run_means import RunMeans
 
@@ -196,10 +196,7 @@ def score_runs(
     on_batch: OnBatch | None = None,
     on_progress: OnProgress | None = None,
 ) -> ScoredRuns:
-    """Scores every answer of the runs at the given paths.
-
-    Takes and raises what `read_figures` does; batches are handed on after they are scored.
-    """
+    """Scores every answer of the runs, as `read_figures` reads them; batches are handed on after they are scored."""
     gathered = _gather(paths, suite, threads, on_batch, on_progress, keeps_scores=True)
     return ScoredRuns(**gathered.figures(), **gathered.scores())
 
@@ -235,12 +232,9 @@ def _gather(
     return gathered
 
 
-_Recorded = tuple[float, float, list[Scores]]
-
-
 @dataclass(frozen=True)
 class _Figures:
-    """What experiments take from the result of one run."""
+    """What experiments take from the result of one run, recorded or as it would be."""
 
     model: str
     length: float
@@ -279,7 +273,7 @@ class _Gathered:
         except (PfgenError, OSError):
             return False  # the reader of trials says what is wrong
         if recorded is not None:
-            self._add(run, config, *recorded)
+            self._runs[run] = recorded
         return recorded is not None
 
     def add(self, runs: Sequence[ReadRun]) -> AnswersOfRuns:
@@ -301,21 +295,18 @@ class _Gathered:
             recorded = _recorded(self.suite, run.run, run.trials.input_hash, run.config)
             if recorded is None:
                 of_run = None if table is None else table.rows(first, first + len(run.trials))
-                recorded = self._aggregated(run.trials, of_run)
+                recorded = self._aggregated(run, of_run)
             # Published figures were summed in one of two ways, which differ in the last digit: the recorded ones count.
-            self._add(run.run, run.config, *recorded)
+            self._runs[run.run] = recorded
             first += len(run.trials)
         return answers
 
-    def _aggregated(self, trials: Trials, table: ScoreTable | None) -> _Recorded:
-        """The length, the score, and the scores of the questions that a result.json would hold."""
+    def _aggregated(self, run: ReadRun, table: ScoreTable | None) -> _Figures:
         if table is None:
-            table = self._scorer.score(trials.lines.questions, trials.lines.answers)
-        result = aggregate(trials, table, None)
-        return result.length, result.score, [result.questions[question.question_id].scores for question in self.suite]
-
-    def _add(self, run: RunFolder, config: Mapping[str, Any] | None, *figures: Any) -> None:
-        self._runs[run] = _Figures(model_of(config, run_name(run.folder)), *figures)
+            table = self._scorer.score(run.trials.lines.questions, run.trials.lines.answers)
+        result = aggregate(run.trials, table, None)
+        scores = [result.questions[question.question_id].scores for question in self.suite]
+        return _Figures(model_of(run.config, run_name(run.run.folder)), result.length, result.score, scores)
 
     def _keep(self, answers: AnswersOfRuns, table: ScoreTable, lengths: Sequence[int]) -> None:
         scores = {metric: table[column_of(metric)].copy() for metric in SCORES}
@@ -378,7 +369,7 @@ def _of_questions(figures: Sequence[Sequence[Scores]], column: str) -> Floats:
     return np.array([[scores.total(column) for scores in of_run] for of_run in figures], dtype=np.float64)
 
 
-def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Recorded | None:
+def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str, Any] | None) -> _Figures | None:
     """What the run's result.json holds; None if none matches these trials and this suite."""
     try:
         result, by_question = read_scores(result_path(run))
@@ -390,7 +381,9 @@ def _recorded(suite: Suite, run: RunFolder, input_hash: str, config: Mapping[str
     if not all(question.question_id in by_question for question in suite):
         return None
     scores = [by_question[question.question_id] for question in suite]
-    return (result.length, result.score, scores) if all(map(_is_whole, scores, suite)) else None
+    if not all(map(_is_whole, scores, suite)):
+        return None
+    return _Figures(model_of(config, run_name(run.folder)), result.length, result.score, scores)
 
 
 def _is_whole(scores: Scores, question: Question) -> bool:

@@ -12,8 +12,7 @@ from ..errors import ExperimentError
 from ..runs.leaderboard import is_system, order_key
 from ..statistics.correlation import check_columns
 from ..statistics.mean_interval import MeanInterval, mean_interval
-from ..statistics.p_values import CORRECTIONS, Correction
-from ..statistics.paired import MIN_QUESTIONS, Pairs, all_pairs
+from ..statistics.paired import CORRECTIONS, MIN_QUESTIONS, Correction, Pairs, all_pairs
 from .chart_data import MAX_ROWS, Intervals
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import RunFigures

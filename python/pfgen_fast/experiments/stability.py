@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..statistics.correlation import MIN_VALUES, Floats, check_columns, kendall
-from ..statistics.ranking import SAME_RANKING, ranks
-from .agreement import Agreement, RunPairs
+from ..statistics.correlation import MIN_VALUES, SAME_RANKING, Floats, check_columns, kendall, ranks
 from .chart_data import MAX_ROWS, Band, Bands, Ranges
-from .cut_references import CutReferences, largest_set
+from .cut_references import Agreement, CutReferences, RunPairs, largest_set
 from .finding import Cell, Finding, Picture, Table
 from .scored_runs import ScoredRuns
 

@@ -31,6 +31,9 @@ _FORBIDDEN = re.compile('[<>:"|?*]' if os.name == "nt" else "(?!)")
 _COMPARED_CODE_POINTS, _MOST_COMPARED = 200, 2000
 """The time to compare two names grows with the square of their lengths."""
 
+_MOST_NAMES = 40
+"""How many names are listed at most; those of a stranger's file may be any number."""
+
 ESCAPED = "x"
 """The tint of an escaped code point."""
 
@@ -86,6 +89,16 @@ def nearest_names(name: str, known: Iterable[str], *, n: int = 1, cutoff: float 
     for one in islice(known, _MOST_COMPARED):
         by_beginning.setdefault(one[:_COMPARED_CODE_POINTS], one)
     return [by_beginning[one] for one in get_close_matches(name[:_COMPARED_CODE_POINTS], by_beginning, n, cutoff)]
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """An error message for a name that is none of the known ones."""
+    shown = in_one_line(name)
+    names = list(known)
+    ordered = list(dict.fromkeys((*nearest_names(shown, names, n=_MOST_NAMES), *names)))
+    listed = ", ".join(in_one_line(one, 60) for one in ordered[:_MOST_NAMES])
+    more = f" and {len(ordered) - _MOST_NAMES} more" if len(ordered) > _MOST_NAMES else ""
+    return f"unknown {what} '{shown}'; expected one of {listed or 'none'}{more}"
 
 
 def markdown_text(text: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
-from ..suite.instructions import INSTRUCTIONS, language_of
+from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to

@@ -15,8 +15,7 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 
 if TYPE_CHECKING:
-    from ..suite.instructions import Instructions
-    from ..suite.questions import Sample
+    from ..suite.questions import Instructions, Sample
     from ..suite.suite import Suite
 
 Mode = Literal["completion", "qa", "chat"]

@@ -19,8 +19,8 @@ from ..files.untrusted_text import json_text, markdown_text, nearest_names, show
 from ..files.untrusted_toml import read_toml
 from ..runs.precision import Interval, TrialScores
 from ..runs.trials import Trials
-from ..scoring.metrics import SCORES
 from ..scoring.scorer import Scorer
+from ..suite.rules import SCORES
 from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events

@@ -20,10 +20,10 @@ from ..generation.run_writer import timestamp
 from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
 from ..runs.trials import RunFolder, Trials, find_runs
-from ..scoring.metrics import PARTS
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
 

@@ -17,9 +17,9 @@ from ..files.untrusted_text import utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..scoring.metrics import PARTS
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .rewarding import answer_in, training_tasks
 

@@ -13,8 +13,8 @@ from ..errors import PfgenError
 from ..files.untrusted_text import shown_value
 from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
-from ..scoring.metrics import SCORES, column_of
 from ..scoring.score_table import ScoreTable
+from ..suite.rules import SCORES, column_of
 from ..suite.suite import Suite
 
 Completion = str | list[dict[str, Any]]

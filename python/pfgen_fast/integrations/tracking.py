@@ -20,8 +20,8 @@ from ..report import ReportRun, write_report
 from ..runs.checkout import checkout_of, run_name, suite_of
 from ..runs.result import Figures, RunResult, Scores, read_result
 from ..runs.run_scorer import Outcome
-from ..scoring.metrics import METRICS, PARTS, SCORES, column_of
 from ..statistics.mean_interval import mean_interval
+from ..suite.rules import METRICS, PARTS, SCORES, column_of
 from ..suite.suite import Suite
 
 Run = RunResult | Outcome | str | Path

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import PfgenError, TrialsError
 from ..files.optional import optional
 from ..generation.prompts import NUM_EXAMPLES, Mode, check_mode
-from ..scoring.metrics import PARTS
 from ..scoring.spec import ScorerSpec
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .rewarding import Completion, answer_in, check_metric, rewards_of, training_tasks
 

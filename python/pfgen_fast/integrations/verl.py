@@ -14,8 +14,8 @@ from typing import Any
 from ..files.optional import optional
 from ..files.writing import writing_whole
 from ..generation.prompts import NUM_EXAMPLES, Mode, Prompt, check_mode
-from ..scoring.metrics import SCORES
 from ..scoring.spec import ScorerSpec
+from ..suite.rules import SCORES
 from ..suite.suite import Suite
 from .rewarding import answer_in, check_metric, rewards_of, training_tasks
 

@@ -16,11 +16,10 @@ from ..files.reading import read_stored
 from ..files.untrusted_text import in_one_line, nearest_names, shown_value
 from ..files.untrusted_toml import read_toml
 from ..native import _core
-from ..suite.instructions import Instructions
 from ..suite.keywords import rule_faults
+from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
-from .filters import check_pattern
-from .normalise import WHITE_SPACE, Rewrite, check_replacement, read_list
+from .normalise import WHITE_SPACE, Rewrite, check_pattern, check_replacement, read_list
 
 T = TypeVar("T")
 
@@ -190,33 +189,11 @@ def repeating(config: Config) -> Config:
     return replace(config, frequency=replace(config.frequency, until_stable=True))
 
 
-_TOP = (
-    "suite",
-    "work",
-    "seed",
-    "unit",
-    "tokenizer",
-    "normalise",
-    "frequency",
-    "length",
-    "select",
-    "sets",
-    "question",
-    "instructions",
-)
-_OF_QUESTION = (
-    "id",
-    "question",
-    "category",
-    "note",
-    "sample",
-    "keywords",
-    "wrong",
-    "required",
-    "answers",
-    "unit",
-    "tokenizer",
-)
+_OF_UNITS = ("unit", "tokenizer")
+_STAGES = ("normalise", "frequency", "length", "select")
+_TOP = ("suite", "work", "seed", *_OF_UNITS, *_STAGES, "sets", "question", "instructions")
+_TEXTS = ("question", "category", "note", "sample")
+_OF_QUESTION = ("id", *_TEXTS, "keywords", "wrong", "required", "answers", *_OF_UNITS)
 _OF_NORMALISE = ("nfkc", "white_space", "lists", "without", "replace", "remove")
 _UNITS = ("character", "token")
 
@@ -233,7 +210,8 @@ def _config(content: dict[str, Any], path: Path) -> Config:
     asked_for = _questions(_value(content, "question", list, []), folder, usual)
     questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))
     _check_tokenizer_names(questions)
-    select = _select(content)
+    select = _part(content, "select", Select)
+    _one_of("select.duplicates", select.duplicates, ("keep", "drop"))
     for asked in questions:
         if not (sets or asked.answers):
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
@@ -253,7 +231,6 @@ def _config(content: dict[str, Any], path: Path) -> Config:
 
 
 def _folder(content: Mapping[str, Any], key: str, usual: str, folder: Path) -> Path:
-    """A folder to write to, relative to the config's folder."""
     name = _value(content, key, str, usual)
     if not name:
         raise BuildError(f"{key}: missing; expected the folder to write")
@@ -333,12 +310,6 @@ def _part(content: Mapping[str, Any], name: str, made: Callable[..., T]) -> T:
     return made(**values)
 
 
-def _select(content: Mapping[str, Any]) -> Select:
-    select = _part(content, "select", Select)
-    _one_of("select.duplicates", select.duplicates, ("keep", "drop"))
-    return select
-
-
 def _length(content: Mapping[str, Any], select: Select) -> Length:
     table = _value(content, "length", dict, {})
     keep = table.get("keep", Length.keep)
@@ -409,7 +380,7 @@ def _check_name(where: str, what: str, name: str) -> None:
 
 def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
     """The tokenizer that splits texts into units; `usual` if the table does not name one."""
-    if "unit" not in table and "tokenizer" not in table:
+    if not any(key in table for key in _OF_UNITS):
         return usual
     unit = _one_of(f"{where}unit", _value(table, "unit", str, _UNITS[0], where), _UNITS)
     name = _value(table, "tokenizer", str, "", where)
@@ -455,28 +426,24 @@ def _question(table: Any, number: int, folder: Path, usual: Tokenizer | None) ->
         )
     where = f"question {question_id}: "
     _refuse_unknown(where, table, _OF_QUESTION)
-    text = _value(table, "question", str, "", where)
-    if not text:
+    texts: dict[str, Any] = {key: _value(table, key, str, "", where) for key in _TEXTS}
+    if not texts["question"]:
         raise BuildError(f"{where}question: missing; expected its text")
     keywords = _value(table, "keywords", list, [], where)
     for index, rule in enumerate(keywords):
         for fault in rule_faults(rule, f"keywords[{index}]"):
             raise BuildError(f"{where}{fault}")
-    patterns = {key: _texts(table, key, where) for key in ("wrong", "required")}
+    patterns: dict[str, Any] = {key: _texts(table, key, where) for key in ("wrong", "required")}
     for key, given in patterns.items():
         for index, pattern in enumerate(given):
             check_pattern(pattern, f"{where}{key}[{index}]")
     return QuestionConfig(
         question_id=question_id,
-        question=text,
-        category=_value(table, "category", str, "", where),
-        note=_value(table, "note", str, "", where),
-        sample=_value(table, "sample", str, "", where),
         keywords=tuple(keywords),
-        wrong=patterns["wrong"],
-        required=patterns["required"],
         answers=_file_lists(f"{where}answers", _value(table, "answers", dict, {}, where)),
         tokenizer=_tokenizer(table, where, folder, usual),
+        **texts,
+        **patterns,
     )
 
 

@@ -44,10 +44,7 @@ def find_rare_ngrams(answers: Any, *, order: int = 5, below: int = 2, threads: i
 
 @dataclass(frozen=True)
 class DocumentFrequencies:
-    """The result of `document_frequencies`: one row per distinct n-gram, as NumPy columns.
-
-    The n-grams are sorted by their code points; a prefix precedes the n-grams that begin with it.
-    """
+    """The result of `document_frequencies`: NumPy columns with a row per distinct n-gram, sorted by code points."""
 
     rows: NDArray[np.uint32]  # row of an answer that holds the n-gram
     offsets: NDArray[np.uint32]  # n-gram's offset in that answer, in code points

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..errors import BuildError
 from ..files.untrusted_toml import read_toml
 from .answer_tables import arrow
-from .filters import check_pattern, matches
 
 WHITE_SPACE = ("single", "trim", "keep")
 """How white space may be treated; the first is the default."""
@@ -202,3 +201,35 @@ def _changed(answers: Any, pattern: str, change: Any) -> Any:
     if not compute.any(there).as_py():
         return answers
     return compute.replace_with_mask(answers, there, change(answers.filter(there)))
+
+
+def check_pattern(pattern: str, where: str) -> None:
+    """Raises BuildError unless RE2 accepts the pattern; `where` names it in the message."""
+    pa = arrow()
+    if not pattern:
+        raise BuildError(f"{where}: an empty pattern matches everything; expected a regular expression")
+    try:
+        matches(pa.array([""], pa.string()), pattern)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
+        raise BuildError(f"{where}: the pattern {pattern!r} does not compile: {_problem(error)}") from None
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "it holds a lone surrogate"
+    return str(error).removeprefix("Invalid regular expression: ")
+
+
+def matches(answers: Any, pattern: str) -> Any:
+    """Which of the answers (an Arrow array) contain a match of the pattern."""
+    return arrow("pyarrow.compute").match_substring_regex(answers, pattern)
+
+
+def first_objections(answers: Any, *, wrong: Sequence[str] = (), required: Sequence[str] = ()) -> NDArray[np.int32]:
+    """The index of the first pattern that rejects each answer; -1 if none does."""
+    found = np.full(len(answers), -1, np.int32)
+    for number, pattern in enumerate((*wrong, *required)):
+        hit = np.asarray(matches(answers, pattern))
+        against = hit if number < len(wrong) else ~hit
+        found[against & (found < 0)] = number
+    return found

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from ..suite.units import Spelling, Tokenizer
 from .answer_tables import arrow, mapped, text_column
 from .config import Config, Length, QuestionConfig, Select
-from .filters import first_objections
 from .frequencies import find_rare_ngrams
-from .normalise import EMPTY, Rewrite, normalised
+from .normalise import EMPTY, Rewrite, first_objections, normalised
 from .selection import coverage, select
 
 NAMES = ("raw", "normalise", "filter", "frequency", "length", "select")

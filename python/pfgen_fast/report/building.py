@@ -16,8 +16,8 @@ from ..files.untrusted_text import in_one_line
 from ..files.writing import writing_whole
 from ..refset.pipeline import Branch, Built, building_alone, records
 from ..refset.stages import examples
-from ..scoring.metrics import PARTS
 from ..scoring.scorer import Scorer
+from ..suite.rules import PARTS
 from ..suite.suite import Suite
 from .templating import library, own_code, page_json, source, template
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PfgenError
 from ..files.writing import write_whole
-from ..scoring.metrics import SCORES
+from ..suite.rules import SCORES
 from .drawing import LIMIT, empty_figure, look, plain, stored, style
 from .sweeps import axis, lines, plain_values, point_name
 from .templating import library

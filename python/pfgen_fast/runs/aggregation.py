@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import TrialsError
+from ..errors import PfgenError, TrialsError
 from ..files.json_writing import WrittenObject
+from ..files.untrusted_json import any_object, checked, read_json
 from ..native import _core
 from ..suite.questions import Question
+from ..suite.rules import FLOAT_SUMS
 from ..suite.suite import Suite
 from .result import RECORD_DEPTH, Figures, QuestionResult, RunResult, ScoredAnswer, Scores
 from .trials import RunFolder, Trials
@@ -162,3 +165,40 @@ def _overall_by_set(questions: Sequence[Mapping[str, float]]) -> dict[str, float
         for name, value in values.items():
             overall[name] = round(overall.get(name, 0.0) + value / len(questions), 5)
     return overall
+
+
+def with_recorded_sum(
+    path: Path, trials: Trials, table: ScoreTable, config: Mapping[str, Any] | None
+) -> tuple[RunResult, ScoreTable, str | None]:
+    """Aggregates trials with the float sum that gives the figures of their earlier result again.
+
+    A result.json does not say its float sum (docs/scoring.md, section 5), and the published ones were made with both.
+    """
+    from ..scoring.scorer import Scorer
+
+    usual = table.scorer.float_sum
+    result = aggregate(trials, table, config)
+    recorded = _figures_of(path, result)
+    if recorded is None or recorded == _without_config(result.to_dict()):
+        return result, table, None
+    (other,) = (float_sum for float_sum in FLOAT_SUMS if float_sum != usual)
+    scorer = Scorer(table.scorer.suite, profile=table.scorer.profile, float_sum=other)
+    other_table = scorer.score(trials.lines.questions, trials.lines.answers)
+    found = aggregate(trials, other_table, config)
+    if recorded == _without_config(found.to_dict()):
+        return found, other_table, None
+    return result, table, f"{path}: neither float sum gives its figures again; the {usual} sum is used"
+
+
+def _figures_of(path: Path, result: RunResult) -> Mapping[str, Any] | None:
+    """The figures of a result.json; None if it was not made from the inputs of `result`."""
+    try:
+        recorded = checked(read_json(path), any_object, str(path))
+    except PfgenError:
+        return None
+    hashes = recorded.get("input_hash"), recorded.get("metadata_hash")
+    return _without_config(recorded) if hashes == (result.input_hash, result.metadata_hash) else None
+
+
+def _without_config(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: value for key, value in result.items() if key != "config"}

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from ..errors import TrialsError
 from ..files.cells import signed
-from ..scoring.metrics import PARTS
 from ..scoring.scorer import Scorer
 from ..statistics.paired import MIN_QUESTIONS, PairedDifference, paired_difference
-from ..suite.rules import FloatSum
+from ..suite.rules import PARTS, FloatSum
 from ..suite.suite import Suite
 from .aggregation import UnknownQuestions, figures_by_question, trials_of
 from .result import Figures

@@ -19,9 +19,8 @@ from ..files.cells import csv_text, markdown_row
 from ..files.reading import read_stored
 from ..files.untrusted_text import html_text, in_one_line, json_text, link_target, markdown_link, utf8
 from ..files.writing import write_whole
-from ..scoring.sums import add_up
 from ..statistics.mean_interval import MeanInterval, mean_interval
-from ..suite.rules import FloatSum
+from ..suite.rules import FloatSum, add_up
 from .checkout import run_name, yardsticks_beside
 from .result import RunSummary, read_scores
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..scoring.metrics import SCORES, column_of
 from ..scoring.scorer import Scorer
 from ..statistics.student import half_width, half_width_of, quantile
+from ..suite.rules import SCORES, column_of
 from .trials import RunFolder, Trials, packed_trials, single_trials
 
 _N_CURVE = 40

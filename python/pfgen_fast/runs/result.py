@@ -28,8 +28,7 @@ from ..files.untrusted_json import (
 )
 from ..files.untrusted_text import in_one_line
 from ..files.writing import write_whole
-from ..scoring.sums import add_up
-from ..suite.rules import FloatSum
+from ..suite.rules import FloatSum, add_up
 from .trials import RunFolder
 
 RECORD_DEPTH = 4
@@ -51,12 +50,7 @@ class Scores(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As result.json holds them."""
-        return {
-            "fluency": self.fluency,
-            "truthfulness": self.truthfulness,
-            "helpfulness": self.helpfulness,
-            "average": self.average,
-        }
+        return self._asdict()
 
 
 class ScoredAnswer(NamedTuple):
@@ -79,10 +73,7 @@ class ScoredAnswer(NamedTuple):
 
     @property
     def unmet(self) -> tuple[tuple[str, float], ...]:
-        """The names of the keyword rules that it does not meet, and by how much it is too long.
-
-        Each with the helpfulness that it leaves.
-        """
+        """The unmet keyword rules, and by how much it is too long, each with the helpfulness that it leaves."""
         return member(self.record, "scores", _unmet)
 
     @property
@@ -184,11 +175,12 @@ def parse_result(value: Any, where: str) -> RunResult:
 
 
 def _result(value: Any) -> RunResult:
-    return RunResult(**_summary(value), questions=member(value, "questions", _questions))
+    return RunResult(**_summary(value), questions=member(value, "questions", lambda found: entries(found, _question)))
 
 
 def _summary_and_scores(value: Any) -> tuple[RunSummary, dict[str, Scores]]:
-    return RunSummary(**_summary(value)), member(value, "questions", _scores_by_question)
+    by_question = member(value, "questions", lambda found: entries(found, _scores_of_question))
+    return RunSummary(**_summary(value)), by_question
 
 
 def _summary(value: Any) -> dict[str, Any]:
@@ -200,14 +192,6 @@ def _summary(value: Any) -> dict[str, Any]:
         "num_trials": member(value, "num_trials", count),
         **_figures(value),
     }
-
-
-def _questions(value: Any) -> dict[str, QuestionResult]:
-    return entries(value, _question)
-
-
-def _scores_by_question(value: Any) -> dict[str, Scores]:
-    return entries(value, _scores_of_question)
 
 
 def _scores_of_question(value: Any) -> Scores:
@@ -222,7 +206,7 @@ def _question(value: Any) -> QuestionResult:
     return QuestionResult(
         question=member(value, "question", text),
         **_figures(value),
-        samples=member(value, "samples", _samples),
+        samples=member(value, "samples", lambda found: items(found, _scored_answer)),
     )
 
 
@@ -248,10 +232,6 @@ def _scores(value: Any) -> Scores:
 
 def _numbers(value: Any) -> dict[str, float]:
     return entries(value, number)
-
-
-def _samples(value: Any) -> tuple[ScoredAnswer, ...]:
-    return items(value, _scored_answer)
 
 
 def _scored_answer(value: Any) -> ScoredAnswer:

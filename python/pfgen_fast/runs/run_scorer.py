@@ -45,8 +45,7 @@ class Outcome:
     path: Path  # path of its result, whether or not it exists
     summary: RunSummary | None = None  # result without its questions; None if there is no result
     error: str | None = None  # reason for a failure, in one sentence
-    # share of the suite's questions that were scored, such as `3 of 50 questions`; None for all
-    part: str | None = None
+    part: str | None = None  # scored share of the suite's questions, such as `3 of 50 questions`; None for all
     is_kept: bool = True  # whether its result is in `path`, rather than nowhere; see `RunScorer`
     notes: tuple[str, ...] = ()  # what else there is to know about the run, one sentence each
     suite: Suite | None = None  # suite of the run; None if it failed
@@ -54,8 +53,7 @@ class Outcome:
     signature: str | None = None
     # score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`
     interval: MeanInterval | None = None
-    # why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or if `force` says
-    # so
+    # why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or with `force`
     replaces: str | None = None
 
 
@@ -119,7 +117,7 @@ class RunScorer:
 
         def read(batch: Sequence[RunFolder]) -> list[Future[ReadRun | Outcome]]:
             # Largest first, so that no thread starts a large run while the others run out of work.
-            largest_first = sorted(batch, key=_stored_bytes, reverse=True)
+            largest_first = sorted(batch, key=lambda run: run.n_bytes, reverse=True)
             futures = {run: pool.submit(self._read_guarded, run, stop) for run in largest_first}
             return [futures[run] for run in batch]
 
@@ -127,7 +125,8 @@ class RunScorer:
             try:
                 batches = _batches(runs)
                 ahead = read(next(batches, []))
-                self._check_suites(runs)
+                for run in runs:
+                    self._suite_of(run)
                 from ..scoring.scorer import Scorer
 
                 @cache
@@ -142,7 +141,7 @@ class RunScorer:
                     finished, behind = behind, [pool.submit(self._finish_guarded, item) for item in scored]
                     yield from (future.result() for future in finished)
             finally:
-                stop.now()
+                stop.set()
                 pool.shutdown(cancel_futures=True)
 
     def read(self, runs: Sequence[RunFolder]) -> Iterator[list[ReadRun | Outcome]]:
@@ -152,7 +151,8 @@ class RunScorer:
         that cannot be read is yielded as its failed outcome, and so is one that was generated for some questions only.
         """
         everything = replace(self, force=True, dry_run=False)
-        self._check_suites(runs)
+        for run in runs:
+            self._suite_of(run)
         stop = _Stop()
         with ThreadPoolExecutor(checked_threads(self.threads)) as pool:
             try:
@@ -163,13 +163,8 @@ class RunScorer:
                     if current:
                         yield [future.result() for future in current]
             finally:
-                stop.now()
+                stop.set()
                 pool.shutdown(cancel_futures=True)
-
-    def _check_suites(self, runs: Sequence[RunFolder]) -> None:
-        """Raises SuiteError if a run has no suite or an invalid one."""
-        for run in runs:
-            self._suite_of(run)
 
     def _suite_of(self, run: RunFolder, config: Mapping[str, Any] | None = None) -> Suite:
         """The suite of a run, cut to the questions that count, or else to those that its answers were generated for."""
@@ -272,8 +267,7 @@ class RunScorer:
         return packed
 
     def _finish(self, job: ReadRun, table: ScoreTable) -> Outcome:
-        from .aggregation import aggregate
-        from .recorded_sum import with_recorded_sum
+        from .aggregation import aggregate, with_recorded_sum
         from .result import write_result
 
         problem = None
@@ -306,10 +300,7 @@ class RunScorer:
 
     @property
     def _is_usual(self) -> bool:
-        """Whether profile, float sum and questions are the defaults.
-
-        Results do not record them, so only results with the defaults can be recognized as current.
-        """
+        """Whether profile, float sum and questions are the defaults; results do not record others."""
         usual = "leaderboard", "compensated", (), None
         return (self.profile, self._usual_sum, self.questions, self.limit) == usual
 
@@ -342,13 +333,9 @@ def _cut_once(suite: Suite, names: tuple[str, ...], limit: int | None) -> Suite:
 def _generated_for(suite: Suite, config: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The IDs of the questions that `generate` recorded, if it was asked for some only."""
     ids = (config or {}).get("questions")
-    if (
-        suite.whole is not None
-        or not isinstance(ids, list)
-        or not all(isinstance(of, str) and of in suite for of in ids)
-    ):
+    if not isinstance(ids, list) or not all(isinstance(of, str) and of in suite for of in ids):
         return ()
-    return tuple(ids)
+    return tuple(ids) if suite.whole is None else ()
 
 
 def _skipped(trials: Trials, questions: Sequence[str]) -> str:
@@ -367,19 +354,12 @@ def _interval(by_question: Iterable[Scores]) -> MeanInterval | None:
     return mean_interval(averages) if all(map(math.isfinite, averages)) and averages else None
 
 
-class _Stop:
+class _Stop(threading.Event):
     """Ends the reading of large files in other threads when the caller is interrupted."""
-
-    def __init__(self) -> None:
-        self._is_due = threading.Event()
-
-    def now(self) -> None:
-        """Lets every `check` from now on raise."""
-        self._is_due.set()
 
     def check(self) -> None:
         """Raises TrialsError if reading is to end."""
-        if self._is_due.is_set():
+        if self.is_set():
             raise TrialsError("stopped")
 
 
@@ -409,7 +389,7 @@ def _batches(runs: Sequence[RunFolder]) -> Iterator[list[RunFolder]]:
     batch: list[RunFolder] = []
     n_bytes = 0
     for run in runs:
-        size = _stored_bytes(run)
+        size = run.n_bytes
         if batch and n_bytes + size > _BATCH_BYTES:
             yield batch
             batch, n_bytes = [], 0
@@ -417,11 +397,3 @@ def _batches(runs: Sequence[RunFolder]) -> Iterator[list[RunFolder]]:
         n_bytes += size
     if batch:
         yield batch
-
-
-def _stored_bytes(run: RunFolder) -> int:
-    """The size of a run's stored trials; 0 if there is no file, which is reported when the run is read."""
-    try:
-        return run.trials_path.stat().st_size if run.trials_path else 0
-    except OSError:
-        return 0

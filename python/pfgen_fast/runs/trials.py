@@ -31,6 +31,14 @@ class RunFolder:
     folder: Path  # folder of the run
     trials_path: Path | None  # file of all trials; None while there is only one file per trial (see `pack_trials`)
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of the stored trials; 0 if there is no file, which is reported when the run is read."""
+        try:
+            return self.trials_path.stat().st_size if self.trials_path else 0
+        except OSError:
+            return 0
+
     def config(self) -> dict[str, Any] | None:
         """The parameters of the run; None if there is no config.json."""
         path = self.folder / "config.json"

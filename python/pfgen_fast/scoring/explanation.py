@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..suite.questions import Question
-from ..suite.rules import LOOK_AHEAD, MAX_ORDER
+from ..suite.rules import LOOK_AHEAD, MAX_ORDER, add_up
 from ..suite.suite import Suite
 from .oracle import Oracle, Reading, ReferenceCounts, Units, covers, discount, marked, position_and_name
-from .sums import add_up
 
 
 @dataclass(frozen=True)

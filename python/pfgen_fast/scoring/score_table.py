@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import TrialsError
 from ..native import _core
 from ..native.threads import cached_property
+from ..suite.rules import COLUMNS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PARTS = ("fluency", "truthfulness", "helpfulness", "average")
-"""The columns that every table has, in the order of the core."""
-
-_AVERAGE = PARTS.index("average")
+_AVERAGE = COLUMNS.index("average")
 
 
 def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
     """The columns of scores of a suite with these reference sets, in the order of the core."""
-    return (*PARTS, *(f"{metric}_{name}" for metric in PARTS[:2] for name in set_names))
+    return (*COLUMNS, *(f"{metric}_{name}" for metric in COLUMNS[:2] for name in set_names))
 
 
 class ScoreTable:

@@ -19,11 +19,10 @@ from ..native.threads import cached_property, checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
-from ..suite.rules import FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice, discount
+from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice, discount
 from ..suite.suite import Suite
 from .index import index_of, open_index, renewed_index
-from .score_table import PARTS, ScoreTable
-from .signature import signature_of
+from .score_table import ScoreTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_HELPFULNESS, _AVERAGE = PARTS.index("helpfulness"), PARTS.index("average")
+_HELPFULNESS, _AVERAGE = COLUMNS.index("helpfulness"), COLUMNS.index("average")
 
 
 class Scorer:
@@ -241,7 +240,7 @@ class Scorer:
     def _columns(self) -> list[dict[str, dict[str, int]]]:
         """For each question, the index of each of its sets in a row of scores, for fluency and for truthfulness."""
         names = self.suite.set_names
-        first = {metric: len(PARTS) + i * len(names) for i, metric in enumerate(PARTS[:2])}
+        first = {metric: len(COLUMNS) + i * len(names) for i, metric in enumerate(COLUMNS[:2])}
         return [
             {metric: {name: begin + names.index(name) for name in question.answers} for metric, begin in first.items()}
             for question in self.suite
@@ -300,3 +299,8 @@ def _raise_trials_error(suite: Suite, error: Exception) -> NoReturn:
         raise_trials_error(error)
     row, key = error.args
     raise TrialsError(suite.unknown_question(key), column="questions", row=row) from None
+
+
+def signature_of(suite: Suite, *, profile: Profile = "leaderboard", float_sum: FloatSum = "compensated") -> str:
+    """Names the version, the hash of the suite, the profile, the float sum and the n-gram orders."""
+    return f"pfgen-fast:{_core.__version__}|suite:{suite.metadata_hash}|profile:{profile}|sum:{float_sum}|orders:1-10"

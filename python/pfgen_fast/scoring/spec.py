@@ -16,8 +16,7 @@ from ..native.threads import cached_property, checked_threads
 from ..suite.rules import FLOAT_SUMS, PROFILES, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .score_table import score_columns
-from .scorer import Scorer
-from .signature import signature_of
+from .scorer import Scorer, signature_of
 
 _scorers: dict[ScorerSpec, Scorer] = {}
 _making = threading.Lock()

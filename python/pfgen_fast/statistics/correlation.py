@@ -1,12 +1,13 @@
-"""Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals of the jackknife over clusters.
+"""Correlation of two columns: Pearson, Spearman and Kendall (tau-b), with intervals over clusters of dependent values.
 
-What is left out at a time is a cluster of dependent values, so that values which depend on one another count as little
-as they should. How well the intervals hold: docs/statistics.md.
+The jackknife leaves out a cluster at a time, and the bootstrap draws whole clusters, so that values which depend on one
+another count as little as they should. How well the intervals hold: docs/statistics.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..files.optional import optional
-from .student import quantile
+from .resampling import Counts, resampled_means
+from .student import p_values_of, quantile
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +27,12 @@ MIN_VALUES = 3
 MIN_FOR_INTERVAL = 10
 """Fewer values, or clusters of dependent values, have no interval: it would cover less than it claims."""
 
+SAME_RANKING = 0.95
+"""Two rankings count as the same if their Kendall correlation exceeds this value."""
+
 _RESAMPLES_AT_ONCE = 50
+_VALUES_AT_ONCE = 1 << 20
+"""Weights of draws whose temporary arrays are made together."""
 _ALMOST_ONE = 1 - 1e-12
 
 
@@ -183,3 +190,83 @@ def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 def scipy_stats() -> Any:
     """The module `scipy.stats`, imported on demand."""
     return optional("scipy.stats", extra="experiments", needed_for="an experiment")
+
+
+def ranks(scores: Floats) -> Floats:
+    """The ranks of scores, 1 for the highest; equal scores share the mean of their ranks."""
+    found: Floats = scipy_stats().rankdata(-scores)
+    return found
+
+
+def draws_kendall(usual: Floats, draws: Floats) -> Floats:
+    """Kendall's tau-b of each draw (row) of scores with the usual scores; NaN where one of them is constant."""
+    first, second = np.triu_indices(len(usual), 1)
+    of_usual = np.sign(usual[first] - usual[second])
+    of_draws = np.sign(draws[:, first] - draws[:, second])
+    n_untied = np.abs(of_usual).sum() * np.abs(of_draws).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        found: Floats = (of_usual * of_draws).sum(axis=1) / np.sqrt(n_untied)
+    return found
+
+
+def spearman(x: Any, y: Any) -> float | None:
+    """Spearman's correlation of two columns; None with fewer than two values or where a column is constant."""
+    return _of_all(resampled_spearman, x, y)
+
+
+def pearson(x: Any, y: Any) -> float | None:
+    """Pearson's correlation of two columns; None with fewer than two values or where a column is constant."""
+    return _of_all(resampled_pearson, x, y)
+
+
+def _of_all(resampled: Callable[..., Floats], x: Any, y: Any) -> float | None:
+    n = len(x)
+    found = float(resampled(x, y, np.arange(n), np.ones((1, n), dtype=np.int32))[0]) if n else math.nan
+    return None if math.isnan(found) else found
+
+
+def p_value(coefficient: float, n: int) -> float | None:
+    """The two-sided p-value of a correlation of n values, from Student's distribution; None below three values."""
+    if n < 3:
+        return None
+    rest = 1 - coefficient * coefficient
+    t = math.inf if rest <= 0 else coefficient * math.sqrt((n - 2) / rest)
+    return float(p_values_of(np.array([t]), n - 2)[0])
+
+
+def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Counts) -> Floats:
+    """Spearman's correlation in each draw; NaN where a column of it is constant.
+
+    Ranks are doubled and counted from their middle: whole numbers, whose sums are exact in any order.
+    """
+    columns = _Ranked(np.asarray(x, dtype=np.float64)), _Ranked(np.asarray(y, dtype=np.float64))
+    found = np.full(len(counts), np.nan)
+    per_block = max(1, _VALUES_AT_ONCE // max(1, len(cluster_of)))
+    for begin in range(0, len(counts), per_block):
+        block = slice(begin, begin + per_block)
+        weights = counts[block].astype(np.float64)[:, cluster_of]
+        of_x, of_y = (2 * column.ranks(weights) - weights.sum(axis=1, keepdims=True) for column in columns)
+        xx, yy, xy = ((weights * product).sum(axis=1) for product in (of_x * of_x, of_y * of_y, of_x * of_y))
+        found[block] = _ratio(xx, yy, xy)
+    return found
+
+
+def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Counts) -> Floats:
+    """Pearson's correlation in each draw, NaN where a column is constant; arguments as of `resampled_spearman`."""
+    a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
+    # From the middle, so that the squares lose few digits.
+    a, b = (column - math.fsum(column.tolist()) / len(column) for column in (a, b))
+    products = [np.ones(len(a)), a, b, a * a, b * b, a * b]
+    n_clusters = counts.shape[1]
+    of_clusters = [np.bincount(cluster_of, product, n_clusters) for product in products]
+    n, sa, sb, saa, sbb, sab = resampled_means(np.stack(of_clusters), counts).T
+    xx, yy = n * saa - sa * sa, n * sbb - sb * sb
+    # What cancellation leaves of a constant column is no spread.
+    xx, yy = (np.where(v <= 1e-12 * n * s, 0.0, v) for v, s in ((xx, saa), (yy, sbb)))
+    return _ratio(xx, yy, n * sab - sa * sb)
+
+
+def _ratio(xx: Floats, yy: Floats, xy: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where((xx > 0) & (yy > 0), np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0), np.nan)
+    return found

@@ -60,10 +60,7 @@ def ends(values: Sequence[float], largest: float) -> tuple[float, float] | tuple
 
 @lru_cache(maxsize=256)
 def quantile(degrees: float) -> float:
-    """The 97.5 % quantile of Student's t distribution.
-
-    `student.quantile` is the same with NumPy, for where there are many; tests hold the two to each other.
-    """
+    """The 97.5 % quantile of Student's t distribution; `student.quantile` is the same with NumPy, for many of them."""
     if degrees > 10_000:
         return 1.959964
     # Beyond t = 40 nothing noticeable is left, except for few degrees of freedom, which need the whole range.

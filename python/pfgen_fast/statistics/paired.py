@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ExperimentError
+from .correlation import Floats, scipy_stats
 from .mean_interval import ROUNDING, ends
-from .p_values import Correction, corrected
-from .ranking import groups_of
 from .student import p_values_of
 
-Floats = NDArray[np.float64]
+Correction = Literal["holm", "bh"]
+Combination = Literal["fisher", "stouffer", "pearson", "tippett", "mudholkar_george"]
+
+CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
+"""The corrections, with their full names."""
 
 MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
+
+
+def sign_test(n: Any) -> Any:
+    """The p-value of the sign test where all of `n` differences have the same sign."""
+    return 2.0 / 2.0 ** np.minimum(n, 1000)
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,17 @@ class Pairs:
     # share one exactly if they do not differ
     groups: tuple[tuple[int, int], ...]
 
+    @classmethod
+    def of(cls, differences: Floats, n: NDArray[np.int_], p: Floats, alpha: float, correction: Correction) -> Pairs:
+        """Corrects the p-values of all pairs with `MIN_QUESTIONS` questions as one family, and groups the runs."""
+        has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
+        after = np.full(p.shape, np.nan)
+        if has_verdict.any():
+            after[has_verdict] = corrected(p[has_verdict], correction)
+            after = np.fmin(after, after.T)
+        differs = after <= alpha
+        return cls(differences, n, p, after, differs, groups_of(differs))
+
 
 def paired_difference(a: Any, b: Any) -> PairedDifference:
     """The mean difference A - B over the questions that both have, by the paired t-test."""
@@ -73,11 +93,7 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
 
 
 def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart.
-
-    All pairs with at least `MIN_QUESTIONS` common questions are one family: they are corrected together, and the
-    groups follow from the corrected pairs.
-    """
+    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart."""
     matrix = np.asarray(scores, dtype=np.float64)
     n_runs = len(matrix)
     differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
@@ -88,13 +104,7 @@ def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh"
         for of_pairs, values in zip((differences, n, p), found, strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
-    has_verdict = np.triu(n >= MIN_QUESTIONS, 1)
-    after = np.full(p.shape, np.nan)
-    if has_verdict.any():
-        after[has_verdict] = corrected(p[has_verdict], correction)
-        after = np.fmin(after, after.T)
-    differs = after <= alpha
-    return Pairs(differences, n, p, after, differs, groups_of(differs))
+    return Pairs.of(differences, n, p, alpha, correction)
 
 
 def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Floats]:
@@ -111,9 +121,55 @@ def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Flo
     varies = np.abs(from_mean).max(axis=1, initial=0) > ROUNDING * largest
     has_spread = varies & (error > 0)
     is_zero = (np.abs(mean) <= ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
-    p = np.where(is_zero, 1.0, 2.0 / 2.0 ** np.minimum(n, 1000))  # of the sign test
+    p = np.where(is_zero, 1.0, sign_test(n))
     for size in np.unique(n[has_spread]):
         rows = has_spread & (n == size)
         p[rows] = p_values_of(t[rows], int(size) - 1)
     p[n < 2] = np.nan
     return mean, n, p
+
+
+def corrected(p_values: Any, correction: Correction) -> Floats:
+    """Corrects p-values for multiple comparisons."""
+    values = _checked(p_values)
+    order = np.argsort(values, kind="stable")
+    n = len(values)
+    if correction == "holm":
+        ordered = np.maximum.accumulate(values[order] * np.arange(n, 0, -1))
+    else:
+        ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
+    found = np.empty(n)
+    found[order] = np.minimum(ordered, 1.0)
+    return found
+
+
+def combined(p_values: Any, method: Combination = "fisher") -> float:
+    """Combines the p-values of independent tests into one, of "all null hypotheses are true"."""
+    values = _checked(p_values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = float(scipy_stats().combine_pvalues(values, method=method).pvalue)
+    if np.isnan(found):
+        raise ExperimentError(f"p-values of 0 and 1 contradict each other: method {method!r} cannot combine them")
+    return found
+
+
+def _checked(p_values: Any) -> Floats:
+    values = np.asarray(p_values, dtype=np.float64)
+    if not values.size:
+        raise ExperimentError("no p-values: expected at least one")
+    wrong = values[~((values >= 0) & (values <= 1))]
+    if wrong.size:
+        raise ExperimentError(f"p-value {wrong[0]:g}: expected a number from 0 to 1")
+    return values
+
+
+def groups_of(differs: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
+    """The maximal stretches of a ranking in which no two members differ; every member is in at least one."""
+    found: list[tuple[int, int]] = []
+    for first in range(len(differs)):
+        last = first
+        while last + 1 < len(differs) and not differs[first : last + 1, last + 1].any():
+            last += 1
+        if not found or last > found[-1][1]:
+            found.append((first, last))
+    return tuple(found)

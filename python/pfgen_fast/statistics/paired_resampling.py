@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import ExperimentError
+from .correlation import Floats
 from .mean_interval import CONFIDENCE, ROUNDING
-from .p_values import corrected
-from .paired import MIN_QUESTIONS
+from .paired import MIN_QUESTIONS, corrected, sign_test
 from .resampling import bootstrap_counts, exact_sums
 
-Floats = NDArray[np.float64]
 PairedTest = Literal["bootstrap", "randomization"]
 
 MAX_DRAWS = 1_000_000
@@ -125,11 +123,6 @@ class _Differences:
         squares = math.fsum((centred * centred).tolist())
         return cls(values, mean, centred, math.sqrt(squares / (n - 1) / n))
 
-    @property
-    def sign_test(self) -> float:
-        """The p-value where all differences are the same: that of the sign test, and 1 where there is none."""
-        return 2.0 / 2.0 ** min(self.values.size, 1000) if self.mean else 1.0
-
 
 def _checked(baseline: Any, runs: Any) -> Iterator[tuple[Floats, float]]:
     """Each run's differences to the baseline, with the largest amount that they are made from."""
@@ -170,7 +163,7 @@ def _bootstrap(cells: Sequence[_Differences], n_draws: int, seed: int) -> list[_
     return [
         (float(t * cell.error) if math.isfinite(t) else None, _p(count, n_draws))
         if cell.error
-        else (None, cell.sign_test)
+        else (None, float(sign_test(cell.values.size)) if cell.mean else 1.0)
         for cell, t, count in zip(cells, quantiles, n_as_far.tolist(), strict=True)
     ]
 

@@ -7,8 +7,10 @@ the exact test stands beside it. Needs only NumPy. Rules: docs/discernment.md.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,8 +18,6 @@ from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
 from .discernment_scores import discernment_score
-from .exact_signed_rank import MAX_EXACT, exact_test
-from .normal import log_normal_cdf
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,9 +25,15 @@ Zeros = Literal["drop", "pratt"]
 
 ZEROS: tuple[Zeros, ...] = ("drop", "pratt")
 
+MAX_EXACT = 500
+"""The exact test is undefined for more differences than this: its time grows with the cube of their number."""
+
 _GRID_BITS = 40
 _AT_ONCE = 1 << 15
 """Values whose temporary arrays fit into the cache of a core."""
+_FAR = -20.0
+"""Below, the asymptotic series is exact to the last bits, and above, `math.erfc` is far from its underflow at -37."""
+_SERIES = (-1.0, 3.0, -15.0, 105.0, -945.0, 10395.0, -135135.0)
 
 
 class Groups(NamedTuple):
@@ -273,3 +279,59 @@ def _groups(g: Floats, n_unranked: Ints) -> tuple[Groups, Ints]:
 def _like(n: Any, values: Any) -> Any:
     """As the fields are: a float beside an int, else an array."""
     return values if isinstance(n, np.ndarray) else float(np.ravel(values)[0])
+
+
+def exact_test(doubled_ranks: NDArray[np.int_], sizes: NDArray[np.int_], doubled_r_plus: int) -> tuple[float, float]:
+    """The share of the sign patterns whose sum of positive ranks is at least the given one, and its logarithm.
+
+    Ranks are doubled, so that those shared by equal differences are whole. Floats hold the counts up to 2^500; they are
+    only added up, so the result is exact to 1e-13.
+    """
+    n = int(sizes.sum())
+    doubled_r_minus = int((doubled_ranks * sizes).sum()) - doubled_r_plus
+    # Patterns and their opposites are equally many, so the smaller sum decides, and the shorter tail is enough.
+    if doubled_r_minus <= doubled_r_plus:
+        count = _patterns_up_to(doubled_ranks, sizes, doubled_r_minus)
+        return math.ldexp(count, -n), math.log(count) - n * math.log(2.0) + 0.0
+    others = math.ldexp(_patterns_up_to(doubled_ranks, sizes, doubled_r_plus - 1), -n)
+    return 1.0 - others, math.log1p(-others) + 0.0
+
+
+def _patterns_up_to(ranks: NDArray[np.int_], sizes: NDArray[np.int_], limit: int) -> float:
+    """The number of sets of ranks with a sum of at most `limit`."""
+    if limit < 0:
+        return 0.0
+    unit = max(1, int(np.gcd.reduce(ranks)))  # often all ranks are even, and with equal differences there is only one
+    limit //= unit
+    n_sets = np.zeros(limit + 1)
+    n_sets[0] = 1.0
+    highest = 0
+    for rank, size in zip((ranks // unit).tolist(), sizes.tolist(), strict=True):
+        if rank > limit:
+            break
+        for _ in repeat(None, size):
+            highest = min(limit, highest + rank)
+            n_sets[rank : highest + 1] += n_sets[: highest + 1 - rank]
+    return float(n_sets.sum())
+
+
+def log_normal_cdf(x: Any) -> Floats:
+    """The natural logarithm of the normal distribution function, log Φ(x), to a relative 1e-12 for every x."""
+    values = np.asarray(x, dtype=np.float64)
+    flat = values.ravel()
+    far = flat < _FAR
+    half = 0.5 * np.array([math.erfc(size) for size in (np.abs(np.where(far, 0.0, flat)) / math.sqrt(2.0)).tolist()])
+    found = np.where(flat < 0, np.log(np.maximum(half, 1e-300)), np.log1p(-half))
+    found[far] = _log_far_tail(flat[far])
+    result: Floats = found.reshape(values.shape) + 0.0  # no negative zero
+    return result
+
+
+def _log_far_tail(x: Floats) -> Floats:
+    """By the asymptotic series φ(x)/|x| · (1 - 1/x² + 3/x⁴ - ...)."""
+    inverse_square = 1.0 / (x * x)
+    series = np.zeros_like(x)
+    for coefficient in reversed(_SERIES):
+        series = (series + coefficient) * inverse_square
+    found: Floats = -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)
+    return found

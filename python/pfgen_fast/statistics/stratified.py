@@ -13,18 +13,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .p_values import Correction, corrected
-from .paired import MIN_QUESTIONS, PairedDifference, Pairs
-from .ranking import groups_of
+from .correlation import Floats
+from .mean_interval import ROUNDING
+from .paired import Correction, PairedDifference, Pairs, sign_test
 from .resampling import bootstrap_counts
 from .student import p_value_of, quantile
 
-Floats = NDArray[np.float64]
-
-_ROUNDING = 1e-9
-"""Differences this much smaller than the values that they are between are the same: floats cannot say otherwise."""
 _SMALLEST = 1e-150
 """The squares of smaller differences are 0, so that they count as none."""
 _AT_ONCE = 1000
@@ -56,10 +51,7 @@ class Stratum:
 
 
 def drawn_means(strata: Sequence[Stratum], n_draws: int, *, seed: int = 0) -> list[Floats]:
-    """The mean of each member in each bootstrap draw, for each stratum: a row for each draw, a column for each member.
-
-    A mean is NaN where a draw has no value of a member.
-    """
+    """The mean of each member (column) in each bootstrap draw (row), by stratum; NaN where a draw has no value."""
     return [_drawn(stratum, n_draws, (seed << 64) + (place << 32)) for place, stratum in enumerate(strata)]
 
 
@@ -102,8 +94,8 @@ def paired_difference(a: Sequence[Any], b: Sequence[Any]) -> PairedDifference:
     if any(pair.n < 2 for pair in pairs):
         return PairedDifference(difference, None, None, None, n)
     if not any(pair.error for pair in pairs):
-        is_zero = abs(difference) <= max(_SMALLEST, *(_ROUNDING * pair.largest for pair in pairs))
-        return PairedDifference(difference, None, None, 1.0 if is_zero else 2.0 / 2.0 ** min(n, 1000), n)
+        is_zero = abs(difference) <= max(_SMALLEST, *(ROUNDING * pair.largest for pair in pairs))
+        return PairedDifference(difference, None, None, 1.0 if is_zero else float(sign_test(n)), n)
     variance = math.fsum(pair.error for pair in pairs)
     degrees = 1 / math.fsum((pair.error / variance) ** 2 / (pair.n - 1) for pair in pairs)
     error = math.sqrt(variance) / len(means)
@@ -132,17 +124,13 @@ def _common(a: Any, b: Any) -> _Common:
         raise ValueError("a difference needs an item of each stratum that both have")
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     mean = math.fsum(differences.tolist()) / n
-    if n < 2 or np.ptp(differences) <= max(_SMALLEST, _ROUNDING * largest):
+    if n < 2 or np.ptp(differences) <= max(_SMALLEST, ROUNDING * largest):
         return _Common(mean, 0.0, n, largest)
     return _Common(mean, math.fsum(np.square(differences - mean).tolist()) / (n - 1) / n, n, largest)
 
 
 def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of members by `paired_difference`, and finds the groups that cannot be told apart.
-
-    All pairs with at least `MIN_QUESTIONS` common items are one family: they are corrected together, and the groups
-    follow from the corrected pairs.
-    """
+    """Compares every pair of members by `paired_difference`, and finds the groups that cannot be told apart."""
     matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
     size = len(matrices[0])
     differences, p = (np.full((size, size), np.nan) for _ in range(2))
@@ -159,10 +147,4 @@ def all_pairs(strata: Sequence[Any], *, alpha: float = 0.05, correction: Correct
             n[row, column] = n[column, row] = found.n
             if found.p_value is not None:
                 p[row, column] = p[column, row] = found.p_value
-    has_verdict = np.triu((n >= MIN_QUESTIONS) & ~np.isnan(p), 1)
-    after = np.full(p.shape, np.nan)
-    if has_verdict.any():
-        after[has_verdict] = corrected(p[has_verdict], correction)
-        after = np.fmin(after, after.T)
-    differs = after <= alpha
-    return Pairs(differences, n, p, after, differs, groups_of(differs))
+    return Pairs.of(differences, n, p, alpha, correction)

@@ -27,10 +27,7 @@ _LOCK_MODE = 0o600
 
 
 def cache_folder() -> Path | None:
-    """The cache folder: `$PFGEN_FAST_CACHE`, or `pfgen-fast` in the user's cache folder.
-
-    None if the variable is set but empty, which disables the cache.
-    """
+    """`$PFGEN_FAST_CACHE`, or `pfgen-fast` in the user's cache folder; None, no cache, if the variable is empty."""
     chosen = os.environ.get("PFGEN_FAST_CACHE")
     if chosen is not None:
         return Path(chosen) if chosen else None

@@ -16,10 +16,9 @@ from typing import Any
 from ..errors import PatternTimeout, SuiteError
 from ..files.untrusted_text import shown_value
 from .compiled import describe_question
-from .instructions import Instructions
 from .keywords import rule_faults
 from .pattern_time import WHY, can_be_limited, pattern_time_limit, searched
-from .questions import Question
+from .questions import Instructions, Question
 from .reading import SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes, suite_folder
 from .rules import LOOK_AHEAD
 from .units import FileTokenizer, tokenizer_faults

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -11,6 +12,18 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 FloatSum = Literal["compensated", "naive"]
 FLOAT_SUMS: tuple[FloatSum, ...] = get_args(FloatSum)
+
+PARTS = ("fluency", "truthfulness", "helpfulness")
+"""The parts of a score."""
+
+COLUMNS = (*PARTS, "average")
+"""The scores of an answer, in the order of the core."""
+
+SCORES = ("score", *PARTS)
+"""The score and its parts; the score is their average."""
+
+METRICS = (*SCORES, "length")
+"""All metrics that an answer, a question or a run has."""
 
 MAX_ORDER = 10
 """The order of the longest n-grams."""
@@ -43,6 +56,21 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 def discount(length: int) -> float:
     """The factor by which a length discounts a score; negative past the limit."""
     return 1 - max(length - TARGET_LENGTH, 0) / (LIMIT - TARGET_LENGTH)
+
+
+def column_of(metric: str) -> str:
+    """The column of a `ScoreTable` that holds one of `SCORES`."""
+    return "average" if metric == "score" else metric
+
+
+def add_up(values: Iterable[float], float_sum: FloatSum = "compensated") -> float:
+    """Adds up a few floats in their order (docs/scoring.md, section 5); Python 3.12 changed the result of `sum`."""
+    total = compensation = 0.0
+    for value in values:
+        new = total + value
+        compensation += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
+        total = new
+    return total + compensation if float_sum == "compensated" else total
 
 
 @dataclass(frozen=True)

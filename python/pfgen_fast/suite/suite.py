@@ -22,11 +22,18 @@ from ..native.threads import cached_property
 from .cache import cached_path
 from .compiled import CompiledSuite, ReferencesOf, SuiteIndex, describe_question
 from .faults import key_faults, question_faults, samples_faults, settings_faults
-from .file_hashes import file_hashes
-from .instructions import Instructions
 from .keywords import freeze_rule
-from .questions import Question, Sample
-from .reading import PACKAGED, SAMPLES_FILE, SETTINGS_FILE, json_lines, parse_suite_json, question_files, read_bytes
+from .questions import Instructions, Question, Sample
+from .reading import (
+    PACKAGED,
+    SAMPLES_FILE,
+    SETTINGS_FILE,
+    file_hashes,
+    json_lines,
+    parse_suite_json,
+    question_files,
+    read_bytes,
+)
 from .reading import suite_folder as folder_of
 from .rules import PROFILES, Profile
 from .units import freeze_tokenizer

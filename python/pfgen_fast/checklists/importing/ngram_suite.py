@@ -16,9 +16,8 @@ from ...files.untrusted_toml import read_toml
 from ...runs.aggregation import trials_of
 from ...runs.checkout import run_name
 from ...runs.trials import RunFolder, Trials
-from ...suite.instructions import language_of
 from ...suite.keywords import Rule
-from ...suite.questions import Question, Sample
+from ...suite.questions import Question, Sample, language_of
 from ...suite.suite import Suite
 from ..checklist_files import checklist_of
 from ..line_files import whole_text

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ...errors import ChecklistError
 from ...evaluators.asking_evaluator import AskingEvaluator
 from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
-from ...evaluators.naming import unknown_name
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import in_one_line, unknown_name
 from ...generation.events import Events
 from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
-from ...files.untrusted_text import first_names
+from ...files.untrusted_text import first_names, unknown_name
 from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from ...judging.tries import Tries

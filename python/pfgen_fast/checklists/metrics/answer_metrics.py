@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ...errors import ChecklistError, PfgenError
-from ...evaluators.naming import unknown_name
 from ...files.reading import read_stored
+from ...files.untrusted_text import unknown_name
 from ...suite.units import FileTokenizer
 from ..judgements import AnswerKey
 from ..line_files import OnFault

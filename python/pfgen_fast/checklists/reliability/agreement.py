@@ -14,8 +14,7 @@ from ...statistics.agreement_of_levels import (
     figures_of_tables,
     tables_of,
 )
-from ...statistics.clustered_correlation import pearson, resampled_pearson, resampled_spearman, spearman
-from ...statistics.correlation import Floats
+from ...statistics.correlation import Floats, pearson, resampled_pearson, resampled_spearman, spearman
 from ...statistics.resampling import resampled_means
 from ..suite import ChecklistSuite
 from .judge_selection import Side

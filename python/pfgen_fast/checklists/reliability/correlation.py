@@ -14,11 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.clustered_correlation import p_value, resampled_spearman, spearman
-from ...statistics.correlation import Floats
+from ...files.untrusted_text import unknown_name
+from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman
 from ...statistics.resampling import Counts
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ...experiments.chart_data import MAX_ROWS, Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...statistics.correlation import Floats
-from ...statistics.p_values import corrected
-from ...statistics.paired import MIN_QUESTIONS, paired_difference
+from ...statistics.paired import MIN_QUESTIONS, corrected, paired_difference
 from ...statistics.resampling import Counts, resampled_means
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS, Agreed, agreed

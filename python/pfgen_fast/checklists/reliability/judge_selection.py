@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
-from ...files.untrusted_text import first_names, in_one_line
+from ...files.untrusted_text import first_names, in_one_line, unknown_name
 from ...native import _core
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault

@@ -14,8 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...statistics.clustered_correlation import pearson, spearman
-from ...statistics.correlation import Floats
+from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
 from ..suite import ChecklistSuite
 from .judge_selection import Ratings, Side

@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...errors import ChecklistError
-from ...evaluators.naming import unknown_name
 from ...files.json_writing import json_bytes
+from ...files.untrusted_text import unknown_name
 from ...files.writing import write_whole
 from ...statistics.bounded_regression import bounded_fits
 from ...statistics.correlation import Floats

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ...errors import ChecklistError, TrialsError
-from ...evaluators.naming import unknown_name
 from ...files.untrusted_json import parse_json
-from ...files.untrusted_text import in_one_line
+from ...files.untrusted_text import in_one_line, unknown_name
 from ...tables.formats import table_rows
 from ..runs import Run
 from ..suite import ChecklistSuite

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ChecklistError
-from ...statistics.correlation import Floats
-from ...statistics.ranking import draws_kendall, ranks
+from ...statistics.correlation import Floats, draws_kendall, ranks
 from ..scoring.scores import Scores
 from .fitting import CategoryKey
 from .table_stability import N_COMPARED, Stability, stability

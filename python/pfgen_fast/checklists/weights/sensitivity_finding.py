@@ -6,7 +6,7 @@ from typing import Any
 
 from ...experiments.chart_data import Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.ranking import SAME_RANKING, ranks
+from ...statistics.correlation import SAME_RANKING, ranks
 from .sensitivity import Sensitivity, Variation
 from .table_stability import N_COMPARED, stability_dict, stability_picture, stability_sentence, stability_table
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from ...experiments.chart_data import MAX_ROWS, Ranges
 from ...experiments.finding import Cell, Picture, Table
-from ...statistics.correlation import Floats
-from ...statistics.ranking import draws_kendall
+from ...statistics.correlation import Floats, draws_kendall
 from ...statistics.resampling import interval
 from .fitting import CategoryKey, Fit
 from .verdict_sums import VerdictSums

@@ -7,7 +7,7 @@ from typing import Any
 
 import pfgen_fast
 from pfgen_fast.files.optional import optional
-from pfgen_fast.scoring.metrics import PARTS
+from pfgen_fast.suite.rules import PARTS
 
 evaluate = optional("evaluate", extra="evaluate", needed_for="the metric for evaluate")
 datasets = optional("datasets", extra="evaluate", needed_for="the metric for evaluate")

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...errors import PfgenError
 from ...files.untrusted_text import json_text
-from ...scoring.metrics import PARTS
+from ...suite.rules import PARTS
 from . import TASKS
 
 _SCORES = ("average", *PARTS)
