@@ -153,6 +153,14 @@ def call(monkeypatch, capsys):
     return run
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are written without their pictures."""
+    from makers.undrawn import leave_out_drawing
+
+    leave_out_drawing(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def varied(tmp_path_factory: pytest.TempPathFactory, mini: Suite) -> Path:
     """A folder with six runs from good to bad."""

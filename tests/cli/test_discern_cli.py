@@ -5,7 +5,7 @@ Each row of the rules on bad input has a test here that types the command; its I
     item without ID or text, ID twice, empty text       [no-id] [no-text] [id-twice] [empty] [only-white-space]
     unknown task, kind, ladder, metric, level           [kind] [ladder] [metric] [level] [task]
     k < 1, per mille outside 1 to 1000, falling ladder  [k-0] [permille-0] [permille-1001] [falling] [option-...]
-    fewer than 10 items                                 [nine-items] [min-items-4], test_fewer_items_...
+    fewer than 10 items                                 [nine-items], test_min_items_..., test_fewer_items_...
     all cells of a kind impossible                      test_a_kind_that_is_impossible_everywhere_...
     a perturbation impossible for some                  test_items_for_which_...
     scores: NaN, infinite, out of scale, text           test_some_scores_..., [no-numbers] [nan], test_too_many_...
@@ -123,8 +123,9 @@ def run(call, *arguments, kinds=KINDS):
     return call("discern", "run", *arguments, "-o", "out", "--draws", 0, *(("--kinds", kinds) if kinds else ()))
 
 
-def cells(folder="out"):
-    with Path(folder, "discernment-cells.csv").open(newline="", encoding="utf-8") as file:
+def cells(table="cells"):
+    """The rows of a table that a command has written."""
+    with Path(f"out/discernment-{table}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -157,10 +158,15 @@ def test_the_columns_are_those_of_the_rules_and_no_table_has_a_nan(call, texts):
     assert Path("out/discernment.html").is_file()
 
 
-def test_all_pictures_and_tables_are_written_without_any_stub(call, texts, monkeypatch):
+@pytest.fixture
+def _drawn(monkeypatch):
     from pfgen_fast.report.discernment import pictures
 
     monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", pictures.pictures)
+
+
+@pytest.mark.usefixtures("_drawn")
+def test_all_pictures_and_tables_are_written_without_any_stub(call, texts):
     code, out, _ = run(call, texts, "-e", "python:mine:score", kinds="char_delete/300")
     assert code == 0
     assert Path("out/discernment-heat.png").read_bytes().startswith(b"\x89PNG")
@@ -168,11 +174,9 @@ def test_all_pictures_and_tables_are_written_without_any_stub(call, texts, monke
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_drawn")
 @pytest.mark.parametrize("largest", [1e100, 1e308])
-def test_scores_as_large_as_floats_are_drawn_or_missing(call, texts, monkeypatch, largest):
-    from pfgen_fast.report.discernment import pictures
-
-    monkeypatch.setattr("pfgen_fast.report.discernment.writing.pictures", pictures.pictures)
+def test_scores_as_large_as_floats_are_drawn_or_missing(call, texts, largest):
     body = LENGTHS.replace('len(each["text"])', f'{largest} * (len(each["text"]) % 3 - 1)')
     command = shlex.join(script(Path("huge.py"), body))
     code, out, err = run(call, texts, "-e", f"command:{command}", kinds="char_delete/300")
@@ -346,15 +350,13 @@ def test_weights_assumed_and_of_votes(call):
     assert out.endswith("weights: weights.csv\n")
     code, _, err = run(call, *usual, "--weights", "weights.csv")
     assert (code, "assumed" in err) == (0, False)
-    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
-        assert [bool(row["weighted_d"]) for row in csv.DictReader(file)] == [True, True, False]
+    assert [bool(row["weighted_d"]) for row in cells("perturbations")] == [True, True, False]
 
 
 def test_with_one_metric_weighted_and_unweighted_agree(call, texts):
     Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,char_delete,same,0.3\n", encoding="utf-8")
     assert run(call, texts, "-e", "python:mine:score", "--weights", "w.csv")[0] == 0
-    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
-        row = next(csv.DictReader(file))
+    row = cells("perturbations")[0]
     assert row["weighted_d"] == row["d"] != ""
 
 
@@ -448,17 +450,23 @@ def behave(request):
     return answering(moody_text(request.prompt, request.body["seed"]))
 
 
+@pytest.fixture
+def unasked():
+    """A server that no command of the test asks."""
+    with serving(behave) as server:
+        yield server
+        assert server.requests == []
+
+
 def judged(call, server, *more, kinds=KINDS, source="texts.jsonl", output="out"):
     usual = ("-e", "judge", "-m", "org/judge", "--draws", 0, "--kinds", kinds, "-o", output)
     address = () if server is None else ("--base-url", server.base_url)
     return call("discern", "run", source, *usual, *address, *more)
 
 
-def test_a_dry_run_sends_nothing_and_says_costs_and_cheaper_plans(call, texts):
-    with serving(behave) as server:
-        prices = ("--prompt-price", 1, "--reply-price", 2)
-        code, out, err = judged(call, server, "--dry-run", *prices, "-e", "metrics")
-        assert server.requests == []
+def test_a_dry_run_sends_nothing_and_says_costs_and_cheaper_plans(call, texts, unasked):
+    prices = ("--prompt-price", 1, "--reply-price", 2)
+    code, out, err = judged(call, unasked, "--dry-run", *prices, "-e", "metrics")
     assert code == 0
     sentence, other = out.splitlines()
     # 12 items, four metrics, five ratings: originals twice, and two kinds of damage; an equal text is asked for once.
@@ -591,20 +599,17 @@ def test_a_maker_makes_texts_that_are_kept(call, texts):
     assert (tables(), n_requests) == (before, 24)
 
 
-def test_too_few_items_and_wrong_weights_are_said_before_a_model_is_asked(call):
+def test_too_few_items_and_wrong_weights_are_said_before_a_model_is_asked(call, unasked):
     source = write_lines("few.jsonl", rows_of(9))
-    with serving(behave) as server:
-        assert "few.jsonl: 9 items, expected at least 10" in one_error(judged(call, server, source=source))
-        Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n", encoding="utf-8")
-        found = judged(call, server, "--min-items", 9, "--weights", "w.csv", source=source)
-        assert "w.csv, line 2: unknown metric of the task summarization 'fluenci'; expected one of " in one_error(found)
-        without = write_lines("without.jsonl", [{**row, "references": None} for row in rows_of()])
-        found = judged(call, server, "-e", "metrics", source=without)
-        assert "item item 0: has no references, which the evaluator metrics needs" in one_error(found)
-        assert "unknown metric 'fluenci'; expected one of fluency" in one_error(
-            judged(call, server, "--min-items", 9, "--metric", "fluenci", source=source)
-        )
-        assert server.requests == []
+    assert "few.jsonl: 9 items, expected at least 10" in one_error(judged(call, unasked, source=source))
+    Path("w.csv").write_text("task,perturbation,metric,weight\nsummarization,negate,fluenci,1\n", encoding="utf-8")
+    found = judged(call, unasked, "--min-items", 9, "--weights", "w.csv", source=source)
+    assert "w.csv, line 2: unknown metric of the task summarization 'fluenci'; expected one of " in one_error(found)
+    without = write_lines("without.jsonl", [{**row, "references": None} for row in rows_of()])
+    found = judged(call, unasked, "-e", "metrics", source=without)
+    assert "item item 0: has no references, which the evaluator metrics needs" in one_error(found)
+    found = judged(call, unasked, "--min-items", 9, "--metric", "fluenci", source=source)
+    assert "unknown metric 'fluenci'; expected one of fluency" in one_error(found)
 
 
 # Bad input
@@ -694,9 +699,8 @@ def test_a_bad_plan_is_named_with_what_is_wrong(call, texts, name):
     assert message in found
 
 
-@pytest.mark.parametrize("value", ["4"], ids=["min-items-4"])
-def test_min_items_is_not_below_five(call, texts, value):
-    code, _, err = run(call, texts, "-e", "python:mine:score", "--min-items", value)
+def test_min_items_is_not_below_five(call, texts):
+    code, _, err = run(call, texts, "-e", "python:mine:score", "--min-items", 4)
     assert code == 2
     assert "'--min-items': 4 is not in the range x>=5" in err
 
@@ -714,8 +718,7 @@ def test_a_kind_that_is_impossible_everywhere_is_listed_with_its_reason(call, te
     page = Path("out/discernment.md").read_text(encoding="utf-8")
     assert "Not noticed: newline" in page
     assert "width" not in page.partition("Not noticed: ")[2].partition("\n")[0]
-    with open("out/discernment-perturbations.csv", encoding="utf-8", newline="") as file:
-        reasons = {row["kind"]: row["reason"] for row in csv.DictReader(file)}
+    reasons = {row["kind"]: row["reason"] for row in cells("perturbations")}
     assert reasons["term_swap"] == reasons["width"] == "nothing to damage"
 
 
@@ -889,30 +892,23 @@ def test_long_texts_are_damaged_all_the_same(call, piece):
         ("rapidfuzz", "metrics", "the evaluator metrics needs rapidfuzz, which is not installed"),
     ],
 )
-def test_a_missing_package_is_said_before_any_work(call, texts, monkeypatch, module, evaluator, message):
+def test_a_missing_package_is_said_before_any_work(call, texts, unasked, monkeypatch, module, evaluator, message):
     monkeypatch.setitem(sys.modules, module, None)
-    with serving(behave) as server:
-        found = judged(call, server, "-e", evaluator)
-        assert server.requests == []
-    assert message in one_error(found)
+    assert message in one_error(judged(call, unasked, "-e", evaluator))
 
 
-def test_a_missing_pyarrow_is_said_before_any_work(call, texts, monkeypatch):
+def test_a_missing_pyarrow_is_said_before_any_work(call, texts, unasked, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with serving(behave) as server:
-        options = ("--plan", "SummEval", "--maker", "m", "--base-url", server.base_url)
-        found = one_error(call("discern", "perturb", texts, "-o", "p.parquet", *options))
-        assert server.requests == []
+    options = ("--plan", "SummEval", "--maker", "m", "--base-url", unasked.base_url)
+    found = one_error(call("discern", "perturb", texts, "-o", "p.parquet", *options))
     assert "Parquet needs pyarrow" in found
     assert "pfgen-fast[tables]" in found
 
 
 @pytest.mark.parametrize("name", ["nowhere/p.csv", "p.json", "p.xlsx", "-"])
-def test_texts_that_cannot_be_written_are_said_before_any_work(call, texts, name):
-    with serving(behave) as server:
-        options = ("--plan", "SummEval", "--maker", "m", "--base-url", server.base_url)
-        assert one_error(call("discern", "perturb", texts, "-o", name, *options)).startswith(f"{name}: ")
-        assert server.requests == []
+def test_texts_that_cannot_be_written_are_said_before_any_work(call, texts, unasked, name):
+    options = ("--plan", "SummEval", "--maker", "m", "--base-url", unasked.base_url)
+    assert one_error(call("discern", "perturb", texts, "-o", name, *options)).startswith(f"{name}: ")
     assert sorted(os.listdir()) == ["mine.py", "texts.jsonl"]
 
 

@@ -6,14 +6,6 @@ import pytest
 from pfgen_fast import Suite
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Experiments write their pages without pictures."""
-    from makers.undrawn import leave_out_drawing
-
-    leave_out_drawing(monkeypatch)
-
-
 @pytest.fixture(scope="session")
 def small(mini: Suite) -> Suite:
     """The packaged suite with at most 30 answers in each set: the oracle reads it in a moment."""

@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 from makers.browser import Tab, open_browser
 from makers.reported import reported_run
-from makers.undrawn import leave_out_drawing
 from pfgen_fast import Suite
 from pfgen_fast.report import write_report
-
-
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Findings are written without pictures."""
-    leave_out_drawing(monkeypatch)
 
 
 @pytest.fixture(scope="module")
