@@ -240,16 +240,6 @@ def test_items_of_one_task_can_be_taken_alone(tmp_path):
         collection.of_task("storys")
 
 
-def test_too_few_items_are_refused():
-    collection = Collection.of([Item(str(number), "x", "t") for number in range(9)], name="mine")
-    with pytest.raises(DiscernmentError) as caught:
-        collection.check_size()
-    assert str(caught.value) == "mine: 9 items, expected at least 10; --min-items lowers this, not below 5"
-    collection.check_size(9)
-    with pytest.raises(DiscernmentError, match="min_items: expected at least 5, not 4"):
-        collection.check_size(4)
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -130,13 +130,7 @@ def drawn(engine: Any, suite: Suite) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("error", "options", "problem"),
     [
-        (EngineError, {"order": 0}, "^the engine ngram: order: expected a whole number from 1, not 0$"),
         (EngineError, {"sampling": Sampling(temperature=5000)}, "^the engine ngram: temperature: expected 0, or 0.001"),
-        (
-            EngineError,
-            {"base_url": "x"},
-            "^--base-url is an option of anthropic, gemini, gemini-native, openai, openai-api, not of ngram$",
-        ),
         (SuiteError, {"sets": ["Z"]}, "^suite mini: no set 'Z'; there are 'A', 'B'$"),
     ],
 )

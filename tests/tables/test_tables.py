@@ -344,13 +344,6 @@ def test_standard_streams_of_a_process(tmp_path):
 # JSON lines.
 
 
-def test_a_missing_folder_may_be_misspelt_so_it_is_not_made(scorer, tmp_path):
-    path = write_table(tmp_path / "in.csv", ROWS)
-    with pytest.raises(PfgenError, match=r"new/out\.csv: cannot be written: there is no folder .*new$"):
-        score(path, tmp_path / "new" / "out.csv", scorer)
-    assert list(tmp_path.iterdir()) == [path]
-
-
 @pytest.mark.parametrize("suffix", [".jsonl", ".json"])
 @pytest.mark.parametrize("batch_size", [1, 2, 8192])
 def test_a_row_without_the_key_of_its_answer_counts_as_null(scorer, tmp_path, suffix, batch_size):
