@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .app import counted, counting, has_bars, note, stderr
+from .app import Exit, counted, counting, fail, has_bars, note, stderr
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -34,7 +34,10 @@ class Watch:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        pass
+        """Ends the command after Ctrl-C, with what is kept."""
+        if kind is KeyboardInterrupt:
+            there = f"{self.done} of {self.planned} {self._what}"
+            fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
 
     def count(self, done: int, total: int | None) -> None:
         """Notes how many answers there are, and how many there will be."""
@@ -74,6 +77,7 @@ class _Log(Watch):
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if self.events.troubles or (self.planned and kind is None):
             stderr().print(self.summary())
+        super().__exit__(kind, *rest)
 
     def _show(self) -> None:
         silence = self._clock() - self._last_time

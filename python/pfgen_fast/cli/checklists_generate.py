@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, fail, note, print_json, print_line, shown, warn
+from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
+from .engine_options import engine_options, with_options
 
 if TYPE_CHECKING:
     from ..checklists.generating import Generated, Setting
@@ -27,6 +26,20 @@ class PromptChoice(str, enum.Enum):
     completion = "completion"
 
 
+_OTHERS = (
+    "order",
+    "sets",
+    "timeout",
+    "multi_choice",
+    "thinking_budget",
+    "safety",
+    "input",
+    "question_column",
+    "answer_column",
+)
+
+
+@with_options(of_engine=engine_options(without=_OTHERS))
 def generate(
     suite: SuiteOption,
     model: Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")],
@@ -64,50 +77,11 @@ def generate(
     seed: Annotated[str, typer.Option("--seed", help="Any text; determines the sampling seeds.")] = "",
     stop: options.Stop = None,
     tries: Annotated[int, typer.Option("--tries", min=1, help="How often a task without an answer is asked.")] = 3,
-    base_url: Annotated[
-        str | None,
-        typer.Option(help="Hosted models: address of the server, including /v1. Default: that of the engine."),
-    ] = None,
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            help="Hosted models: environment variable with the key. Default: such as OPENAI_API_KEY.",
-            metavar="NAME",
-        ),
-    ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Hosted models: concurrent requests. Default: 16.")] = None,
     timeout: Annotated[
         float, typer.Option(help="Hosted models: seconds until the whole reply must be there; long answers take long.")
     ] = 1200.0,
-    retries: Annotated[
-        int | None, typer.Option(help="Hosted models: how often a request is retried. Default: 5.")
-    ] = None,
-    max_tokens_name: options.MaxTokensName = None,
-    enable_thinking: options.EnableThinking = None,
-    path: Annotated[
-        str | None,
-        typer.Option(help="transformers, vllm: folder of the model, if --model is only a name.", metavar="FOLDER"),
-    ] = None,
-    trust_remote_code: Annotated[
-        bool,
-        typer.Option("--trust-remote-code", help="transformers, vllm: run the program code that comes with a model."),
-    ] = False,
-    chat_template: Annotated[
-        str | None,
-        typer.Option(help="transformers, vllm: file with a chat template, instead of the model's own.", metavar="FILE"),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="transformers: such as cpu or cuda:0. Default: a GPU, if available.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(help="transformers, vllm: such as bfloat16. Default: as the weights are stored.")
-    ] = None,
-    batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")] = None,
-    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")] = None,
-    max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")] = None,
-    quantization: Annotated[
-        str | None, typer.Option(help="vllm: such as fp8. Default: as the model's files say.", metavar="METHOD")
-    ] = None,
+    *,
+    of_engine: dict[str, Any],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -130,24 +104,6 @@ def generate(
     from ..checklists.suite import ChecklistSuite
     from ..generation.engines import HOSTED, Sampling
 
-    of_engine = {
-        "base_url": base_url,
-        "key_env": key_env,
-        "concurrency": concurrency,
-        "timeout": timeout if engine in HOSTED else None,
-        "retries": retries,
-        "max_tokens_name": max_tokens_name,
-        "enable_thinking": enable_thinking,
-        "path": path,
-        "trust_remote_code": trust_remote_code or None,
-        "chat_template": chat_template,
-        "device": device,
-        "dtype": dtype,
-        "batch_size": batch_size,
-        "tensor_parallel": tensor_parallel,
-        "max_model_len": max_model_len,
-        "quantization": quantization,
-    }
     sampling = Sampling(max_tokens, temperature, top_p, top_k, tuple(stop or ()))
     setting = Setting(model, sampling, mode.value, seed)
     loaded = ChecklistSuite.load(suite)
@@ -156,19 +112,22 @@ def generate(
     if dry_run:
         print_line(_cost(tasks, setting, trials))
         return
-    opened = open_answering(engine, setting, **{key: value for key, value in of_engine.items() if value is not None})
-    work = partial(generate_answers, loaded, opened, setting, folder, tasks=tasks, trials=trials, tries=tries)
-    _finish(_watched(work, quiet=quiet or as_json), quiet=quiet, as_json=as_json)
-
-
-def _watched(work: Callable[..., Generated], *, quiet: bool) -> Generated:
-    watch = watch_over("answers", quiet=quiet)
-    try:
-        with watch:
-            return work(on_progress=watch.count, events=watch.events)
-    except KeyboardInterrupt:
-        there = f"{watch.done} of {watch.planned} answers"
-        fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
+    if engine in HOSTED:
+        of_engine["timeout"] = timeout
+    opened = open_answering(engine, setting, **of_engine)
+    with watch_over("answers", quiet=quiet or as_json) as watch:
+        made = generate_answers(
+            loaded,
+            opened,
+            setting,
+            folder,
+            tasks=tasks,
+            trials=trials,
+            tries=tries,
+            on_progress=watch.count,
+            events=watch.events,
+        )
+    _finish(made, quiet=quiet, as_json=as_json)
 
 
 def _cost(tasks: list[Task], setting: Setting, trials: int) -> str:

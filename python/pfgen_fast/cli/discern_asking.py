@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial as partial_call
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -99,7 +98,7 @@ class Asking:
         if self.is_dry:
             return collection
         with watch_over("damaged texts", quiet=self.quiet) as watch:
-            problem = _or_stopped(partial_call(making.ask, on_progress=watch.count, events=watch.events))
+            problem = making.ask(on_progress=watch.count, events=watch.events)
         if not making.n_missing:
             return collection
         if not self.is_partial:
@@ -132,8 +131,8 @@ class Asking:
         is_complete = np.ones(len(collection.items), dtype=np.bool_)
         with watch_over("ratings", quiet=self.quiet) as watch:
             for one, rated, column in asked:
-                ask = partial_call(one.partial().ask, rated, column, on_progress=watch.count, events=watch.events)
-                problem = _or_stopped(ask) or problem
+                ask = one.partial().ask
+                problem = ask(rated, column, on_progress=watch.count, events=watch.events) or problem
                 is_complete &= one.is_complete(rated, column).reshape(-1, len(collection.items)).all(axis=0)
         if is_complete.all():
             return collection
@@ -170,12 +169,3 @@ def _complete(collection: Collection, is_complete: NDArray[np.bool_], what: str)
     sentence = f"{len(collection.items) - len(items)} of {len(collection.items)} items lack {what} and are left out"
     note(sentence)
     return replace(collection, items=items, notes=(*collection.notes, f"{sentence}."))
-
-
-def _or_stopped(ask: Callable[[], str | None]) -> str | None:
-    """What asking says; Ctrl-C ends the command with a sentence."""
-    try:
-        problem = ask()
-    except KeyboardInterrupt:
-        fail("stopped; the replies so far are kept; run the same command again to continue", Exit.STOPPED)
-    return problem

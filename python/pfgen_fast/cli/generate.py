@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, fail, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counted, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
+from .engine_options import engine_options, with_options
 from .layout import rest, shortened
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
+@with_options(of_engine=engine_options())
 def generate(
     engine: Annotated[
         str,
@@ -59,76 +61,11 @@ def generate(
     seed: options.Seed = "",
     prefix: options.Prefix = "",
     stop: options.Stop = None,
-    order: Annotated[int | None, typer.Option(help="ngram: code points per n-gram. Default: 5.", metavar="N")] = None,
-    sets: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--sets", help="ngram, reference: a reference set to use; may be repeated. Default: all.", metavar="NAME"
-        ),
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option(
-            help="Hosted models: address of the server, including /v1. Default: that of the engine; for openai "
-            "$OPENAI_BASE_URL, or OpenAI."
-        ),
-    ] = None,
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            help="Hosted models: environment variable with the key. Default: OPENAI_API_KEY, ANTHROPIC_API_KEY, "
-            "GEMINI_API_KEY.",
-            metavar="NAME",
-        ),
-    ] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Hosted models: concurrent requests. Default: 16.")] = None,
-    timeout: Annotated[
-        float | None, typer.Option(help="Hosted models: seconds until the whole reply must be there. Default: 120.")
-    ] = None,
-    retries: Annotated[
-        int | None, typer.Option(help="Hosted models: how often a request is retried. Default: 5.")
-    ] = None,
-    max_tokens_name: options.MaxTokensName = None,
-    multi_choice: options.MultiChoice = None,
-    enable_thinking: options.EnableThinking = None,
-    thinking_budget: options.ThinkingBudget = None,
-    safety: options.Safety = None,
+    *,
+    of_engine: dict[str, Any],
     prompt_price: options.PromptPrice = 0.0,
     reply_price: options.ReplyPrice = 0.0,
     cached_price: options.CachedPrice = None,
-    input: Annotated[
-        Path | None,
-        typer.Option(help="replay: table (.jsonl, .csv, .parquet), run folder, or samples_*.jsonl.", metavar="PATH"),
-    ] = None,
-    question_column: Annotated[str | None, typer.Option(help="replay: question column. Default: question.")] = None,
-    answer_column: Annotated[str | None, typer.Option(help="replay: answer column. Default: answer.")] = None,
-    path: Annotated[
-        str | None,
-        typer.Option(help="transformers, vllm: folder of the model, if --model is only a name.", metavar="FOLDER"),
-    ] = None,
-    trust_remote_code: Annotated[
-        bool,
-        typer.Option("--trust-remote-code", help="transformers, vllm: run the program code that comes with a model."),
-    ] = False,
-    chat_template: Annotated[
-        str | None,
-        typer.Option(
-            help="transformers, vllm: file with a chat template, instead of the model's own; recorded.", metavar="FILE"
-        ),
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="transformers: such as cpu or cuda:0. Default: a GPU, if available.")
-    ] = None,
-    dtype: Annotated[
-        str | None, typer.Option(help="transformers, vllm: such as bfloat16. Default: as the weights are stored.")
-    ] = None,
-    batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")] = None,
-    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")] = None,
-    max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")] = None,
-    quantization: Annotated[
-        str | None,
-        typer.Option(help="vllm: such as fp8 or bitsandbytes. Default: as the model's files say.", metavar="METHOD"),
-    ] = None,
     output: options.Root = Path("result"),
     no_score: Annotated[bool, typer.Option("--no-score", help="Do not score the run at the end.")] = False,
     quiet: Quiet = False,
@@ -171,32 +108,6 @@ def generate(
     from ..generation.engines import INTERACTIVE
     from ..generation.prices import TokenPrices
 
-    of_engine = {
-        "order": order,
-        "sets": sets or None,  # typer passes an empty list if the option is not given
-        "base_url": base_url,
-        "key_env": key_env,
-        "concurrency": concurrency,
-        "timeout": timeout,
-        "retries": retries,
-        "max_tokens_name": max_tokens_name,
-        "multi_choice": multi_choice,
-        "enable_thinking": enable_thinking,
-        "thinking_budget": thinking_budget,
-        "safety": safety,
-        "input": input,
-        "question_column": question_column,
-        "answer_column": answer_column,
-        "path": path,
-        "trust_remote_code": trust_remote_code or None,
-        "chat_template": chat_template,
-        "device": device,
-        "dtype": dtype,
-        "batch_size": batch_size,
-        "tensor_parallel": tensor_parallel,
-        "max_model_len": max_model_len,
-        "quantization": quantization,
-    }
     generation = Generation.of(
         engine,
         model=model,
@@ -214,12 +125,8 @@ def generate(
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
     watch.events.prices = TokenPrices(prompt_price, reply_price, cached_price)
-    try:
-        with watch:
-            made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
-    except KeyboardInterrupt:
-        there = f"{watch.done} of {watch.planned} answers"
-        fail(f"stopped with {there}, which are kept; run the same command again to continue", Exit.STOPPED)
+    with watch:
+        made = generation.run(loaded, trials=trials, output=output, on_progress=watch.count, events=watch.events)
     finish(made, loaded, with_scores=not no_score, quiet=quiet, as_json=as_json)
 
 

@@ -200,33 +200,6 @@ Stop = Annotated[
         metavar="TEXT",
     ),
 ]
-MaxTokensName = Annotated[
-    str | None,
-    typer.Option(
-        "--max-tokens-name", help="openai: max_completion_tokens for models that reject max_tokens.", metavar="NAME"
-    ),
-]
-EnableThinking = Annotated[
-    bool | None,
-    typer.Option(
-        "--enable-thinking/--disable-thinking",
-        help="Whether the model reasons first (Qwen3, Gemini, Claude). Default: as the model or server likes.",
-    ),
-]
-ThinkingBudget = Annotated[
-    int | None,
-    typer.Option(
-        "--thinking-budget",
-        help="anthropic, gemini-native: tokens to reason with, besides --max-tokens. Default: as the model likes.",
-        metavar="N",
-    ),
-]
-Safety = Annotated[
-    str | None,
-    typer.Option(
-        "--safety", help="gemini-native: from when on answers are blocked, such as BLOCK_NONE.", metavar="THRESHOLD"
-    ),
-]
 PromptPrice = Annotated[
     float, typer.Option("--prompt-price", help="Price per million prompt tokens, in any currency, to show the cost.")
 ]
@@ -234,10 +207,4 @@ ReplyPrice = Annotated[float, typer.Option("--reply-price", help="Price per mill
 CachedPrice = Annotated[
     float | None,
     typer.Option("--cached-price", help="Price per million prompt tokens from a cache. Default: as the others."),
-]
-MultiChoice = Annotated[
-    bool | None,
-    typer.Option(
-        "--multi-choice/--no-multi-choice", help="gemini: whether a reply may have several choices; the last counts."
-    ),
 ]

@@ -13,6 +13,7 @@ import typer
 from ..files.untrusted_text import json_text
 from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
+from .engine_options import engine_options, with_options
 from .layout import rest, shortened
 from .suite_line import print_origin, suite_or_here
 
@@ -34,6 +35,10 @@ _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gem
 """The engines for which the batch files are."""
 
 
+_OPTIONS = "max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"
+
+
+@with_options(of_engine=engine_options(*_OPTIONS))
 def prompts(
     suite: options.SuiteToAsk = None,
     questions: options.Questions = None,
@@ -61,11 +66,8 @@ def prompts(
             "engine each.",
         ),
     ] = None,
-    max_tokens_name: options.MaxTokensName = None,
-    enable_thinking: options.EnableThinking = None,
-    multi_choice: options.MultiChoice = None,
-    thinking_budget: options.ThinkingBudget = None,
-    safety: options.Safety = None,
+    *,
+    of_engine: dict[str, Any],
     output: options.OutputFile = None,
     quiet: Quiet = False,
 ) -> None:
@@ -104,13 +106,6 @@ def prompts(
     setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:
-        of_engine = {
-            "max_tokens_name": max_tokens_name,
-            "enable_thinking": enable_thinking,
-            "multi_choice": multi_choice,
-            "thinking_budget": thinking_budget,
-            "safety": safety,
-        }
         _write_batch(loaded, setting, trials, _engine_of(format, engine), of_engine, output)
     else:
         with _opened(output) as file:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
 from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
+from .engine_options import engine_options, with_options
 from .layout import cut, rest, shortened
 from .suite_line import print_origin, suite_or_here
 
@@ -23,6 +24,10 @@ _TABLES = (".md", ".csv", ".json")
 _AGAIN = "May be repeated."
 
 
+_OTHERS = ("order", "thinking_budget", "safety", "input", "question_column", "answer_column")
+
+
+@with_options(of_engine=engine_options(without=_OTHERS))
 def sweep(
     file: Annotated[
         Path | None,
@@ -58,28 +63,8 @@ def sweep(
         list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
     ] = None,
     order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points per n-gram. {_AGAIN}")] = None,
-    sets: Annotated[
-        list[str] | None, typer.Option(help="ngram, reference: see generate; a file can sweep over it.", metavar="NAME")
-    ] = None,
-    base_url: Annotated[str | None, typer.Option(help="Hosted models: see generate.")] = None,
-    key_env: Annotated[str | None, typer.Option(help="Hosted models: see generate.", metavar="NAME")] = None,
-    concurrency: Annotated[int | None, typer.Option(help="Hosted models: see generate.")] = None,
-    timeout: Annotated[float | None, typer.Option(help="Hosted models: see generate.")] = None,
-    retries: Annotated[int | None, typer.Option(help="Hosted models: see generate.")] = None,
-    max_tokens_name: options.MaxTokensName = None,
-    multi_choice: options.MultiChoice = None,
-    enable_thinking: options.EnableThinking = None,
-    path: Annotated[str | None, typer.Option(help="transformers, vllm: see generate.", metavar="FOLDER")] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="transformers, vllm: see generate.")
-    ] = False,
-    chat_template: Annotated[str | None, typer.Option(help="transformers, vllm: see generate.", metavar="FILE")] = None,
-    device: Annotated[str | None, typer.Option(help="transformers: see generate.")] = None,
-    dtype: Annotated[str | None, typer.Option(help="transformers, vllm: see generate.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="transformers: see generate.")] = None,
-    tensor_parallel: Annotated[int | None, typer.Option(help="vllm: see generate.")] = None,
-    max_model_len: Annotated[int | None, typer.Option(help="vllm: see generate.")] = None,
-    quantization: Annotated[str | None, typer.Option(help="vllm: see generate.", metavar="METHOD")] = None,
+    *,
+    of_engine: dict[str, Any],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder below which the runs' folders are created. Default: result."),
@@ -135,24 +120,7 @@ def sweep(
         "prefix": prefix,
         "stop": stop,
         "order": order,
-        "sets": sets,
-        "base_url": base_url,
-        "key_env": key_env,
-        "concurrency": concurrency,
-        "timeout": timeout,
-        "retries": retries,
-        "max_tokens_name": max_tokens_name,
-        "multi_choice": multi_choice,
-        "enable_thinking": enable_thinking,
-        "path": path,
-        "trust_remote_code": trust_remote_code or None,
-        "chat_template": chat_template,
-        "device": device,
-        "dtype": dtype,
-        "batch_size": batch_size,
-        "tensor_parallel": tensor_parallel,
-        "max_model_len": max_model_len,
-        "quantization": quantization,
+        **of_engine,
     }
     wanted = SweepOptions.read(file, given)
     points = wanted.points()
@@ -161,24 +129,18 @@ def sweep(
     if dry_run:
         _list(points, loaded, wanted.output, as_json=as_json)
         return
-    measured: list[Measured] = []
     watch = watch_over("answers", quiet=quiet or as_json or wanted.engine in INTERACTIVE)
-    try:
-        with watch:
-            found = sweep_over(
-                loaded,
-                points,
-                trials=wanted.trials,
-                until_interval=wanted.until_interval,
-                output=wanted.output,
-                on_progress=watch.count,
-                events=watch.events,
-            )
-            for point in _printed(found, points, wanted.until_interval, quiet=quiet or as_json):
-                measured.append(point)
-    except KeyboardInterrupt:
-        there = f"{len(measured)} of {len(points)} points"
-        fail(f"stopped after {there}; run the same command again to continue", Exit.STOPPED)
+    with watch:
+        found = sweep_over(
+            loaded,
+            points,
+            trials=wanted.trials,
+            until_interval=wanted.until_interval,
+            output=wanted.output,
+            on_progress=watch.count,
+            events=watch.events,
+        )
+        measured = list(_printed(found, points, wanted.until_interval, quiet=quiet or as_json))
     _write(measured, table, plot, wanted.until_interval)
     if as_json:
         _print_json(measured)
