@@ -48,7 +48,7 @@ def test_a_table_format_is_a_reader_and_a_writer(call, tmp_path, monkeypatch):
     assert call(*usual, "out.bars")[0] == 0
     row = json.loads((tmp_path / "out.bars").read_text())
     assert (row["q"], row["average"] > 0) == ("Q07", True)
-    assert "expected .parquet, or .bars, .csv, .json" in call(*usual, "out.nothing")[2]
+    assert "expected .parquet, or .csv, .tsv, .jsonl, .json or .bars" in call(*usual, "out.nothing")[2]
 
 
 def test_an_engine_is_a_class(call, tmp_path, mini, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 from makers.own_checklists import own_suite
 from makers.people import people
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.weights.fit_finding import fit_finding, fit_to_dict
 from pfgen_fast.checklists.weights.fitting import fit_suite, write_weights
 from pfgen_fast.checklists.weights.marks import Marks

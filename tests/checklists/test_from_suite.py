@@ -9,7 +9,7 @@ import pytest
 from pfgen_fast import Scorer, Suite
 from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError, TrialsError
 from pfgen_fast.runs.trials import Trials, find_runs
 

@@ -21,7 +21,7 @@ from pfgen_fast.checklists.importing.hellobench_checkout import summary_category
 from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite
 from pfgen_fast.checklists.prompt_files import packaged_prompts
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError
 
 N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())

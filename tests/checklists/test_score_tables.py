@@ -26,7 +26,7 @@ from pfgen_fast.checklists.scoring.text_tables import (
     to_markdown,
     words_by_area,
 )
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import Checklist
 from pfgen_fast.cli.checklists_printing import lines_of
 

@@ -14,7 +14,7 @@ from makers.fault_server import Gate, refusing, serving
 from pfgen_fast.checklists.judgement_files import read_judgements, write_judgements
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 
 VERSION = f"{MODEL} fp_1"
 

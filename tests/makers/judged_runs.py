@@ -12,7 +12,7 @@ from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import AnswerKey, Judgement
 from pfgen_fast.checklists.reliability.judge_selection import Side
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import LEVELS, Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 

@@ -10,7 +10,7 @@ from makers.own_checklists import PLACES, USER
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 

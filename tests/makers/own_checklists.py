@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pfgen_fast.checklists.suite import ChecklistSuite
-from pfgen_fast.checklists.suite_files import write_suite
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 

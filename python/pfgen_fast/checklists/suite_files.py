@@ -9,24 +9,16 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from ..errors import ChecklistError
-from ..files.compression import compressing
-from ..files.journal import json_line
-from ..files.json_writing import json_bytes
 from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
 from ..files.untrusted_text import in_one_line, unknown_name
-from ..files.writing import check_folder, write_whole, writing_whole
-from ..judging.template import Template
-from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE, read_checklists, shown_key
+from .checklist_files import CHECKLISTS_FILE, read_checklists, shown_key
 from .line_files import checked_objects, data_file, number_from_one, whole_text, whole_text_or_none
-from .prompt_files import PROMPTS, prompt_names, read_prompts
-from .tasks import LEVELS, Checklist, Missing, Prompts, Rescaling, Task, TaskKey
+from .prompt_files import prompt_names, read_prompts
+from .tasks import LEVELS, Checklist, Missing, Rescaling, Task, TaskKey
 from .words import COUNTERS
-
-if TYPE_CHECKING:
-    from .suite import ChecklistSuite
 
 PACKAGED = Path(__file__).parents[1] / "data" / "checklists"
 FORMAT = 1
@@ -210,73 +202,3 @@ def sha256_or_none(value: Any) -> str | None:
     if len(found) != _SHA256_DIGITS or not set(found) <= set("0123456789abcdef"):
         raise unexpected(f"{_SHA256_DIGITS} hexadecimal digits", value)
     return found
-
-
-def write_suite(suite: ChecklistSuite, folder: Path) -> None:
-    """Writes the files of a suite, each atomically, and takes away those of another suite that was there.
-
-    suite.json, without which there is no suite, is written last.
-    """
-    check_suite_folder(folder)
-    (folder / SETTINGS_FILE).unlink(missing_ok=True)
-    _write_prompts(suite.prompts, folder)
-    _write_tasks(suite, folder)
-    questions: dict[str, dict[str, list[str]]] = {}
-    weights: dict[str, dict[str, list[float]]] = {}
-    for (area, category), checklist in suite.checklists.items():
-        questions.setdefault(area, {})[category] = list(checklist.questions)
-        if checklist.has_weights:
-            weights.setdefault(area, {})[category] = list(checklist.weights)
-    write_whole(folder / CHECKLISTS_FILE, json_bytes(questions))
-    (folder / WEIGHTS_FILE).unlink(missing_ok=True)
-    if weights:
-        write_whole(folder / WEIGHTS_FILE, json_bytes(weights))
-    write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
-
-
-def check_suite_folder(folder: Path) -> None:
-    """Raises PfgenError, before any work, unless a suite can be written to a folder, which need not exist."""
-    check_folder(folder)
-    if not folder.exists():
-        return
-    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
-    is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
-    if not is_suite:
-        raise ChecklistError(f"{folder}: holds something else than a suite; expected a new folder, or a suite")
-
-
-def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
-    prompts = {name: f"prompts/{name}.txt" if getattr(suite.prompts, name) else None for name in PROMPTS}
-    return {
-        "format": FORMAT,
-        "name": suite.name,
-        "language": suite.language,
-        "levels": list(suite.levels),
-        "rescale": {"centre": suite.rescaling.centre, "factor": suite.rescaling.factor},
-        "areas": list(suite.areas),
-        "words": suite.words,
-        "prompts": prompts,
-        "missing": suite.missing,
-        **({"notes": list(suite.notes)} if suite.notes else {}),
-    }
-
-
-def _write_prompts(prompts: Prompts, folder: Path) -> None:
-    for name in PROMPTS:
-        template: Template | None = getattr(prompts, name)
-        path = folder / "prompts" / f"{name}.txt"
-        if template is None:
-            path.unlink(missing_ok=True)
-        else:
-            write_whole(path, template.text.encode())
-
-
-def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
-    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
-        former.unlink()
-    path = folder / "tasks.jsonl"
-    with writing_whole(path) as file, compressing(file, path) as packed:
-        for task in suite.tasks:
-            values = {name: getattr(task, name) for name in Task.__slots__}
-            needed = ("id", "area", "category", "instruction")
-            packed.write(json_line({name: one for name, one in values.items() if name in needed or one is not None}))

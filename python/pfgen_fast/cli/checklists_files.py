@@ -39,7 +39,7 @@ def import_suite(
       pfgen-fast checklists import-suite hellobench HelloBench -o hellobench-suite
     """
     from ..checklists.importing.hellobench_suite import import_suite as imported
-    from ..checklists.suite_files import check_suite_folder, write_suite
+    from ..checklists.suite_writing import check_suite_folder, write_suite
     from ..errors import ChecklistError
     from ..files.untrusted_text import unknown_name
 
@@ -120,7 +120,7 @@ def from_suite(
       pfgen-fast checklists from-suite data -o checklists --runs result/openai --trials 3
     """
     from ..checklists.importing.ngram_suite import checklist_suite_of
-    from ..checklists.suite_files import check_suite_folder, write_suite
+    from ..checklists.suite_writing import check_suite_folder, write_suite
     from ..runs.trials import find_runs
     from ..suite.suite import Suite
 

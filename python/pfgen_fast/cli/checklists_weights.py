@@ -108,7 +108,7 @@ def fit(
     """
     from ..checklists.scoring.scoring import score_runs
     from ..checklists.suite import ChecklistSuite
-    from ..checklists.suite_files import check_suite_folder
+    from ..checklists.suite_writing import check_suite_folder
     from ..checklists.weights.fit_finding import fit_finding, fit_to_dict
     from ..checklists.weights.fitting import fit_suite
     from ..checklists.weights.marks import read_marks
@@ -203,7 +203,7 @@ def _order(found: Fit, scores: Scores) -> Stability | None:
 
 
 def _write(found: Fit, output: Path) -> None:
-    from ..checklists.suite_files import write_suite
+    from ..checklists.suite_writing import write_suite
     from ..checklists.weights.fitting import write_weights
 
     if output.suffix == ".json":

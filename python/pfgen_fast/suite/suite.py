@@ -1,7 +1,6 @@
 """Suites: a folder of question files, read, checked and frozen. Rules: docs/scoring.md, section 1.
 
-A loaded `Suite` is valid and immutable, so anything derived from it (an index, a score) stays valid. Its
-`metadata_hash` covers everything that scores depend on, whether it was loaded or built in memory.
+A `Suite` is valid and immutable; its `metadata_hash` covers everything that scores depend on.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def format_of(path: str | Path) -> str:
         return ".jsonl"
     kind = _kind(Path(path))
     if kind is None:
-        *others, last = sorted({*_DELIMITERS, *_READERS} - {".parquet"})
+        *others, last = (kind for kind in (*_DELIMITERS, *_READERS) if kind != ".parquet")
         raise TrialsError(
             f"{path}: unknown file extension; expected .parquet, or {', '.join(others)} or {last}, "
             "also followed by .gz, .xz or .zst, or - for JSON lines on stdin or stdout"

@@ -1,0 +1,88 @@
+"""Writes the folder of a checklist suite; see `suite_files`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import ChecklistError
+from ..files.compression import compressing
+from ..files.journal import json_line
+from ..files.json_writing import json_bytes
+from ..files.writing import check_folder, write_whole, writing_whole
+from ..judging.template import Template
+from .checklist_files import CHECKLISTS_FILE, WEIGHTS_FILE
+from .prompt_files import PROMPTS
+from .suite import ChecklistSuite
+from .suite_files import FORMAT, SETTINGS_FILE
+from .tasks import Prompts, Task
+
+
+def write_suite(suite: ChecklistSuite, folder: Path) -> None:
+    """Writes the files of a suite, each atomically, and takes away those of another suite that was there.
+
+    suite.json, without which there is no suite, is written last.
+    """
+    check_suite_folder(folder)
+    (folder / SETTINGS_FILE).unlink(missing_ok=True)
+    _write_prompts(suite.prompts, folder)
+    _write_tasks(suite, folder)
+    questions: dict[str, dict[str, list[str]]] = {}
+    weights: dict[str, dict[str, list[float]]] = {}
+    for (area, category), checklist in suite.checklists.items():
+        questions.setdefault(area, {})[category] = list(checklist.questions)
+        if checklist.has_weights:
+            weights.setdefault(area, {})[category] = list(checklist.weights)
+    write_whole(folder / CHECKLISTS_FILE, json_bytes(questions))
+    (folder / WEIGHTS_FILE).unlink(missing_ok=True)
+    if weights:
+        write_whole(folder / WEIGHTS_FILE, json_bytes(weights))
+    write_whole(folder / SETTINGS_FILE, json_bytes(_settings_of(suite)))
+
+
+def check_suite_folder(folder: Path) -> None:
+    """Raises PfgenError, before any work, unless a suite can be written to a folder, which need not exist."""
+    check_folder(folder)
+    if not folder.exists():
+        return
+    own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
+    is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
+    if not is_suite:
+        raise ChecklistError(f"{folder}: holds something else than a suite; expected a new folder, or a suite")
+
+
+def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:
+    prompts = {name: f"prompts/{name}.txt" if getattr(suite.prompts, name) else None for name in PROMPTS}
+    return {
+        "format": FORMAT,
+        "name": suite.name,
+        "language": suite.language,
+        "levels": list(suite.levels),
+        "rescale": {"centre": suite.rescaling.centre, "factor": suite.rescaling.factor},
+        "areas": list(suite.areas),
+        "words": suite.words,
+        "prompts": prompts,
+        "missing": suite.missing,
+        **({"notes": list(suite.notes)} if suite.notes else {}),
+    }
+
+
+def _write_prompts(prompts: Prompts, folder: Path) -> None:
+    for name in PROMPTS:
+        template: Template | None = getattr(prompts, name)
+        path = folder / "prompts" / f"{name}.txt"
+        if template is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, template.text.encode())
+
+
+def _write_tasks(suite: ChecklistSuite, folder: Path) -> None:
+    for former in (*folder.glob("tasks.jsonl*"), *folder.glob("tasks.parquet")):
+        former.unlink()
+    path = folder / "tasks.jsonl"
+    with writing_whole(path) as file, compressing(file, path) as packed:
+        for task in suite.tasks:
+            values = {name: getattr(task, name) for name in Task.__slots__}
+            needed = ("id", "area", "category", "instruction")
+            packed.write(json_line({name: one for name, one in values.items() if name in needed or one is not None}))
