@@ -12,7 +12,8 @@ import pytest
 from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, WEIGHTS, with_task, write_suite_files
 from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.prompt_files import PLACES, PROMPTS, packaged_prompts
-from pfgen_fast.checklists.suite_files import packaged_suites, write_suite
+from pfgen_fast.checklists.suite_files import packaged_suites
+from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.files.compression import compressing
 from pfgen_fast.tables import parquet
