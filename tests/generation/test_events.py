@@ -9,8 +9,8 @@ import threading
 import pytest
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.generation import Events, Setting, Trouble, generate
-from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.openai_protocol import usage_in
+from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.openai_protocol import RequestForm
 from pfgen_fast.generation.protocol import Usage
 
 
@@ -119,8 +119,8 @@ def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
     ],
 )
 def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
-    assert usage_in({"usage": usage}) == Usage()
-    assert usage_in([usage]) == Usage()
+    assert RequestForm("m", "qa", Sampling()).usage_in({"usage": usage}) == Usage()
+    assert RequestForm("m", "qa", Sampling()).usage_in([usage]) == Usage()
 
 
 def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):

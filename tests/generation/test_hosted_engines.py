@@ -246,7 +246,7 @@ def test_a_refused_key_is_named_by_its_variable_and_never_shown(mini, name, monk
     assert "wrong-secret" not in str(caught.value)
     assert ("x-api-key" if name == "anthropic" else "API key not valid") in str(caught.value)
     monkeypatch.delenv(variable)
-    with pytest.raises(EngineError, match=f"the variable {variable} holds no key"):
+    with pytest.raises(EngineError, match=f"the variable {variable} is empty or not set"):
         make_engine(name)
 
 

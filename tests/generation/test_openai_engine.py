@@ -320,7 +320,7 @@ def with_choices(*texts):
 UNUSABLE = {
     "gzip": (
         lambda: Reply(gzip.compress(answering("fine").body), headers={"Content_Encoding": "gzip"}),
-        r"the reply is compressed \(gzip\), which was not asked for",
+        r"the reply is compressed \(gzip\), which was not requested",
     ),
     "an unknown encoding": (
         lambda: Reply(answering("fine").body, headers={"Content_Encoding": "a\x1bb"}),
@@ -535,8 +535,11 @@ def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypa
         ({"base_url": "http://x:port/v1"}, "expected an address such as"),
         ({"base_url": "http://me:SECRET@x/v1"}, "without a user, a password and a query"),
         ({"base_url": "http://x/v1?key=SECRET"}, "without a user, a password and a query"),
-        ({}, "the variable OPENAI_API_KEY holds no key"),
-        ({"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"}, "the variable NO_SUCH_KEY holds no key; set it"),
+        ({}, "the variable OPENAI_API_KEY is empty or not set"),
+        (
+            {"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"},
+            "the variable NO_SUCH_KEY is empty or not set; put the key into it",
+        ),
         ({"base_url": "http://x/v1", "concurrency": 0}, "concurrency: expected at least 1, not 0"),
         ({"base_url": "http://x/v1", "timeout": 0}, "timeout: expected at least 0.001, not 0"),
         ({"base_url": "http://x/v1", "timeout": float("nan")}, "timeout: expected at least 0.001, not nan"),
@@ -552,7 +555,7 @@ def test_wrong_options_are_refused(mini, options, message):
 
 def test_a_key_that_no_header_can_hold_is_refused_unseen(mini, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "SECRET\u3042")
-    with pytest.raises(EngineError, match="it has characters that no key has") as caught:
+    with pytest.raises(EngineError, match="holds characters that no key has") as caught:
         open_engine("openai", suite=mini, model="m", mode="qa")
     assert "SECRET" not in str(caught.value)
 

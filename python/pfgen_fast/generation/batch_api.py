@@ -22,10 +22,10 @@ from .engines import Sampling, refuse_unknown_options
 from .events import Events
 from .gemini_protocol import GeminiNativeForm
 from .generating import Generated, Setting
-from .openai_protocol import GeminiForm, RequestForm, answer_in, reply_in_line
+from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
 from .prompts import MODES, STOP, cleaned
-from .protocol import NoAnswer, ServerForm, Usage
+from .protocol import ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
@@ -188,23 +188,6 @@ def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Itera
             raise TrialsError(
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}"
             )
-        body, problem = form.batch_reply(row)
-        answer = None
-        if not problem:
-            try:
-                answer = form.answer_in(body)
-            except NoAnswer as error:
-                problem = f"the response {error}"
+        body, answer, problem = form.batch_answer(row)
         question, name = suite[parts["question_id"]].question, f"{location} ({in_one_line(custom_id)})"
         yield _Reply(name, int(parts["trial"]), question, answer, form.usage_in(body), problem)
-
-
-def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -> tuple[str | None, str]:
-    """The raw answer in a line of an output file, or else the reason why there is none."""
-    body, problem = reply_in_line(row)
-    if problem:
-        return None, problem
-    try:
-        return answer_in(body, last_of_several=takes_last_choice), ""
-    except NoAnswer as error:
-        return None, f"the response {error}"
