@@ -195,9 +195,6 @@ class RunScorer:
             reason = f"{error.filename or run.folder}: {error.strerror or error}"
         except MemoryError:
             reason = f"{run.folder}: out of memory"
-        return self._failed(run, reason)
-
-    def _failed(self, run: RunFolder, reason: str) -> Outcome:
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
     def _read(self, run: RunFolder, stop: _Stop, *, of_all: bool) -> ReadRun | Outcome:
@@ -239,7 +236,8 @@ class RunScorer:
                 return list(zip(jobs, _score_together(jobs, scorer), strict=True))
         except PatternTimeout as error:
             if len(jobs) == 1:
-                return [self._failed(jobs[0].run, f"{jobs[0].trials.path}: {error}")]
+                run, reason = jobs[0].run, f"{jobs[0].trials.path}: {error}"
+                return [Outcome(run, "failed", self.result_path(run), error=reason)]
             return [outcome for job in jobs for outcome in self._score_in_time([job], scorer)]
 
     def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> Outcome | str | None:
