@@ -15,12 +15,6 @@ from pfgen_fast.generation.protocol import Usage
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
     sleep = asyncio.sleep
     monkeypatch.setattr(asyncio, "sleep", lambda delay: sleep(0))
@@ -37,31 +31,6 @@ def run(mini, output, behave, *, events=None, trials=1, **options):
 def first_then_echo(*replies):
     """A server's behaviour: these replies to the first requests, then answers."""
     return lambda request: replies[request.number] if request.number < len(replies) else echo(request)
-
-
-BROKEN = Reply(b"{}", n_bytes=0, headers={"X": "1"}, has_head=False, pieces=())
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "is_sent_again"),
-    [
-        (refusing(429, "slow down"), Trouble.RATE_LIMIT, True),
-        (refusing(500, "oops"), Trouble.SERVER_ERROR, True),
-        (refusing(503, "busy"), Trouble.SERVER_ERROR, True),
-        (refusing(425, "too early"), Trouble.SERVER_ERROR, True),
-        (refusing(408, "too slow"), Trouble.TIMEOUT, True),
-        (BROKEN, Trouble.CONNECTION, True),
-        (answering(" \n"), Trouble.EMPTY, False),
-        (Reply(b'{"choices": []}'), Trouble.UNUSABLE, False),
-        (Reply(b"<html>"), Trouble.UNUSABLE, False),
-        (Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE, False),
-    ],
-)
-def test_each_trouble_is_counted_as_what_it_is(mini, tmp_path, reply, kind, is_sent_again):
-    made = run(mini, tmp_path, first_then_echo(reply, reply))
-    assert made.n_new == len(mini)
-    assert made.events.troubles == {kind: 2}
-    assert made.events.n_retries == 2 * is_sent_again
 
 
 def test_a_stall_is_a_timeout(mini, tmp_path):

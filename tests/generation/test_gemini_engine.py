@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
+from makers.asked_engines import answers_to
 from makers.fault_server import Reply, refusing, serving
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch
@@ -17,24 +17,12 @@ MODEL = "google/gemini-test"
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+def _keys(monkeypatch):
     monkeypatch.setenv("GEMINI_API_KEY", "the-key")
 
 
 def make_engine(mini, mode="qa", **options):
     return open_engine("gemini", suite=mini, model=MODEL, mode=mode, **{"backoff": 0.001, "retries": 0, **options})
-
-
-def answers_to(engine, tasks):
-    async def collect():
-        try:
-            return {index: answer async for index, answer in engine.answers(tasks)}
-        finally:
-            await engine.close()
-
-    return asyncio.run(collect())
 
 
 def choices(*texts):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -139,23 +137,13 @@ def test_a_bad_option_is_named(mini, error, options, problem):
         open_engine("ngram", suite=mini, model="m", mode="qa", **options)
 
 
-def test_the_command_makes_a_run_and_names_its_model_by_the_order(tmp_path):
-    found = command("--order", 3, "--sets", "B", "--trials", 2, "--json", "--output", tmp_path)
-    assert found.returncode == 0
-    row = json.loads(found.stdout)
+def test_the_command_makes_a_run_and_names_its_model_by_the_order(call, tmp_path):
+    usual = ("generate", "--engine", "ngram", "--suite", "mini", "--output", tmp_path, "--order")
+    assert call(*usual, 0) == (2, "", "error: the engine ngram: order: expected a whole number from 1, not 0\n")
+    assert list(tmp_path.iterdir()) == []
+    code, out, _ = call(*usual, 3, "--sets", "B", "--trials", 2, "--json")
+    row = json.loads(out)
     config = json.loads((Path(row["run"]) / "config.json").read_text())
     assert (config["model"], config["order"], config["sets"]) == ("ngram/order-3", 3, ["B"])
     assert Path(row["run"]).parent == tmp_path / "ngram/order-3"
-    assert row["n_new"] == 16
-
-
-def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
-    found = command("--order", 0, "--output", tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "error: the engine ngram: order: expected a whole number from 1, not 0\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    begin = [sys.executable, "-m", "pfgen_fast", "generate", "--engine", "ngram", "--suite", "mini"]
-    return subprocess.run([*begin, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert (code, row["n_new"]) == (0, 16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -12,6 +11,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from makers import asked_engines
 from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, first_part, open_engine
@@ -29,11 +29,9 @@ def make_engine(mini, model, mode="completion", sampling=SHORT, **options):
 
 
 def answers_to(engine, tasks):
-    async def collect():
-        answers = {index: answer async for index, answer in engine.answers(tasks)}
-        return [answers[index] for index in range(len(tasks))]
-
-    return asyncio.run(collect())
+    """The answers in the order of their tasks."""
+    answers = asked_engines.answers_to(engine, tasks)
+    return [answers[index] for index in range(len(tasks))]
 
 
 def tasks_of(mini, mode="completion", trials=2):
