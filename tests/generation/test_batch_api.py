@@ -197,7 +197,7 @@ def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
     assert re.search(
         r"bad\.jsonl, line 2: expected a 'custom_id' .*; nothing of this file is imported", found.problems[0]
     )
-    assert re.search(r"good\.jsonl, line 3 .*: another answer to the same request came before", found.problems[1])
+    assert re.search(r"good\.jsonl, line 3 .*: the request has an earlier answer, which is kept", found.problems[1])
     with pytest.raises(TrialsError, match=r"bad\.jsonl, line 2"):
         import_batch([bad], mini, config, output=tmp_path / "other")
     assert not (tmp_path / "other").exists()

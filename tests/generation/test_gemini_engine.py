@@ -98,7 +98,7 @@ def test_a_batch_for_gemini_becomes_its_run(mini, tmp_path):
 
 
 def test_a_batch_is_for_an_engine_that_knows_its_options(mini):
-    with pytest.raises(EngineError, match="no batch file is for the engine vllm; try openai, openai-api, gemini"):
+    with pytest.raises(EngineError, match="the engine vllm has no batch files; expected one of openai,"):
         batch_config(mini, Setting("m"), engine="vllm")
     with pytest.raises(EngineError, match="--multi-choice is an option of gemini, not of openai"):
         batch_config(mini, Setting("m"), multi_choice=True)

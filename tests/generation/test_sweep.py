@@ -307,7 +307,7 @@ def test_points_that_make_the_same_run_are_named(mini, tmp_path):
     first, second = sweep(mini, grid("ngram", {"examples": [0, 20]}), trials=1, output=tmp_path)
     assert first.problems == ()
     assert second.problems == (
-        "examples 20: makes the same run as examples 0; the engine ngram ignores what they differ in",
+        "examples 20: makes the same run as examples 0, because the engine ngram ignores what differs",
     )
 
 

@@ -1,7 +1,7 @@
 """Batch APIs: writes prompts as a batch input file and reads the output files as a run.
 
-The name of a request (`custom_id`, or `key`) tells the run, the trial and the question. Lines may therefore come in any
-order and be spread over any number of output files, and answers of another run are detected.
+The name of a request (`custom_id` or `key`) contains the run, the trial and the question. Output files may therefore
+have any number and order of lines, and answers of another run are detected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .protocol import ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
-"""Of a request in a batch; a number of more than six digits is no trial's."""
+"""The name of a request in a batch; trial numbers have at most six digits."""
 
 
 REQUEST_FORMS: Mapping[str, type[ServerForm]] = {
@@ -70,7 +70,9 @@ def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") ->
 
 def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
     if engine not in REQUEST_FORMS:
-        raise EngineError(f"no batch file is for the engine {in_one_line(engine)}; try {', '.join(REQUEST_FORMS)}")
+        raise EngineError(
+            f"the engine {in_one_line(engine)} has no batch files; expected one of {', '.join(REQUEST_FORMS)}"
+        )
     given = {name: value for name, value in options.items() if value is not None}
     refuse_unknown_options(engine, given)
     sampling = setting.sampling or Sampling(stop=STOP[setting.mode])
@@ -144,7 +146,7 @@ def import_batch(
         missing = {trial: set(writer.missing(trial)) for trial in sorted({reply.trial for reply in replies})}
         for reply in replies:
             if (reply.trial, reply.question) in came:
-                refused.append(f"{reply.location}: another answer to the same request came before, which counts")
+                refused.append(f"{reply.location}: the request has an earlier answer, which is kept")
             if reply.question not in missing[reply.trial]:
                 continue
             events.add_usage(reply.usage)  # paid for, even if there is no answer in it

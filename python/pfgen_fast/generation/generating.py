@@ -166,7 +166,7 @@ def generate(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
-        setting = replace(setting, num_examples=0)  # an engine that reads no prompt needs no sample answers
+        setting = replace(setting, num_examples=0)  # an engine that ignores prompts needs no sample answers
     setting.tasks(suite, 1)  # faults of the suite show before a folder is created
     folder = run_folder(Path(output), config)
 

@@ -1,4 +1,4 @@
-"""Sweeps: the same suite at every point of a parameter grid; each point is a run as `generate` creates it.
+"""Sweeps: one suite at every point of a parameter grid; each point is a run as `generate` creates it.
 
 A point's folder follows from its parameters alone. A sweep therefore resumes where it was stopped, and shares its runs
 with `generate` and with other sweeps.
@@ -85,7 +85,7 @@ class Measured:
     # estimated number of trials that the wanted half width takes; None if it cannot be estimated
     trials_for: int | None = None
     problems: tuple[str, ...] = ()  # why the point or some of its trials failed, one sentence each
-    signature: str | None = None  # what made the scores; see `Scorer.signature`
+    signature: str | None = None  # see `Scorer.signature`
     n_existing: int = 0  # how many answers already existed
     oldest_answer: str = ""  # when the oldest of them was stored; see `Generated`
 
@@ -244,7 +244,7 @@ class _Sweep:
             if first is not point:
                 asyncio.run(engine.close())
                 raise EngineError(
-                    f"makes the same run as {first.name}; the engine {engine.name} ignores what they differ in"
+                    f"makes the same run as {first.name}, because the engine {engine.name} ignores what differs"
                 )
             generated = generate(
                 self._suite,
@@ -293,7 +293,7 @@ class _Sweep:
 
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
-    """One record per point, with all values in full precision; the same for a finished sweep, however often resumed."""
+    """One record per point, with all values in full precision; resuming a sweep does not change them."""
     return [
         {
             **point.point.values,
