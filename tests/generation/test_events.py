@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import threading
 
 import pytest
+from makers.asked_engines import FakeEngine
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.generation import Events, Setting, Trouble, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
@@ -93,18 +95,9 @@ def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
 
 
 def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
-    class Talkative:
-        name, parameters, n_asked = "talkative", {"num_examples": None}, 0
-
-        async def answers(self, tasks):
-            for index, task in enumerate(tasks):
-                self.n_asked += 1
-                yield index, "" if self.n_asked < 4 else task.question
-
-        async def close(self):
-            pass
-
-    made = generate(mini, Talkative(), Setting("m"), trials=1, output=tmp_path)
+    answers = itertools.chain([""] * 3, itertools.repeat("Ice."))
+    engine = FakeEngine(lambda task: next(answers), parameters={"num_examples": None})
+    made = generate(mini, engine, Setting("m"), trials=1, output=tmp_path)
     assert made.events.troubles == {Trouble.EMPTY: 3}
 
 
