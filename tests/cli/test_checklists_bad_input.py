@@ -414,7 +414,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
     "no name": (["-m", ""], "the judge has no name; expected that of a model"),
-    "no server": (["-q"], "the variable OPENAI_API_KEY holds no key; set it in the environment"),
+    "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
     "an unknown area": (["--area", "odes", "-q"], "unknown area 'odes'; expected one of letters, stories"),
     "the judge of imported rows": (["-m", "judge-1"], "holds imported judgements of judge-1, which judging would"),
 }

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import pytest
 from pfgen_fast import TrialsError
-from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling
@@ -27,14 +25,6 @@ def reply(custom_id, text, **changes):
 def write(path, lines):
     path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     return path
-
-
-def call(*arguments):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["pfgen-fast", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-    return end.value.code or 0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -58,34 +48,28 @@ def test_a_line_is_a_request_of_the_batch_api(mini, mode):
         assert line["custom_id"].endswith(f"-trial_{task.trial:03}-{task.question_id}")
 
 
-def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch, capsys):
+def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch, call):
     monkeypatch.chdir(tmp_path)
-    assert (
-        call("prompts", "-s", "mini", "--mode", "qa", "-n", 2, "--format", "openai-batch", "-m", "gpt", "-o", "b.jsonl")
-        == 0
-    )
+    usual = ("prompts", "-s", "mini", "--mode", "qa", "-n", 2, "--format", "openai-batch", "-m", "gpt")
+    assert call(*usual, "-o", "b.jsonl")[0] == 0
     asked = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()]
     replies = [reply(line["custom_id"], f"A: {line['custom_id'][-3:]}") for line in reversed(asked)]
-    failed = reply(
-        asked[9]["custom_id"], "", response={"status_code": 429, "body": {"error": {"message": "slow\x1b[2J"}}}
-    )
-    replies[6] = failed
+    refusal = {"status_code": 429, "body": {"error": {"message": "slow\x1b[2J"}}}
+    replies[6] = reply(asked[9]["custom_id"], "", response=refusal)
     write(tmp_path / "out.jsonl", replies)
-    capsys.readouterr()
-    assert call("import-batch", "out.jsonl", "--config", "b.config.json", "-s", "mini", "--no-score") == 3
-    captured = capsys.readouterr()
+    code, _, err = call("import-batch", "out.jsonl", "--config", "b.config.json", "-s", "mini", "--no-score")
     digits = asked[0]["custom_id"][:7]
-    assert captured.err == (
+    assert (code, err) == (
+        3,
         f"error: out.jsonl, line 7 ({digits}-trial_002-Q02): failed with HTTP 429: slow\\u001b[2J\n"
-        "error: trial 2: no usable answer to Q02\n"
+        "error: trial 2: no usable answer to Q02\n",
     )
     folder = tmp_path / "result" / "gpt" / digits
     answers = [json.loads(line)["answer"] for line in (folder / "trial_001.jsonl").read_text("utf-8").splitlines()]
     assert answers == [question.question_id for question in mini]
     # The missing answer comes in a separate file; existing answers are kept.
     write(tmp_path / "rest.jsonl", [reply(asked[9]["custom_id"], "late"), reply(asked[0]["custom_id"], "other")])
-    assert call("import-batch", "rest.jsonl", "--config", "b.config.json", "-s", "mini", "--json") == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(call("import-batch", "rest.jsonl", "--config", "b.config.json", "-s", "mini", "--json")[1])
     assert (result["n_new"], result["status"]) == (1, "scored")
     assert "other" not in (folder / "trial_001.jsonl").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -97,11 +81,11 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
     ]
 
 
-def test_a_batch_for_models_with_another_name_for_the_length_is_another_run(mini, tmp_path):
+def test_a_batch_for_models_with_another_name_for_the_length_is_another_run(mini, tmp_path, call):
     options = ["prompts", "-s", "mini", "--mode", "chat", "--format", "openai-batch", "-m", "gpt", "-o"]
     name = "max_completion_tokens"
-    assert call(*options, tmp_path / "usual.jsonl") == 0
-    assert call(*options, tmp_path / "named.jsonl", "--max-tokens-name", name) == 0
+    assert call(*options, tmp_path / "usual.jsonl")[0] == 0
+    assert call(*options, tmp_path / "named.jsonl", "--max-tokens-name", name)[0] == 0
     usual, named = (
         json.loads((tmp_path / file).read_text().splitlines()[0]) for file in ("usual.jsonl", "named.jsonl")
     )
@@ -111,7 +95,7 @@ def test_a_batch_for_models_with_another_name_for_the_length_is_another_run(mini
     answers = write(tmp_path / "out.jsonl", [reply(named["custom_id"], "an answer")])
     config = read_config(tmp_path / "named.config.json")
     assert import_batch([answers], mini, config, output=tmp_path).n_new == 1
-    assert call(*options, tmp_path / "wrong.jsonl", "--max-tokens-name", "n") == 2
+    assert call(*options, tmp_path / "wrong.jsonl", "--max-tokens-name", "n")[0] == 2
     assert not (tmp_path / "wrong.jsonl").exists()
 
 
@@ -177,15 +161,16 @@ def test_wrong_parameters_are_refused(tmp_path, content, message):
         read_config(tmp_path / "c.json")
 
 
-def test_a_batch_needs_a_model_and_a_file(capsys):
-    assert call("prompts", "-s", "mini", "--format", "openai-batch") == 2
-    assert "--format openai-batch needs --model and --output" in capsys.readouterr().err
+def test_a_batch_needs_a_model_and_a_file(call):
+    code, _, err = call("prompts", "-s", "mini", "--format", "openai-batch")
+    assert (code, "--format openai-batch needs --model and --output" in err) == (2, True)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_prompts_are_printed_as_they_are_sent(mini, mode, capfdbinary):
-    assert call("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s") == 0
-    lines = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+def test_prompts_are_printed_as_they_are_sent(mini, mode, call):
+    usual = ("prompts", "--suite", "mini", "--mode", mode, "--trials", 2, "--examples", 2, "--seed", "s")
+    lines = [json.loads(line) for line in call(*usual)[1].splitlines()]
+    assert len(lines) == 16
     tasks = [task for k in (1, 2) for task in make_tasks(mini, k, mode=mode, num_examples=2, seed="s")]
     for line, task in zip(lines, tasks, strict=True):
         assert (line["question_id"], line["trial"], line["seed"]) == (task.question_id, task.trial, task.seed)
@@ -212,7 +197,7 @@ def test_one_bad_file_does_not_stop_the_others(mini, tmp_path):
     assert re.search(
         r"bad\.jsonl, line 2: expected a 'custom_id' .*; nothing of this file is imported", found.problems[0]
     )
-    assert re.search(r"good\.jsonl, line 3 .*: another answer to the same request came before", found.problems[1])
+    assert re.search(r"good\.jsonl, line 3 .*: the request has an earlier answer, which is kept", found.problems[1])
     with pytest.raises(TrialsError, match=r"bad\.jsonl, line 2"):
         import_batch([bad], mini, config, output=tmp_path / "other")
     assert not (tmp_path / "other").exists()

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import threading
 
 import pytest
+from makers.asked_engines import FakeEngine
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.generation import Events, Setting, Trouble, generate
-from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.openai_protocol import usage_in
+from pfgen_fast.generation.engines import Sampling, open_engine
+from pfgen_fast.generation.openai_protocol import RequestForm
 from pfgen_fast.generation.protocol import Usage
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
@@ -37,31 +33,6 @@ def run(mini, output, behave, *, events=None, trials=1, **options):
 def first_then_echo(*replies):
     """A server's behaviour: these replies to the first requests, then answers."""
     return lambda request: replies[request.number] if request.number < len(replies) else echo(request)
-
-
-BROKEN = Reply(b"{}", n_bytes=0, headers={"X": "1"}, has_head=False, pieces=())
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "is_sent_again"),
-    [
-        (refusing(429, "slow down"), Trouble.RATE_LIMIT, True),
-        (refusing(500, "oops"), Trouble.SERVER_ERROR, True),
-        (refusing(503, "busy"), Trouble.SERVER_ERROR, True),
-        (refusing(425, "too early"), Trouble.SERVER_ERROR, True),
-        (refusing(408, "too slow"), Trouble.TIMEOUT, True),
-        (BROKEN, Trouble.CONNECTION, True),
-        (answering(" \n"), Trouble.EMPTY, False),
-        (Reply(b'{"choices": []}'), Trouble.UNUSABLE, False),
-        (Reply(b"<html>"), Trouble.UNUSABLE, False),
-        (Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE, False),
-    ],
-)
-def test_each_trouble_is_counted_as_what_it_is(mini, tmp_path, reply, kind, is_sent_again):
-    made = run(mini, tmp_path, first_then_echo(reply, reply))
-    assert made.n_new == len(mini)
-    assert made.events.troubles == {kind: 2}
-    assert made.events.n_retries == 2 * is_sent_again
 
 
 def test_a_stall_is_a_timeout(mini, tmp_path):
@@ -119,23 +90,14 @@ def test_tokens_are_added_up_as_the_server_reports_them(mini, tmp_path):
     ],
 )
 def test_tokens_that_are_no_number_of_tokens_are_left_out(usage):
-    assert usage_in({"usage": usage}) == Usage()
-    assert usage_in([usage]) == Usage()
+    assert RequestForm("m", "qa", Sampling()).usage_in({"usage": usage}) == Usage()
+    assert RequestForm("m", "qa", Sampling()).usage_in([usage]) == Usage()
 
 
 def test_an_answer_of_which_nothing_is_left_counts_as_empty(mini, tmp_path):
-    class Talkative:
-        name, parameters, n_asked = "talkative", {"num_examples": None}, 0
-
-        async def answers(self, tasks):
-            for index, task in enumerate(tasks):
-                self.n_asked += 1
-                yield index, "" if self.n_asked < 4 else task.question
-
-        async def close(self):
-            pass
-
-    made = generate(mini, Talkative(), Setting("m"), trials=1, output=tmp_path)
+    answers = itertools.chain([""] * 3, itertools.repeat("Ice."))
+    engine = FakeEngine(lambda task: next(answers), parameters={"num_examples": None})
+    made = generate(mini, engine, Setting("m"), trials=1, output=tmp_path)
     assert made.events.troubles == {Trouble.EMPTY: 3}
 
 

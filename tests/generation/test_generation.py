@@ -15,37 +15,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.asked_engines import FakeEngine
 from makers.effort import examples
 from makers.fault_server import Gate, answering, echo, refusing, serving
-from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import ENGINES, HOSTED, Sampling, open_engine
 from pfgen_fast.generation.generating import MAX_ROUNDS, Generation, Setting, generate
 from pfgen_fast.generation.prompts import sampling_seed
 from pfgen_fast.suite.questions import INSTRUCTIONS
 from pfgen_fast.suite.suite import Suite
-
-
-class FakeEngine:
-    """Answers computed by a function of the task, in any order; None yields no answer at all."""
-
-    name = "fake"
-
-    def __init__(self, answer, order=list, parameters=None):
-        self.answer, self.order = answer, order
-        self.parameters = parameters or {}
-        self.batches = []
-        self.is_closed = False
-
-    async def answers(self, tasks):
-        self.batches.append(list(tasks))
-        for index in self.order(range(len(tasks))):
-            answer = self.answer(tasks[index])
-            if answer is not None:
-                yield index, answer
-
-    async def close(self):
-        self.is_closed = True
 
 
 def trial_files(folder):
@@ -299,25 +277,16 @@ def test_an_option_of_another_engine_is_refused_with_its_owner(mini):
         open_engine("oracle", suite=mini, model="m", mode="qa")
 
 
-def test_an_unknown_engine_is_told_before_a_missing_model(capsys):
-    assert call("generate", "--engine", "ngarm", "--suite", "mini") == 2
-    assert capsys.readouterr().err.startswith(
-        "error: unknown engine 'ngarm'; expected one of anthropic, gemini, gemini-native, ground-truth, hf, "
-    )
-    assert call("generate", "--engine", "openai", "--suite", "mini") == 2
-    assert capsys.readouterr().err.startswith("error: --model is needed")
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [("ngarm", "unknown engine 'ngarm'; expected one of anthropic, gemini, "), ("openai", "--model is needed")],
+)
+def test_an_unknown_engine_is_told_before_a_missing_model(call, engine, message):
+    code, _, err = call("generate", "--engine", engine, "--suite", "mini")
+    assert (code, err.startswith(f"error: {message}")) == (2, True)
 
 
 # The command
-
-
-def call(*arguments):
-    """Calls the command in this process and returns its exit code."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["pfgen-fast", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            main()
-    return end.value.code or 0
 
 
 def generate_arguments(server, output, *more):
@@ -327,58 +296,48 @@ def generate_arguments(server, output, *more):
     ]
 
 
-def test_the_command_generates_and_scores(tmp_path, capsys):
+def test_the_command_generates_and_scores(tmp_path, call):
     with serving(echo) as server:
-        assert call(*generate_arguments(server, tmp_path, "--trials", 2, "--mode", "chat", "--json")) == 0
-    result = json.loads(capsys.readouterr().out)
+        _, out, _ = call(*generate_arguments(server, tmp_path, "--trials", 2, "--mode", "chat", "--json"))
+    result = json.loads(out)
     assert (result["n_new"], result["status"], result["problems"]) == (16, "scored", [])
     assert json.loads((Path(result["run"]) / "result.json").read_text())["score"] == result["score"]
 
 
-def test_answers_of_former_weights_are_told_by_their_age(tmp_path, capsys, monkeypatch):
+def test_answers_of_former_weights_are_told_by_their_age(tmp_path, call, monkeypatch):
     """A server gives a model's name to new weights, or does not run any more: nothing is asked."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1790000000")
     with serving(echo) as server:
         arguments = generate_arguments(server, tmp_path, "--trials", 1, "--mode", "chat")
-        assert call(*arguments) == 0
-        assert "existed already" not in capsys.readouterr().err
+        assert "existed already" not in call(*arguments)[2]
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
-    assert call(*arguments) == 0
-    told = (
-        "8 answers existed already, the oldest from 2026-09-21 14:13; if the model has changed since then, remove the"
-    )
-    assert told in " ".join(capsys.readouterr().err.split())
-    assert call(*arguments, "--json") == 0
-    result = json.loads(capsys.readouterr().out)
+    told = "8 answers existed already, the oldest from 2026-09-21 14:13; if the model has changed since then, remove"
+    assert told in " ".join(call(*arguments)[2].split())
+    result = json.loads(call(*arguments, "--json")[1])
     assert (result["n_new"], result["n_existing"]) == (0, 8)
     assert result["oldest_answer"] == "2026-09-21T14:13:20+00:00"
     (packed,) = tmp_path.rglob("trials.jsonl.xz")
     for path in packed.parent.glob("trial_*.jsonl"):
         path.unlink()
-    assert call(*arguments) == 0
-    assert told in " ".join(capsys.readouterr().err.split())
+    assert told in " ".join(call(*arguments)[2].split())
 
 
-def test_the_command_says_which_trials_failed(tmp_path, capsys, mini):
+def test_the_command_says_which_trials_failed(tmp_path, call, mini):
     def behave(request):
         return answering("") if request.question == mini["Q01"].question else echo(request)
 
     with serving(behave) as server:
-        assert call(*generate_arguments(server, tmp_path, "--trials", 1, "--no-score")) == 3
-    captured = capsys.readouterr()
-    assert "error: trial 1: no usable answer to Q01 in 10 rounds" in captured.err
-    assert "7 new answers" in captured.out
+        code, out, err = call(*generate_arguments(server, tmp_path, "--trials", 1, "--no-score"))
+    assert (code, "7 new answers" in out) == (3, True)
+    assert "error: trial 1: no usable answer to Q01 in 10 rounds" in err
 
 
-def test_the_command_ends_in_one_line_without_a_trace(tmp_path, capsys, monkeypatch):
+def test_the_command_ends_in_one_line_without_a_trace(tmp_path, call, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-SECRET")
     with serving(lambda request: refusing(401, "wrong: sk-SECRET")) as server:
-        assert call(*generate_arguments(server, tmp_path)) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == (
-        f"error: {server.base_url}, model org/m: the key in OPENAI_API_KEY was refused: HTTP 401: wrong: [key]\n"
-    )
+        found = call(*generate_arguments(server, tmp_path))
+    refusal = "the key in OPENAI_API_KEY was refused: HTTP 401: wrong: [key]"
+    assert found == (2, "", f"error: {server.base_url}, model org/m: {refusal}\n")
     assert not list(tmp_path.iterdir())
 
 

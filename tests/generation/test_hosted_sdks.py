@@ -25,9 +25,7 @@ PLAIN = Sampling(top_p=None, stop=("Q:",))
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "GOOGLE_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
+def _keys(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("GEMINI_API_KEY", KEY)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
-import sys
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
+from makers.asked_engines import FakeEngine, answers_to
 from pfgen_fast import Question, Suite, SuiteError
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
@@ -98,33 +95,17 @@ def test_a_suite_without_sample_answers_will_do(make_suite, tmp_path):
     made = make_run(Suite.load(folder), tmp_path / "result", trials=2)
     assert len(answers_of(made)) == 4
     with pytest.raises(SuiteError, match=r"questions\.jsonl"):
-        generate(Suite.load(folder), PromptReader(), Setting("m"), trials=1, output=tmp_path / "result")
-
-
-class PromptReader:
-    name = "reader"
-    parameters = MappingProxyType({})
-
-    async def answers(self, tasks):
-        for index, _ in enumerate(tasks):
-            yield index, "an answer"
-
-    async def close(self) -> None:
-        pass
+        generate(
+            Suite.load(folder), FakeEngine(lambda task: "an answer"), Setting("m"), trials=1, output=tmp_path / "result"
+        )
 
 
 def test_an_answer_ends_at_the_first_stop_string():
     suite = Suite("made", (Question("Q", "why?", {"P": ("so.\n\nQ: and?",)}),), "0" * 40)
     for stop, expected in (((), "so.\n\nQ: and?"), (("Q:",), "so.\n\n"), (("Q:", "\n\n"), "so."), (("no",), None)):
         engine = open_engine("ngram", suite=suite, model="m", mode="completion", sampling=Sampling(stop=stop))
-        assert drawn(engine, suite) == [(0, expected or "so.\n\nQ: and?")]
-
-
-def drawn(engine: Any, suite: Suite) -> list[tuple[int, str]]:
-    async def collect() -> list[tuple[int, str]]:
-        return [found async for found in engine.answers(make_tasks(suite, 1, mode="completion", num_examples=0))]
-
-    return asyncio.run(collect())
+        tasks = make_tasks(suite, 1, mode="completion", num_examples=0)
+        assert answers_to(engine, tasks) == {0: expected or "so.\n\nQ: and?"}
 
 
 @pytest.mark.parametrize(
@@ -139,23 +120,13 @@ def test_a_bad_option_is_named(mini, error, options, problem):
         open_engine("ngram", suite=mini, model="m", mode="qa", **options)
 
 
-def test_the_command_makes_a_run_and_names_its_model_by_the_order(tmp_path):
-    found = command("--order", 3, "--sets", "B", "--trials", 2, "--json", "--output", tmp_path)
-    assert found.returncode == 0
-    row = json.loads(found.stdout)
+def test_the_command_makes_a_run_and_names_its_model_by_the_order(call, tmp_path):
+    usual = ("generate", "--engine", "ngram", "--suite", "mini", "--output", tmp_path, "--order")
+    assert call(*usual, 0) == (2, "", "error: the engine ngram: order: expected a whole number from 1, not 0\n")
+    assert list(tmp_path.iterdir()) == []
+    code, out, _ = call(*usual, 3, "--sets", "B", "--trials", 2, "--json")
+    row = json.loads(out)
     config = json.loads((Path(row["run"]) / "config.json").read_text())
     assert (config["model"], config["order"], config["sets"]) == ("ngram/order-3", 3, ["B"])
     assert Path(row["run"]).parent == tmp_path / "ngram/order-3"
-    assert row["n_new"] == 16
-
-
-def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
-    found = command("--order", 0, "--output", tmp_path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr == "error: the engine ngram: order: expected a whole number from 1, not 0\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    begin = [sys.executable, "-m", "pfgen_fast", "generate", "--engine", "ngram", "--suite", "mini"]
-    return subprocess.run([*begin, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert (code, row["n_new"]) == (0, 16)

@@ -20,17 +20,12 @@ from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
+from pfgen_fast.generation.events import Trouble
 from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import STOP, make_tasks
 from pfgen_fast.runs.trials import Trials
 
 KEY = "sk-0123456789abcdefSECRET"
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -90,13 +85,6 @@ def test_a_request_carries_what_the_rules_say(mini, tmp_path, mode):
         }
 
 
-def test_top_k_is_sent_only_when_given(mini, tmp_path):
-    with serving(echo) as server:
-        engine = make_engine(mini, server, sampling=Sampling(top_k=7))
-        generate(mini, engine, Setting("org/m", sampling=Sampling(top_k=7)), trials=1, output=tmp_path)
-    assert {request.body["top_k"] for request in server.requests} == {7}
-
-
 def test_a_server_may_call_the_greatest_length_otherwise(mini, tmp_path):
     with serving(echo) as server:
         usual = run(mini, server, tmp_path, "chat")
@@ -126,13 +114,13 @@ def test_thinking_is_switched_off_before_the_prompt(mini, tmp_path, mode):
     assert sent[False] == [f"/no_think\n{text}" for text in sent[None]]
 
 
-def test_top_p_is_left_to_the_server_if_it_is_none(mini, tmp_path):
-    sampling = Sampling(top_p=None, stop=("Q:", "<|end|>"))
+def test_top_k_is_sent_if_given_and_top_p_unless_it_is_none(mini, tmp_path):
+    sampling = Sampling(top_p=None, top_k=7, stop=("Q:", "<|end|>"))
     with serving(echo) as server:
         engine = make_engine(mini, server, "qa", sampling=sampling)
         made = generate(mini, engine, Setting("org/m", "qa", sampling), trials=1, output=tmp_path)
     assert all("top_p" not in request.body for request in server.requests)
-    assert all(request.body["stop"] == ["Q:", "<|end|>"] for request in server.requests)
+    assert all((request.body["stop"], request.body["top_k"]) == (["Q:", "<|end|>"], 7) for request in server.requests)
     config = json.loads((made.folder / "config.json").read_text())
     assert "top_p" not in config
     assert config["stop"] == ["Q:", "<|end|>"]
@@ -158,29 +146,37 @@ def test_no_more_requests_are_under_way_than_allowed(mini, tmp_path):
 
 
 PASSING_FAULTS = {
-    "500": lambda: refusing(500, "oops"),
-    "503 without JSON": lambda: Reply(b"<html>busy</html>", 503),
-    "429": lambda: refusing(429, "slow down", Retry_After="0"),
-    "half a response": lambda: Reply(answering("whole").body, n_bytes=20),
-    "malformed JSON": lambda: Reply(b'{"choices": [{"text": "cut'),
-    "JSON of something else": lambda: Reply(b'{"choices": [{"text": 3}]}'),
-    "not UTF-8": lambda: Reply(b'"\xff\xfe"'),
-    "a list": lambda: Reply(b"[1]"),
-    "deep JSON": lambda: Reply(b"[" * 100_000),
-    "no choices": lambda: Reply(b'{"choices": []}'),
-    "an empty answer": lambda: answering(" \n"),
-    "null": lambda: Reply(b'{"choices": [{"message": {"content": null}}]}'),
+    "500": (lambda: refusing(500, "oops"), Trouble.SERVER_ERROR),
+    "503 without JSON": (lambda: Reply(b"<html>busy</html>", 503), Trouble.SERVER_ERROR),
+    "425": (lambda: refusing(425, "too early"), Trouble.SERVER_ERROR),
+    "408": (lambda: refusing(408, "too slow"), Trouble.TIMEOUT),
+    "429": (lambda: refusing(429, "slow down", Retry_After="0"), Trouble.RATE_LIMIT),
+    "no response": (lambda: Reply(b"{}", n_bytes=0, has_head=False, pieces=()), Trouble.CONNECTION),
+    "half a response": (lambda: Reply(answering("whole").body, n_bytes=20), Trouble.CONNECTION),
+    "malformed JSON": (lambda: Reply(b'{"choices": [{"text": "cut'), Trouble.UNUSABLE),
+    "JSON of something else": (lambda: Reply(b'{"choices": [{"text": 3}]}'), Trouble.UNUSABLE),
+    "not UTF-8": (lambda: Reply(b'"\xff\xfe"'), Trouble.UNUSABLE),
+    "a list": (lambda: Reply(b"[1]"), Trouble.UNUSABLE),
+    "deep JSON": (lambda: Reply(b"[" * 100_000), Trouble.UNUSABLE),
+    "no choices": (lambda: Reply(b'{"choices": []}'), Trouble.UNUSABLE),
+    "compressed": (lambda: Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE),
+    "an empty answer": (lambda: answering(" \n"), Trouble.EMPTY),
+    "null": (lambda: Reply(b'{"choices": [{"message": {"content": null}}]}'), Trouble.UNUSABLE),
 }
+SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble.CONNECTION}
 
 
 @pytest.mark.parametrize("fault", PASSING_FAULTS)
-def test_a_fault_that_passes_leaves_no_trace(mini, tmp_path, fault):
+def test_a_fault_that_passes_is_counted_and_changes_no_answer(mini, tmp_path, fault):
     """Every question fails once and is answered the second time."""
-    with serving(lambda request: PASSING_FAULTS[fault]() if request.again == 0 else answering("fine")) as server:
+    reply, kind = PASSING_FAULTS[fault]
+    with serving(lambda request: reply() if request.again == 0 else answering("fine")) as server:
         generated = run(mini, server, tmp_path, concurrency=4)
     assert not generated.failed
     assert set(answers_of(generated).values()) == {"fine"}
     assert len(server.requests) == 2 * len(mini)
+    assert generated.events.troubles == {kind: len(mini)}
+    assert generated.events.n_retries == len(mini) * (kind in SENT_AGAIN)
 
 
 @pytest.mark.parametrize("fault", ["500", "half a response", "malformed JSON", "an empty answer"])
@@ -188,7 +184,7 @@ def test_a_fault_that_stays_fails_its_trial_and_no_other(mini, tmp_path, fault):
     bad = make_tasks(mini, 2, mode="completion")[3]
 
     def behave(request):
-        return PASSING_FAULTS[fault]() if request.prompt == bad.prompt.text else echo(request)
+        return PASSING_FAULTS[fault][0]() if request.prompt == bad.prompt.text else echo(request)
 
     with serving(behave) as server:
         generated = run(mini, server, tmp_path, trials=3, retries=1)
@@ -320,7 +316,7 @@ def with_choices(*texts):
 UNUSABLE = {
     "gzip": (
         lambda: Reply(gzip.compress(answering("fine").body), headers={"Content_Encoding": "gzip"}),
-        r"the reply is compressed \(gzip\), which was not asked for",
+        r"the reply is compressed \(gzip\), which was not requested",
     ),
     "an unknown encoding": (
         lambda: Reply(answering("fine").body, headers={"Content_Encoding": "a\x1bb"}),
@@ -535,8 +531,11 @@ def test_a_short_key_and_a_part_of_a_word_are_no_secret(mini, tmp_path, monkeypa
         ({"base_url": "http://x:port/v1"}, "expected an address such as"),
         ({"base_url": "http://me:SECRET@x/v1"}, "without a user, a password and a query"),
         ({"base_url": "http://x/v1?key=SECRET"}, "without a user, a password and a query"),
-        ({}, "the variable OPENAI_API_KEY holds no key"),
-        ({"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"}, "the variable NO_SUCH_KEY holds no key; set it"),
+        ({}, "the variable OPENAI_API_KEY is empty or not set"),
+        (
+            {"base_url": "http://x/v1", "key_env": "NO_SUCH_KEY"},
+            "the variable NO_SUCH_KEY is empty or not set; put the key into it",
+        ),
         ({"base_url": "http://x/v1", "concurrency": 0}, "concurrency: expected at least 1, not 0"),
         ({"base_url": "http://x/v1", "timeout": 0}, "timeout: expected at least 0.001, not 0"),
         ({"base_url": "http://x/v1", "timeout": float("nan")}, "timeout: expected at least 0.001, not nan"),
@@ -552,7 +551,7 @@ def test_wrong_options_are_refused(mini, options, message):
 
 def test_a_key_that_no_header_can_hold_is_refused_unseen(mini, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "SECRET\u3042")
-    with pytest.raises(EngineError, match="it has characters that no key has") as caught:
+    with pytest.raises(EngineError, match="holds characters that no key has") as caught:
         open_engine("openai", suite=mini, model="m", mode="qa")
     assert "SECRET" not in str(caught.value)
 

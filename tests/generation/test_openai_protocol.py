@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import _Reply
-from pfgen_fast.generation.openai_protocol import Details, NoAnswer, answer_in, details_in
+from pfgen_fast.generation.openai_protocol import Details, GeminiForm, NoAnswer, RequestForm
 
+FORM = RequestForm("m", "qa", Sampling())
+LAST_OF_SEVERAL = GeminiForm("m", "qa", Sampling(), multi_choice=True)
 KEYS = st.sampled_from(["choices", "message", "content", "text", "error", "detail", "code", "index", ""])
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["message", "text"])
 REPLIES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
@@ -25,7 +27,7 @@ REPLIES = st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dic
 @example({"choices": [{"message": None, "text": "t"}]}, True)
 def test_a_reply_has_an_answer_or_says_why_not(reply, last_of_several):
     try:
-        said = answer_in(reply, last_of_several=last_of_several)
+        said = (LAST_OF_SEVERAL if last_of_several else FORM).answer_in(reply)
     except NoAnswer as problem:
         said = str(problem)
     assert isinstance(said, str)
@@ -50,19 +52,19 @@ def test_any_bytes_are_an_answer_or_one_line(content, status):
     ],
 )
 def test_the_answer_is_the_content_of_the_message_or_the_text(reply, expected):
-    assert answer_in(reply) == expected
+    assert FORM.answer_in(reply) == expected
 
 
 @given(REPLIES)
 @example({"choices": [None], "model": {"a": 1}, "system_fingerprint": ""})
 def test_whatever_a_reply_holds_its_details_are_short_names(reply):
-    for name in astuple(details_in(reply)):
+    for name in astuple(FORM.details_in(reply)):
         assert name is None or (0 < len(name) <= 200 * 10 and name.isprintable())
 
 
 def test_details_are_the_finish_reason_the_model_and_its_fingerprint():
     reply = {"model": "judge-2024\n", "system_fingerprint": "fp", "choices": [{"finish_reason": "length"}]}
-    assert details_in(reply) == Details("length", "judge-2024\\n", "fp")
-    assert details_in(reply).version == "judge-2024\\n fp"
-    assert details_in({"model": "m" * 201, "choices": []}) == Details()
+    assert FORM.details_in(reply) == Details("length", "judge-2024\\n", "fp")
+    assert FORM.details_in(reply).version == "judge-2024\\n fp"
+    assert FORM.details_in({"model": "m" * 201, "choices": []}) == Details()
     assert Details().version is None

@@ -60,12 +60,6 @@ def wait_until_ready(port: int, process: subprocess.Popen[bytes], log: Path) -> 
     pytest.fail(f"the server did not start: {log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def answers_of(mini, server, model, output, mode, sampling):
     engine = open_engine("openai", suite=mini, model=str(model), mode=mode, sampling=sampling, base_url=server)
     setting = Setting("tiny", mode, sampling, num_examples=3)

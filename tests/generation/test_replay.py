@@ -145,7 +145,7 @@ def test_too_few_answers_are_said_with_the_question(mini, tmp_path):
     ("line", "message"),
     [
         ({"question": "Q99", "answer": "x"}, "line 1: unknown question 'Q99'"),
-        ({"question": "Q01"}, "line 1: expected a text in the column 'answer', and there is none"),
+        ({"question": "Q01"}, "line 1: expected a text in the column 'answer', but the column is missing"),
         ({"question": "Q01", "answer": None}, "line 1: expected a text in the column 'answer', not NoneType"),
         (
             {"doc": {}, "resps": [["x"]]},
@@ -153,7 +153,7 @@ def test_too_few_answers_are_said_with_the_question(mini, tmp_path):
         ),
         (
             {"doc": {"question": "Q01"}, "resps": ["x"]},
-            "expected lists of answers in 'resps'; was this task made by gen",
+            "expected lists of answers in 'resps'; does this task use gen",
         ),
         ({"doc": {"question": "Q01"}, "resps": [[[-1.5, False]]]}, "line 1: expected texts in 'resps', not list"),
     ],

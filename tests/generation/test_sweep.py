@@ -13,14 +13,13 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from pfgen_fast import Scorer
 from pfgen_fast.errors import EngineError, PfgenError
-from pfgen_fast.generation.engines import ENGINES, open_engine
+from pfgen_fast.generation.engines import ENGINES
 from pfgen_fast.generation.generating import generate
 from pfgen_fast.generation.sweep import SweepOptions, grid, interval_text, records, sweep, to_csv, to_json, to_markdown
 from pfgen_fast.report.drawing import style
@@ -308,7 +307,7 @@ def test_points_that_make_the_same_run_are_named(mini, tmp_path):
     first, second = sweep(mini, grid("ngram", {"examples": [0, 20]}), trials=1, output=tmp_path)
     assert first.problems == ()
     assert second.problems == (
-        "examples 20: makes the same run as examples 0; the engine ngram ignores what they differ in",
+        "examples 20: makes the same run as examples 0, because the engine ngram ignores what differs",
     )
 
 
@@ -581,19 +580,3 @@ def test_a_sweep_that_was_killed_ends_in_the_same_files(tmp_path, command, kills
     assert n_kills > 0
     assert command(*arguments, "-o", killed).returncode == 0
     assert files_of(killed) == files_of(tmp_path / "whole")
-
-
-def test_help_of_the_sweep_names_its_options(command, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    shown = command("--help").stdout
-    for flag in ("--until-interval", "--temperature", "--dry-run", "--plot", "--table"):
-        assert flag in shown
-
-
-def test_the_engine_of_a_point_is_that_of_generate(mini):
-    (point,) = grid("ngram", {"order": 4, "sets": "B"})
-    expected = open_engine(
-        "ngram", suite=mini, model="x", mode="completion", sampling=point.setting.sampling, order=4, sets=["B"]
-    )
-    assert point.open(mini).parameters == expected.parameters
-    assert Path(point.folder(mini, "out")).parent == Path("out/ngram/order-4")

@@ -86,7 +86,7 @@ def test_a_suite_without_these_answers_is_told_so(suite, make_suite, tmp_path):
         generated(suite, "ground-truth", tmp_path / "runs", trials=2)
     with pytest.raises(EngineError, match="Q02 has no reference set P; it has S"):
         generated(suite, "reference", tmp_path / "runs", sets=["P"])
-    with pytest.raises(EngineError, match="--mode chat: answers of the suite answer no prompt"):
+    with pytest.raises(EngineError, match="--mode chat: this engine uses no prompts; omit --mode"):
         Generation.of("reference", mode="chat").run(suite, output=tmp_path / "runs")
     (tmp_path / "questions.jsonl").write_text('{"question": "question 1?", "answer": "human"}\n')
     with pytest.raises(EngineError, match="no sample answer to Q02, but the engine ground-truth needs one"):

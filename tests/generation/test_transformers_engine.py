@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -12,6 +11,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import pytest
+from makers import asked_engines
 from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, first_part, open_engine
@@ -29,11 +29,9 @@ def make_engine(mini, model, mode="completion", sampling=SHORT, **options):
 
 
 def answers_to(engine, tasks):
-    async def collect():
-        answers = {index: answer async for index, answer in engine.answers(tasks)}
-        return [answers[index] for index in range(len(tasks))]
-
-    return asyncio.run(collect())
+    """The answers in the order of their tasks."""
+    answers = asked_engines.answers_to(engine, tasks)
+    return [answers[index] for index in range(len(tasks))]
 
 
 def tasks_of(mini, mode="completion", trials=2):
@@ -244,7 +242,7 @@ def test_the_code_that_comes_with_a_model_runs_only_if_it_is_trusted(mini, tiny_
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "there is no such file; expected a chat template"),
+        (None, "the file does not exist; expected a chat template"),
         (b"\xff", "expected a chat template in UTF-8"),
         (b"x" * 1_048_577, "more than"),
     ],
@@ -261,9 +259,9 @@ def test_a_chat_template_that_cannot_be_read_is_one_sentence(tmp_path, content, 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs")
 def test_a_chat_template_is_read_from_a_file_only(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # reading it would wait for a writer
-    with pytest.raises(EngineError, match="there is no such file"):
+    with pytest.raises(EngineError, match="the file does not exist"):
         ChatTemplate.of("chat", str(tmp_path / "pipe"), None)
-    with pytest.raises(EngineError, match=r"a\\u0000b: (cannot be read|there is no such file)"):
+    with pytest.raises(EngineError, match=r"a\\u0000b: (cannot be read|the file does not exist)"):
         ChatTemplate.of("chat", "a\0b", None)
 
 

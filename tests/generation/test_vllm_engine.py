@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import os
 import subprocess
@@ -12,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from makers.asked_engines import answers_to
 from pfgen_fast.errors import EngineError
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.generating import Setting, generate
@@ -106,19 +106,12 @@ def fake_vllm(monkeypatch):
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "ERROR")
 
 
-def answers_to(engine, tasks):
-    async def collect():
-        return [answer async for answer in engine.answers(tasks)]
-
-    return asyncio.run(collect())
-
-
 @pytest.mark.parametrize("mode", ["completion", "qa", "chat"])
 def test_every_request_has_the_prompt_and_the_seed_of_its_task(mini, fake_vllm, mode):
     sampling = Sampling(max_tokens=7, temperature=0.5, top_p=0.9, top_k=11, stop=("Q:",))
     engine = open_engine("vllm", suite=mini, model="m", mode=mode, sampling=sampling, tensor_parallel=2)
     tasks = [task for trial in range(1, 71) for task in make_tasks(mini, trial, mode=mode, num_examples=2)]
-    assert answers_to(engine, tasks) == [(index, f"answer {task.seed} ") for index, task in enumerate(tasks)]
+    assert answers_to(engine, tasks) == {index: f"answer {task.seed} " for index, task in enumerate(tasks)}
     assert FakeLLM.made.settings == ("auto", 2, None, "vllm")
     for task, (prompt, params) in zip(tasks, FakeLLM.made.asked, strict=True):
         assert prompt == (task.prompt.text if mode == "completion" else list(task.prompt.messages))

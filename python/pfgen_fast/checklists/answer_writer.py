@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError
-from ..files.journal import Journal
+from ..files.journal import Journal, sole_writer
 from ..files.json_writing import json_bytes
-from ..files.lock import held
 from ..files.untrusted_json import any_object, checked, read_json
 from ..files.untrusted_text import folder_names, in_one_line
 from ..files.writing import check_folder, write_whole
@@ -26,7 +25,6 @@ from .suite import ChecklistSuite
 from .tasks import sha256_of
 
 _UNFINISHED = ".unfinished.jsonl"
-_LOCK = ".lock"
 _MAX_NAME_BYTES = 255
 
 
@@ -44,16 +42,11 @@ def run_name(model: str) -> str:
 def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> Iterator[AnswerWriter]:
     """Opens the folder of a run for writing; all answers are in its file of answers at the end."""
     check_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with held(folder / _LOCK) as alone:
-            if not alone:
-                raise ChecklistError(f"{folder}: another process is writing answers to it; wait for it, or stop it")
-            with contextlib.closing(AnswerWriter(folder, suite, config)) as writer:
-                yield writer
-    finally:
-        with contextlib.suppress(OSError):  # a folder that holds anything stays
-            folder.rmdir()
+    with (
+        sole_writer(folder, doing="writing answers to it", error=ChecklistError),
+        contextlib.closing(AnswerWriter(folder, suite, config)) as writer,
+    ):
+        yield writer
 
 
 def _last_written(*paths: Path) -> str:

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line, unknown_name
@@ -28,8 +28,7 @@ from .tasks import Task
 if TYPE_CHECKING:
     from ..generation.protocol import Details
 
-EngineName = Literal["openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf"]
-ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+ENGINES = ("openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf")
 """The engines that answer whatever they are sent; the others answer the questions of an n-gram suite."""
 
 Mode = Literal["qa", "completion"]
@@ -138,11 +137,8 @@ def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine
         raise ChecklistError(
             f"the engine {engine} answers the questions of n-gram suites; expected one of {', '.join(ENGINES)}"
         )
-    name = cast(EngineName, engine)  # an unknown name is refused with those of all engines
-    opened: ModelEngine = open_engine(
-        name, model=setting.model, mode=setting.mode, sampling=setting.sampling, **options
-    )
-    return opened
+    opened = open_engine(engine, model=setting.model, mode=setting.mode, sampling=setting.sampling, **options)
+    return cast(ModelEngine, opened)
 
 
 def generate_answers(

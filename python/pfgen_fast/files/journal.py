@@ -22,6 +22,28 @@ MAX_LINE_BYTES = 1 << 26
 _SKIPPED_BYTES = 1 << 20
 
 
+@contextlib.contextmanager
+def sole_writer(folder: Path, *, doing: str, error: type[PfgenError]) -> Iterator[None]:
+    """Creates a folder that only this process may write to; new folders that stay empty are removed at the end.
+
+    If another process writes to the folder, `error` names what that process is `doing`.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise PfgenError(f"{folder}: cannot be made: {problem.strerror or problem}") from None
+    try:
+        with held(folder / ".lock") as alone:
+            if not alone:
+                raise error(f"{folder}: another process is {doing}; wait for it, or stop it")
+            yield
+    finally:
+        with contextlib.suppress(OSError):  # ends at the first folder that is not empty
+            for path in made:
+                path.rmdir()
+
+
 class Journal:
     """A file of JSON objects to which one process at a time may append (see `locked`); it need not exist yet."""
 

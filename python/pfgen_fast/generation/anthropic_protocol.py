@@ -1,4 +1,4 @@
-"""Anthropic's Messages API and its Message Batches. Written by the public documentation; see docs/generation.md."""
+"""Anthropic's Messages API and Message Batches, as publicly documented; see docs/generation.md."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from .engines import Sampling
-from .prompts import Mode, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, check_hosted, error_text, member_of, reported_name, tokens
+from .prompts import Request
+from .protocol import Details, NoAnswer, ThinkingForm, Usage, error_text, joined_text, member_of, reported_name, tokens
 
 API_VERSION = "2023-06-01"
-"""The version that requests name; a newer one would refuse parameters of sampling."""
+"""The version in requests; newer versions refuse parameters of sampling."""
 
 _LEAST_THINKING_TOKENS = 1024
 _LEAST_TOP_P = 0.95
@@ -23,24 +22,18 @@ _BATCH_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True)
-class AnthropicForm(ServerForm):
-    """How Claude is asked, which has no completions and no seed.
+class AnthropicForm(ThinkingForm):
+    """Requests to Claude, which has no seed.
 
-    A temperature of 1 is not sent: it is the default, and newer models refuse every other parameter of sampling.
+    A temperature of 1, the default, is not sent, because newer models refuse all parameters of sampling.
     """
 
-    model: str  # model's name; what precedes a slash, as in `anthropic/claude-x`, is not sent
-    mode: Mode
-    sampling: Sampling  # how answers are sampled
-    # true lets the model decide how much it reasons, False asks it not to; None leaves it to the server
-    enable_thinking: bool | None = None
-    thinking_budget: int | None = None  # how many tokens the model may reason with, besides those of the answer
-
+    engine: ClassVar[str] = "anthropic"
     batch_format: ClassVar[str] = "anthropic-batch"
     batch_id: ClassVar[str] = "custom_id"
 
     def __post_init__(self) -> None:
-        check_hosted("anthropic", self.mode, self.thinking_budget, self.enable_thinking)
+        super().__post_init__()
         if self.sampling.temperature > 1:
             raise EngineError(f"the engine anthropic accepts temperatures up to 1, not {self.sampling.temperature:g}")
         if self.thinking_budget is not None and self.thinking_budget < _LEAST_THINKING_TOKENS:
@@ -56,11 +49,6 @@ class AnthropicForm(ServerForm):
                 f"and with a top_p of at least {_LEAST_TOP_P}"
             )
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What config.json records about the form of requests."""
-        return {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
-
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
         return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
@@ -71,7 +59,7 @@ class AnthropicForm(ServerForm):
         sampling = self.sampling
         body = {
             "model": self.model.rpartition("/")[2],
-            "max_tokens": sampling.max_tokens + (self.thinking_budget or 0),
+            "max_tokens": self._max_tokens,
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
             "temperature": None if sampling.temperature == 1 else sampling.temperature,
@@ -91,25 +79,20 @@ class AnthropicForm(ServerForm):
         return {"type": "adaptive" if self.enable_thinking else "disabled"}
 
     def answer_in(self, reply: Any) -> str:
-        """The text of a message; blocks of reasoning are no part of it."""
+        """The text of a message without its reasoning."""
         reason = member_of(reply, "stop_reason")
         if reason == "refusal":
             raise NoAnswer("is a refusal (stop_reason refusal)")
         blocks = member_of(reply, "content")
-        if not isinstance(blocks, list):
-            raise NoAnswer("holds no answer")
-        texts = [member_of(block, "text") for block in blocks if member_of(block, "type") == "text"]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            of_reason = f" (stop_reason {reported_name(reason)})" if reported_name(reason) else ""
-            raise NoAnswer(f"holds no answer{of_reason}")
-        return "".join(texts)
+        texts = [block for block in blocks if member_of(block, "type") == "text"] if isinstance(blocks, list) else []
+        return joined_text(texts, "stop_reason", reason)
 
     def details_in(self, reply: Any) -> Details:
-        """What a message says of itself."""
+        """The details of a message."""
         return Details(*(reported_name(member_of(reply, name)) for name in ("stop_reason", "model")))
 
     def usage_in(self, reply: Any) -> Usage:
-        """The tokens of a message, which counts those of the cache apart from the others."""
+        """The token counts of a message, which counts cached tokens separately."""
         usage = member_of(reply, "usage")
         names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
         new, written, cached, of_reply = (tokens(member_of(usage, name)) for name in names)
@@ -131,5 +114,5 @@ class AnthropicForm(ServerForm):
         return None, f"{reported_name(kind) or 'has no result'}{message}"
 
     def ends_everything(self, problem: str) -> bool:
-        """Whether a refusal is for want of money."""
+        """Whether the account has no credit."""
         return "credit balance is too low" in problem

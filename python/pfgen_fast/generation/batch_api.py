@@ -1,7 +1,7 @@
 """Batch APIs: writes prompts as a batch input file and reads the output files as a run.
 
-The name of a request (`custom_id`, or `key`) tells the run, the trial and the question. Lines may therefore come in any
-order and be spread over any number of output files, and answers of another run are detected.
+The name of a request (`custom_id` or `key`) contains the run, the trial and the question. Output files may therefore
+have any number and order of lines, and answers of another run are detected.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .engines import Sampling, refuse_unknown_options
 from .events import Events
 from .gemini_protocol import GeminiNativeForm
 from .generating import Generated, Setting
-from .openai_protocol import GeminiForm, RequestForm, answer_in, reply_in_line
+from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
 from .prompts import MODES, STOP, cleaned
-from .protocol import NoAnswer, ServerForm, Usage
+from .protocol import ServerForm, Usage
 from .run_writer import config_hash, run_folder, writing_run
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
-"""Of a request in a batch; a number of more than six digits is no trial's."""
+"""The name of a request in a batch; trial numbers have at most six digits."""
 
 
 REQUEST_FORMS: Mapping[str, type[ServerForm]] = {
@@ -70,7 +70,9 @@ def batch_file(lines: Iterable[Mapping[str, Any]], *, engine: str = "openai") ->
 
 def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> ServerForm:
     if engine not in REQUEST_FORMS:
-        raise EngineError(f"no batch file is for the engine {in_one_line(engine)}; try {', '.join(REQUEST_FORMS)}")
+        raise EngineError(
+            f"the engine {in_one_line(engine)} has no batch files; expected one of {', '.join(REQUEST_FORMS)}"
+        )
     given = {name: value for name, value in options.items() if value is not None}
     refuse_unknown_options(engine, given)
     sampling = setting.sampling or Sampling(stop=STOP[setting.mode])
@@ -144,7 +146,7 @@ def import_batch(
         missing = {trial: set(writer.missing(trial)) for trial in sorted({reply.trial for reply in replies})}
         for reply in replies:
             if (reply.trial, reply.question) in came:
-                refused.append(f"{reply.location}: another answer to the same request came before, which counts")
+                refused.append(f"{reply.location}: the request has an earlier answer, which is kept")
             if reply.question not in missing[reply.trial]:
                 continue
             events.add_usage(reply.usage)  # paid for, even if there is no answer in it
@@ -188,23 +190,6 @@ def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Itera
             raise TrialsError(
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}"
             )
-        body, problem = form.batch_reply(row)
-        answer = None
-        if not problem:
-            try:
-                answer = form.answer_in(body)
-            except NoAnswer as error:
-                problem = f"the response {error}"
+        body, answer, problem = form.batch_answer(row)
         question, name = suite[parts["question_id"]].question, f"{location} ({in_one_line(custom_id)})"
         yield _Reply(name, int(parts["trial"]), question, answer, form.usage_in(body), problem)
-
-
-def answer_in_line(row: Mapping[str, Any], *, takes_last_choice: bool = False) -> tuple[str | None, str]:
-    """The raw answer in a line of an output file, or else the reason why there is none."""
-    body, problem = reply_in_line(row)
-    if problem:
-        return None, problem
-    try:
-        return answer_in(body, last_of_several=takes_last_choice), ""
-    except NoAnswer as error:
-        return None, f"the response {error}"

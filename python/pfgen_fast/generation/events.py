@@ -1,6 +1,6 @@
-"""What happens while a model is asked: answers, troubles and tokens, counted and never printed.
+"""Counts of answers, troubles and tokens while a model is asked.
 
-Engines that ask a server report here; whoever called them may read the counts at any time.
+Engines that ask a server update the counts, and the caller may read them at any time.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Events:
         return self.prices.cost(*counted) if self.prices else None
 
     def usage(self, before: Events | None = None) -> dict[str, Any]:
-        """The answers, tokens and cost, for the record of a run; `before` is what was counted before it."""
+        """The answers, tokens and cost since the counts `before`, for the record of a run."""
         since = before or Events()
         names = ("n_answers", "n_prompt_tokens", "n_reply_tokens", "n_cached_tokens")
         counts = {name: getattr(self, name) - getattr(since, name) for name in names}
@@ -92,7 +92,7 @@ class Events:
         return {**counts, "cost": used.cost, "prices": asdict(self.prices) if self.prices else None}
 
     def __str__(self) -> str:
-        """The counts in one line; `""` if nothing happened that is worth a word."""
+        """The counts that are not zero, in one line."""
         parts = [_counted(self.troubles[kind], kind.value) for kind in Trouble if self.troubles[kind]]
         if self.paused_seconds:
             parts.append(f"paused {self.paused_seconds:.0f} s as asked")
@@ -123,7 +123,7 @@ class Events:
 
 
 def reports_to(engine: object, events: Events) -> bool:
-    """Lets an engine that has `events` report to these; returns whether it has."""
+    """Makes an engine report to `events`; returns False if the engine reports no events."""
     if not hasattr(engine, "events"):
         return False
     engine.events = events

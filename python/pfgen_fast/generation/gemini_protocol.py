@@ -1,4 +1,4 @@
-"""Gemini's own API, generateContent, and its batches. Written by the public documentation; see docs/generation.md."""
+"""Gemini's native API, generateContent, and its batches, as publicly documented; see docs/generation.md."""
 
 from __future__ import annotations
 
@@ -10,50 +10,39 @@ from urllib.parse import quote
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
-from .engines import Sampling
-from .prompts import Message, Mode, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, check_hosted, error_text, member_of, reported_name, tokens
+from .prompts import Message, Request
+from .protocol import Details, NoAnswer, ThinkingForm, Usage, error_text, joined_text, member_of, reported_name, tokens
 
 SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
-"""From which probability of harm on an answer is blocked, from the strictest on."""
+"""The probabilities of harm from which on an answer is blocked, strictest first."""
 
 _HARMS = ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
-_NO_THINKING, _AS_THE_MODEL_LIKES = 0, -1
+_NO_THINKING, _DYNAMIC_THINKING = 0, -1
 _BLOCKED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
-"""Reasons to end an answer that leave at most a piece of one."""
+"""Reasons of blocked answers."""
 
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
 
 
 @dataclass(frozen=True)
-class GeminiNativeForm(ServerForm):
-    """How Gemini is asked by its own API, which has no completions."""
+class GeminiNativeForm(ThinkingForm):
+    """Requests to Gemini's native API."""
 
-    model: str  # model's name; what precedes a slash, as in `google/gemini-x`, is not sent
-    mode: Mode
-    sampling: Sampling  # how answers are sampled
-    # true lets the model decide how much it reasons, False asks it not to; None leaves it to the server
-    enable_thinking: bool | None = None
-    thinking_budget: int | None = None  # how many tokens the model may reason with, besides those of the answer
-    # from when on answers are blocked, one of `SAFETY_THRESHOLDS`; None leaves it to the server
-    safety: str | None = None
+    safety: str | None = None  # one of `SAFETY_THRESHOLDS`; None leaves the choice to the server
 
+    engine: ClassVar[str] = "gemini-native"
     batch_format: ClassVar[str] = "gemini-batch"
     batch_id: ClassVar[str] = "key"
 
     def __post_init__(self) -> None:
-        check_hosted("gemini-native", self.mode, self.thinking_budget, self.enable_thinking)
+        super().__post_init__()
         if self.safety is not None and self.safety not in SAFETY_THRESHOLDS:
             raise EngineError(f"safety: expected {' or '.join(SAFETY_THRESHOLDS)}, not {in_one_line(self.safety)}")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What config.json records about the form of requests."""
-        return {
-            "enable_thinking": self.enable_thinking,
-            "safety": self.safety,
-            "thinking_budget": self.thinking_budget,
-        }
+        """The parameters of requests that config.json records."""
+        return {**super().parameters, "safety": self.safety}
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
@@ -81,7 +70,7 @@ class GeminiNativeForm(ServerForm):
     def _generation_config(self, seed: int) -> dict[str, Any]:
         sampling = self.sampling
         config = {
-            "maxOutputTokens": sampling.max_tokens + (self.thinking_budget or 0),
+            "maxOutputTokens": self._max_tokens,
             "temperature": sampling.temperature,
             "topP": sampling.top_p,
             "topK": sampling.top_k,
@@ -97,10 +86,10 @@ class GeminiNativeForm(ServerForm):
             return {"thinkingBudget": self.thinking_budget}
         if self.enable_thinking is None:
             return None
-        return {"thinkingBudget": _AS_THE_MODEL_LIKES if self.enable_thinking else _NO_THINKING}
+        return {"thinkingBudget": _DYNAMIC_THINKING if self.enable_thinking else _NO_THINKING}
 
     def answer_in(self, reply: Any) -> str:
-        """The text of the only candidate; thoughts are no part of it."""
+        """The text of the only candidate without its thoughts."""
         blocked = reported_name(member_of(reply, "promptFeedback", "blockReason"))
         if blocked:
             raise NoAnswer(f"says that the prompt is blocked ({blocked})")
@@ -112,19 +101,15 @@ class GeminiNativeForm(ServerForm):
             raise NoAnswer(f"says that the answer is blocked ({reason})")
         parts = member_of(candidates, 0, "content", "parts")
         of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
-        texts = [member_of(part, "text") for part in of_answer]
-        if not texts or not all(isinstance(text, str) for text in texts):
-            of_reason = f" (finishReason {reported_name(reason)})" if reported_name(reason) else ""
-            raise NoAnswer(f"holds no answer{of_reason}")
-        return "".join(texts)
+        return joined_text(of_answer, "finishReason", reason)
 
     def details_in(self, reply: Any) -> Details:
-        """What a reply says of its candidate."""
+        """The details of a reply."""
         reason = member_of(reply, "candidates", 0, "finishReason")
         return Details(reported_name(reason), reported_name(member_of(reply, "modelVersion")))
 
     def usage_in(self, reply: Any) -> Usage:
-        """The tokens of a reply, which counts thoughts apart from the candidate."""
+        """The token counts of a reply, which counts thoughts separately."""
         usage = member_of(reply, "usageMetadata")
         names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
         of_prompt, of_candidate, of_thoughts, cached = (tokens(member_of(usage, name)) for name in names)

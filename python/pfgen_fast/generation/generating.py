@@ -94,7 +94,7 @@ class Setting:
         for name in ("model", "seed", "prefix"):
             if not is_encodable(getattr(self, name)):
                 raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
-        unescaped(self.prefix)  # a fault shows before anything is asked
+        unescaped(self.prefix)  # reports an error before the first request
 
     def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What config.json records; the engine's `parameters` take precedence."""
@@ -119,7 +119,7 @@ class Setting:
 
 
 def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
-    """Which texts the prompts have: the languages of ours, or a suite's own; None for the published ones."""
+    """The instructions in the prompts: languages of the default ones, or a suite's; None for the published ones."""
     used: dict[str, Any] = {
         language_of(question.question): vars(suite.instructions_for(question)) for question in suite
     }
@@ -166,7 +166,7 @@ def generate(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     config = setting.config(suite, engine.name, engine.parameters)
     if config["num_examples"] is None:
-        setting = replace(setting, num_examples=0)  # an engine that reads no prompt needs no sample answers
+        setting = replace(setting, num_examples=0)  # an engine that ignores prompts needs no sample answers
     setting.tasks(suite, 1)  # faults of the suite show before a folder is created
     folder = run_folder(Path(output), config)
 
@@ -177,7 +177,7 @@ def generate(
             counted = events or Events()
             before = replace(counted)
             stack.callback(lambda: writer.note_usage(counted.usage(before)))
-            rounds = _Rounds(suite, engine, setting, writer, trials, on_progress or (lambda done, total: None), counted)
+            rounds = _Rounds(suite, engine, setting, writer, on_progress or (lambda done, total: None), counted, trials)
             return await rounds.run(until)
 
     return asyncio.run(run())
@@ -292,27 +292,22 @@ class Generation:
         )
 
 
+@dataclass
 class _Rounds:
     """A single call of `generate`."""
 
-    def __init__(
-        self,
-        suite: Suite,
-        engine: Engine,
-        setting: Setting,
-        writer: RunWriter,
-        trials: int,
-        on_progress: Callable[[int, int], None],
-        events: Events,
-    ) -> None:
-        self._suite, self._engine, self._setting, self._writer = suite, engine, setting, writer
-        self._trials, self._on_progress = trials, on_progress
-        self._events = events
-        self._engine_reports = reports_to(engine, self._events)
-        self._n_new = 0
-        self._failed: dict[int, str] = {}
+    _suite: Suite
+    _engine: Engine
+    _setting: Setting
+    _writer: RunWriter
+    _on_progress: Callable[[int, int], None]
+    _events: Events
+    _trials: int
+    _n_new: int = 0
+    _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
+        self._engine_reports = reports_to(self._engine, self._events)
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
@@ -377,8 +372,8 @@ class _Rounds:
                     self._n_new += 1
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and (raw or not self._engine_reports):  # else the engine has told why there is none
-                    self._events.add(Trouble.EMPTY, "nothing of it is left when it is cut where it ends")
+                elif not answer and (raw or not self._engine_reports):  # otherwise the engine has reported the reason
+                    self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())
 
     def _failure(self, task: Task) -> str:

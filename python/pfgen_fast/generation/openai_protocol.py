@@ -1,7 +1,4 @@
-"""The OpenAI protocol: how a request is worded, and where its answer is in a reply.
-
-Engines that ask a server and files of the Batch API share it. Rules: docs/generation.md.
-"""
+"""The OpenAI protocol and its Batch API. Rules: docs/generation.md."""
 
 from __future__ import annotations
 
@@ -13,24 +10,24 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Prompt, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, error_text, member_of, reported_name, tokens
+from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, error_text, member_of, reported_name, tokens
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
-"""The names of the length limit in requests; the first is the default, newer OpenAI models need the second."""
+"""The names of the limit of tokens in requests: the default, and that of newer OpenAI models."""
 
 NO_THINK = "/no_think\n"
-"""Put before the prompt, it switches off the reasoning of Qwen3 and its like; the published runs did so."""
+"""Disables the reasoning of models such as Qwen3 if a prompt begins with it, as in the published runs."""
 
 
 @dataclass(frozen=True)
 class RequestForm(ServerForm):
-    """How requests to a server are worded."""
+    """Requests to a server with the OpenAI protocol."""
 
     model: str
     mode: Mode  # `completion` uses `/completions`, the other modes use `/chat/completions`
-    sampling: Sampling  # how answers are sampled
-    max_tokens_name: str = MAX_TOKENS_NAMES[0]  # server's name for the length limit, one of `MAX_TOKENS_NAMES`
-    # false asks the model not to reason; None leaves it to the server. True does as well, and is recorded
+    sampling: Sampling
+    max_tokens_name: str = MAX_TOKENS_NAMES[0]  # one of `MAX_TOKENS_NAMES`
+    # false disables reasoning; None and true leave the choice to the server, and true is recorded
     enable_thinking: bool | None = None
 
     batch_format: ClassVar[str] = "openai-batch"
@@ -47,17 +44,12 @@ class RequestForm(ServerForm):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What config.json records about the form of requests: nothing for the default form."""
+        """The parameters of requests that config.json records."""
         is_usual = self.max_tokens_name == MAX_TOKENS_NAMES[0]
         return {
             "max_tokens_name": None if is_usual else self.max_tokens_name,
             "enable_thinking": self.enable_thinking,
         }
-
-    @property
-    def takes_last_choice(self) -> bool:
-        """Whether a reply may have several choices, of which the last is the answer."""
-        return False
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
@@ -78,19 +70,31 @@ class RequestForm(ServerForm):
             "top_k": sampling.top_k,  # not part of the protocol, but most local servers accept it
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
-        return path, {key: value for key, value in body.items() if value is not None}
+        return path, {name: value for name, value in body.items() if value is not None}
 
     def answer_in(self, reply: Any) -> str:
         """The raw answer in the decoded body of a reply."""
-        return answer_in(reply, last_of_several=self.takes_last_choice)
+        choices = member_of(reply, "choices")
+        if isinstance(choices, list) and len(choices) > 1:
+            raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
+        choice = member_of(choices, 0)
+        is_chat = isinstance(choice, Mapping) and "message" in choice
+        answer = member_of(choice, *(("message", "content") if is_chat else ("text",)))
+        if not isinstance(answer, str):
+            raise NoAnswer("holds no answer")
+        return answer
 
     def details_in(self, reply: Any) -> Details:
-        """What the decoded body of a reply says of its answer."""
-        return details_in(reply)
+        """The details in the decoded body of a reply."""
+        finish_reason = member_of(reply, "choices", -1, "finish_reason")
+        others = (member_of(reply, name) for name in ("model", "system_fingerprint"))
+        return Details(*map(reported_name, (finish_reason, *others)))
 
     def usage_in(self, reply: Any) -> Usage:
-        """The tokens that the decoded body of a reply reports."""
-        return usage_in(reply)
+        """The token counts in the decoded body of a reply."""
+        usage = member_of(reply, "usage")
+        of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
+        return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""
@@ -99,14 +103,20 @@ class RequestForm(ServerForm):
 
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The reply in a line of an output file."""
-        return reply_in_line(row)
+        if row.get("error"):
+            return None, f"failed: {error_text(row['error'])}"
+        status, body = (member_of(row, "response", name) for name in ("status_code", "body"))
+        if status != 200:
+            error = body.get("error") if isinstance(body, dict) else body
+            return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
+        return body, ""
 
     def ends_everything(self, problem: str) -> bool:
-        """Whether a refusal is for want of money."""
+        """Whether the account has no quota."""
         return "insufficient_quota" in problem
 
     def concerns_one(self, problem: str) -> bool:
-        """Whether a refusal is about the content of one request."""
+        """Whether a refusal concerns the content of one request."""
         return "content_filter" in problem
 
 
@@ -123,28 +133,28 @@ def _beginning_with(text: str, prompt: Prompt) -> Prompt:
 
 @dataclass(frozen=True)
 class GeminiForm(RequestForm):
-    """How requests to Gemini are worded, which has no completions, and refuses `seed` and `top_k`."""
+    """Requests to Gemini's OpenAI-compatible endpoint, which has no completions, and refuses `seed` and `top_k`."""
 
-    multi_choice: bool | None = None  # whether a reply may have several choices, of which the last is the answer
+    multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
 
     no_think: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.mode == "completion":
-            raise EngineError("the engine gemini has no requests of mode completion; try --mode qa or --mode chat")
+        check_chat("gemini", self.mode)
         if self.sampling.top_k is not None:
-            raise EngineError(f"the engine gemini accepts no top_k; expected none, not {self.sampling.top_k}")
+            raise EngineError(f"the engine gemini accepts no top_k, but got {self.sampling.top_k}")
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What config.json records about the form of requests."""
+        """The parameters of requests that config.json records."""
         return {**super().parameters, "multi_choice": self.multi_choice}
 
-    @property
-    def takes_last_choice(self) -> bool:
-        """Whether a reply may have several choices, of which the last is the answer."""
-        return bool(self.multi_choice)
+    def answer_in(self, reply: Any) -> str:
+        """The raw answer in the decoded body of a reply."""
+        if self.multi_choice:
+            reply = {"choices": [member_of(reply, "choices", -1)]}
+        return super().answer_in(reply)
 
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path below the base URL and the body of a request."""
@@ -154,49 +164,3 @@ class GeminiForm(RequestForm):
         if self.enable_thinking is False:
             body["reasoning_effort"] = "none"
         return path, body
-
-
-def answer_in(reply: Any, *, last_of_several: bool = False) -> str:
-    """The raw answer in the decoded body of a reply."""
-    choices = reply.get("choices") if isinstance(reply, Mapping) else None
-    if not isinstance(choices, list) or not choices:
-        raise NoAnswer("holds no answer")
-    if len(choices) > 1 and not last_of_several:
-        raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
-    try:
-        answer = choices[-1]["message"]["content"] if "message" in choices[-1] else choices[-1]["text"]
-    except (LookupError, TypeError):
-        answer = None
-    if not isinstance(answer, str):
-        raise NoAnswer("holds no answer")
-    return answer
-
-
-def details_in(reply: Any) -> Details:
-    """What the decoded body of a reply says of its answer; nothing where it does not, or where it is no text."""
-    if not isinstance(reply, Mapping):
-        return Details()
-    choices = reply.get("choices")
-    choice = choices[-1] if isinstance(choices, list) and choices else None
-    finish_reason = choice.get("finish_reason") if isinstance(choice, Mapping) else None
-    return Details(*map(reported_name, (finish_reason, reply.get("model"), reply.get("system_fingerprint"))))
-
-
-def usage_in(reply: Any) -> Usage:
-    """The tokens that the decoded body of a reply reports; 0 where it does not."""
-    usage = member_of(reply, "usage")
-    of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
-    return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))
-
-
-def reply_in_line(row: Mapping[str, Any]) -> tuple[Any, str]:
-    """The body of the reply in a line of an output file, or None and the reason why there is none."""
-    response = row.get("response") or {}
-    if row.get("error"):
-        return None, f"failed: {error_text(row['error'])}"
-    if not isinstance(response, dict) or response.get("status_code") != 200:
-        status = response.get("status_code") if isinstance(response, dict) else None
-        body = response.get("body") if isinstance(response, dict) else None
-        error = body.get("error") if isinstance(body, dict) else body
-        return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
-    return response.get("body"), ""

@@ -1,4 +1,4 @@
-"""Prices of tokens, as the user gives them: none are built in, because they would soon be wrong."""
+"""Prices of tokens, which the user gives, because built-in prices would soon be outdated."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What every protocol of a model's server says: how a request is worded, and where a reply has what.
+"""Protocols of model servers: how a request is written, and where its reply holds the answer.
 
-A protocol is a class below `ServerForm`; engines that ask a server and batch files know nothing else of it. Replies are
-as little trusted as files. Rules: docs/generation.md.
+A protocol is a subclass of `ServerForm`, which engines and batch files use. Replies are not trusted. Rules:
+docs/generation.md.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,30 +16,26 @@ from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Request
 
-_MOST_TOKENS = 10**9
-"""What a server reports beyond it is no number of tokens."""
-
-_LONGEST_NAME = 200
-"""What a server reports of a reply in more code points is no name."""
-
-MAX_THINKING_TOKENS = 1_000_000
+_MOST_TOKENS = 10**9  # larger reported numbers are ignored
+_LONGEST_NAME = 200  # longer reported names are ignored
+_MAX_THINKING_TOKENS = 1_000_000
 
 
 class NoAnswer(Exception):
-    """A reply without an answer; the message says of the reply what is wrong with it."""
+    """A reply without an answer; the message continues the sentence "the reply"."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """What a server says of a reply besides the answer; None for what it does not say. Harmless and bounded."""
+    """What a server reports about a reply besides the answer, escaped and bounded; None if it reports nothing."""
 
     finish_reason: str | None = None  # why the answer ended, such as `stop` or `length`
-    model: str | None = None  # model that answered, often more exact than the name that was asked for
-    fingerprint: str | None = None  # what the server calls its configuration, `system_fingerprint`
+    model: str | None = None  # model that answered, often more exact than the requested name
+    fingerprint: str | None = None  # server's name for its configuration, `system_fingerprint`
 
     @property
     def version(self) -> str | None:
-        """The model with its fingerprint, by which a change of the server is noticed; None if it says neither."""
+        """The model with its fingerprint, which shows changes of the server; None if neither is reported."""
         return " ".join(part for part in (self.model, self.fingerprint) if part) or None
 
 
@@ -53,25 +49,25 @@ class Usage:
 
 
 class ServerForm(ABC):
-    """How a server is spoken to. Subclasses are frozen dataclasses with at least these attributes."""
+    """The requests and replies of a server. Subclasses are frozen dataclasses with at least these attributes."""
 
-    model: str  # model's name, which names the run; what precedes a slash may be left out of requests
+    model: str  # name of the model and of the run; some requests omit the part before the last slash
     mode: Mode
-    sampling: Sampling  # how answers are sampled
+    sampling: Sampling
 
     batch_format: ClassVar[str]
-    """The name of its batch files, as `prompts --format` takes it."""
+    """The format of its batch files, a value of `prompts --format`."""
     batch_id: ClassVar[str]
-    """What names a request in a batch file."""
+    """The key that names a request in a batch file."""
 
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """What config.json records about the form of requests: nothing for the default form."""
+        """The parameters of requests that config.json records; None for defaults."""
 
     @abstractmethod
     def headers(self, key: str) -> dict[str, str]:
-        """The headers of every request; the key is empty if there is none."""
+        """The headers of every request; `key` may be empty."""
 
     @abstractmethod
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
@@ -83,11 +79,11 @@ class ServerForm(ABC):
 
     @abstractmethod
     def details_in(self, reply: Any) -> Details:
-        """What the decoded body of a reply says of its answer."""
+        """The details in the decoded body of a reply."""
 
     @abstractmethod
     def usage_in(self, reply: Any) -> Usage:
-        """The tokens that the decoded body of a reply reports."""
+        """The token counts in the decoded body of a reply."""
 
     @abstractmethod
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
@@ -97,21 +93,78 @@ class ServerForm(ABC):
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The body of the reply in a line of an output file, or None and the reason why there is none."""
 
+    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, str | None, str]:
+        """The body of the reply in a line of an output file, and its raw answer or the reason why there is none."""
+        body, problem = self.batch_reply(row)
+        if problem:
+            return body, None, problem
+        try:
+            return body, self.answer_in(body), ""
+        except NoAnswer as error:
+            return body, None, f"the response {error}"
+
     def asked_seconds(self, refusal: Any) -> float:
         """The pause that the decoded body of a refusal asks for, besides its Retry-After."""
         return 0.0
 
     def ends_everything(self, problem: str) -> bool:
-        """Whether a refusal says that no further request will be answered, such as for want of money."""
+        """Whether a refusal means that the server will answer no further request, such as without credit."""
         return False
 
     def concerns_one(self, problem: str) -> bool:
-        """Whether a refusal is about the content of one request, even if it is the first."""
+        """Whether a refusal concerns the content of one request, even if it is the first."""
         return False
 
 
+@dataclass(frozen=True)
+class ThinkingForm(ServerForm):
+    """A hosted chat model that takes a budget for its reasoning, and has no completions."""
+
+    model: str
+    mode: Mode
+    sampling: Sampling
+    # true lets the model decide how much it reasons, false disables reasoning; None leaves the choice to the server
+    enable_thinking: bool | None = None
+    thinking_budget: int | None = None  # maximum number of reasoning tokens, in addition to those of the answer
+
+    engine: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        budget = self.thinking_budget
+        check_chat(self.engine, self.mode)
+        if budget is not None and not 1 <= budget <= _MAX_THINKING_TOKENS:
+            raise EngineError(f"thinking_budget: expected a number from 1 to {_MAX_THINKING_TOKENS:,}, not {budget:,}")
+        if budget is not None and self.enable_thinking is False:
+            raise EngineError("--thinking-budget and --disable-thinking contradict each other: give one of them")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of requests that config.json records."""
+        return {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
+
+    @property
+    def _max_tokens(self) -> int:
+        """The limit of a reply: the servers count reasoning tokens towards it."""
+        return self.sampling.max_tokens + (self.thinking_budget or 0)
+
+
+def check_chat(engine: str, mode: Mode) -> None:
+    """Raises EngineError for mode completion, which hosted chat models do not have."""
+    if mode == "completion":
+        raise EngineError(f"the engine {engine} has no requests of mode completion; try --mode qa or --mode chat")
+
+
+def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
+    """The text of the parts of an answer; raises NoAnswer, with the reason why the reply ended, if there is none."""
+    texts = [member_of(part, "text") for part in parts]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        of_reason = f" ({reason_key} {reported_name(reason)})" if reported_name(reason) else ""
+        raise NoAnswer(f"holds no answer{of_reason}")
+    return "".join(texts)
+
+
 def member_of(value: Any, *keys: str | int) -> Any:
-    """What lies at the end of these keys and indices of decoded JSON; None where there is nothing."""
+    """The value at these keys and indices of decoded JSON; None if a key or index is missing."""
     for key in keys:
         if isinstance(value, Mapping):
             value = value.get(key)
@@ -123,30 +176,18 @@ def member_of(value: Any, *keys: str | int) -> Any:
 
 
 def tokens(value: Any) -> int:
-    """A number of tokens as a server reports it; 0 if it is none."""
+    """A number of tokens that a server reports; 0 if it is invalid."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS else 0
 
 
 def reported_name(value: Any) -> str | None:
-    """A name as a server reports it, made harmless; None if it is no text, empty, or longer than any name."""
+    """A name that a server reports, escaped; None if it is empty, too long or not a string."""
     is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME
     return in_one_line(value, _LONGEST_NAME) if is_name else None
 
 
 def error_text(error: Any) -> str:
-    """The message of a decoded error in one line, wherever it lies in it."""
+    """The message of a decoded error, in one line."""
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         error = error["message"]
     return in_one_line(error, 300)
-
-
-def check_hosted(engine: str, mode: Mode, thinking_budget: int | None, enable_thinking: bool | None) -> None:
-    """Raises EngineError for what no hosted chat model can do."""
-    if mode == "completion":
-        raise EngineError(f"the engine {engine} has no requests of mode completion; try --mode qa or --mode chat")
-    if thinking_budget is not None and not 1 <= thinking_budget <= MAX_THINKING_TOKENS:
-        raise EngineError(
-            f"thinking_budget: expected a number from 1 to {MAX_THINKING_TOKENS:,}, not {thinking_budget:,}"
-        )
-    if thinking_budget is not None and enable_thinking is False:
-        raise EngineError("--thinking-budget and --disable-thinking contradict each other: give one of them")

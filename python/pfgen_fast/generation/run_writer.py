@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import EngineError, PfgenError
-from ..files.journal import Journal, json_line
-from ..files.lock import held
+from ..errors import EngineError
+from ..files.journal import Journal, json_line, sole_writer
 from ..files.reading import read_stored
 from ..files.untrusted_text import folder_names, in_one_line, utf8
 from ..files.writing import write_whole
@@ -26,10 +25,9 @@ from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_
 from ..suite.suite import Suite
 
 _UNFINISHED = ".unfinished.jsonl"
-_LOCK = ".lock"
 _USAGE = "usage.jsonl"
 MAX_TRIALS = 999_999
-"""Larger numbers in a damaged file are no trial's, and may be too long for the name of a file."""
+"""The limit of trial numbers, because a larger one in a damaged file may be too long for the name of a file."""
 
 
 def config_line(config: Mapping[str, Any]) -> str:
@@ -71,21 +69,11 @@ def timestamp() -> str:
 @contextlib.contextmanager
 def writing_run(folder: Path, config: Mapping[str, Any], suite: Suite) -> Iterator[RunWriter]:
     """Opens a run's folder for writing, creating it if necessary; folders left empty are removed at the end."""
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PfgenError(f"{folder}: cannot be made: {error.strerror or error}") from None
-    try:
-        with held(folder / _LOCK) as alone:
-            if not alone:
-                raise EngineError(f"{folder}: another process is generating into this folder; wait for it, or stop it")
-            with contextlib.closing(RunWriter(folder, config, suite)) as writer:
-                yield writer
-    finally:
-        with contextlib.suppress(OSError):  # ends at the first folder that is not empty
-            for path in made:
-                path.rmdir()
+    with (
+        sole_writer(folder, doing="generating into this folder", error=EngineError),
+        contextlib.closing(RunWriter(folder, config, suite)) as writer,
+    ):
+        yield writer
 
 
 class RunWriter:
@@ -114,11 +102,8 @@ class RunWriter:
 
     def oldest_answer(self) -> str:
         """When the oldest of all answers was stored; empty if no answer has a time."""
-        paths = (
-            [self._packed]
-            if self._packed
-            else [self._trial_path(trial) for trial, there in self._finished.items() if there]
-        )
+        finished = (self._trial_path(trial) for trial, is_finished in self._finished.items() if is_finished)
+        paths = [self._packed] if self._packed else list(finished)
         times = [moment for answers in self._answers.values() for _, moment in answers.values()]
         for path in paths:
             trials = Trials.read(path)
@@ -141,7 +126,7 @@ class RunWriter:
         self._finish_if_complete(trial)
 
     def note_usage(self, usage: Mapping[str, Any]) -> None:
-        """Records the tokens and the cost of a call beside the answers, where they change no score; nothing if none."""
+        """Records the tokens and the cost of a call in a file that scoring does not read."""
         if usage["n_prompt_tokens"] or usage["n_reply_tokens"]:
             with contextlib.closing(Journal(self.folder / _USAGE)) as journal:
                 journal.add({"timestamp": timestamp(), **usage})
@@ -194,31 +179,23 @@ class RunWriter:
             leftover.unlink(missing_ok=True)
         if not self._journal.path.exists():
             return
-        kept = []
-        for entry in self._journal.entries():
-            checked = self._checked_entry(entry)
-            if checked is not None:
-                trial, question, answer, moment = checked
-                self._answers.setdefault(trial, {})[question] = (answer, moment)
-                kept.append(entry)
+        kept = [entry for entry in self._journal.entries() if self._is_usable(entry)]
+        for entry in kept:
+            self._answers.setdefault(entry["trial"], {})[entry["question"]] = (entry["answer"], entry["timestamp"])
         self._journal.rewrite(kept)
         for trial in list(self._answers):
             self._finish_if_complete(trial)
 
-    def _checked_entry(self, entry: Mapping[str, Any]) -> tuple[int, str, str, str] | None:
-        """Trial, question, answer and timestamp if all are present and the trial is not complete."""
-        trial, question = entry.get("trial"), entry.get("question")
-        answer, moment = entry.get("answer"), entry.get("timestamp")
-        if not (isinstance(trial, int) and isinstance(question, str) and isinstance(answer, str)):
-            return None
-        if (
-            not isinstance(moment, str)
-            or not 1 <= trial <= MAX_TRIALS
-            or question not in self._questions
-            or self._is_finished(trial)
-        ):
-            return None
-        return trial, question, answer, moment
+    def _is_usable(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry has valid values and belongs to a trial that is not complete."""
+        trial, *texts = (entry.get(name) for name in ("trial", "question", "answer", "timestamp"))
+        return (
+            isinstance(trial, int)
+            and 1 <= trial <= MAX_TRIALS
+            and all(isinstance(text, str) for text in texts)
+            and texts[0] in self._questions
+            and not self._is_finished(trial)
+        )
 
     def _finish_if_complete(self, trial: int) -> None:
         answers = self._answers[trial]

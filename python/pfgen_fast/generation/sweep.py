@@ -1,4 +1,4 @@
-"""Sweeps: the same suite at every point of a parameter grid; each point is a run as `generate` creates it.
+"""Sweeps: one suite at every point of a parameter grid; each point is a run as `generate` creates it.
 
 A point's folder follows from its parameters alone. A sweep therefore resumes where it was stopped, and shares its runs
 with `generate` and with other sweeps.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +44,6 @@ PARAMETERS: Mapping[str, str] = {
 }
 """Parameters that every engine can sweep, with their types; the first varies slowest. Engine options follow."""
 
-_OF_THE_SWEEP: Mapping[str, str] = {
-    "engine": "str",
-    "suite": "str",
-    "questions": "Sequence[str]",
-    "limit": "int",
-    "trials": "int",
-    "until_interval": "float",
-    "output": "str",
-}
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
     "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
@@ -94,7 +85,7 @@ class Measured:
     # estimated number of trials that the wanted half width takes; None if it cannot be estimated
     trials_for: int | None = None
     problems: tuple[str, ...] = ()  # why the point or some of its trials failed, one sentence each
-    signature: str | None = None  # what made the scores; see `Scorer.signature`
+    signature: str | None = None  # see `Scorer.signature`
     n_existing: int = 0  # how many answers already existed
     oldest_answer: str = ""  # when the oldest of them was stored; see `Generated`
 
@@ -121,7 +112,7 @@ def _refuse_unknown(engine: str, given: Mapping[str, Any], kinds: Mapping[str, s
 def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
     """The checked values of one parameter."""
     values: list[Any]
-    kind = next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
+    kind = _kind(annotation)
     if kind == "Sequence[str]":  # a value is itself a list; a single text is a list of one
         is_swept = isinstance(given, list) and any(isinstance(value, list) for value in given)
         values = [[value] if isinstance(value, str) else value for value in (given if is_swept else [given])]
@@ -138,6 +129,11 @@ def _axis(key: str, given: Any, annotation: str) -> tuple[Any, ...]:
     if kind in ("float", "float or none"):
         values = [value if value == "none" else float(value) for value in values]
     return tuple(values)
+
+
+def _kind(annotation: str) -> str | None:
+    """The key in `_KINDS` of a type; None if values of the type are not checked."""
+    return next((kind for kind in _KINDS if kind in annotation.split(" | ")), None)
 
 
 def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Point:
@@ -185,12 +181,16 @@ class SweepOptions:
         return grid(self.engine, self.parameters)
 
 
+_OF_THE_SWEEP = {each.name: _kind(str(each.type)) for each in fields(SweepOptions) if each.name != "parameters"}
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     content = read_toml(path, error=EngineError)
     content = {key.replace("-", "_"): value for key, value in content.items()}
     for key, value in content.items():
-        if key in _OF_THE_SWEEP and not _KINDS[_OF_THE_SWEEP[key]][0](value):
-            raise EngineError(f"{path}: {key}: expected {_KINDS[_OF_THE_SWEEP[key]][1]}, not {shown_value(value)}")
+        kind = _OF_THE_SWEEP.get(key)
+        if kind is not None and not _KINDS[kind][0](value):
+            raise EngineError(f"{path}: {key}: expected {_KINDS[kind][1]}, not {shown_value(value)}")
     return content
 
 
@@ -209,20 +209,21 @@ def sweep(
         raise EngineError(f"trials: expected a number from 1 to {MAX_TRIALS:,}, not {trials:,}")
     if until_interval is not None and not until_interval > 0:
         raise EngineError(f"until_interval: expected a number above 0, not {until_interval:g}")
-    over = _Sweep(suite, trials, until_interval, Path(output), events)
-    return over.run(points, on_progress or (lambda done, total: None))
+    call = _Sweep(suite, trials, until_interval, Path(output), events, Scorer(suite))
+    return call.run(points, on_progress or (lambda done, total: None))
 
 
+@dataclass
 class _Sweep:
     """A single call of `sweep`."""
 
-    def __init__(
-        self, suite: Suite, trials: int, until_interval: float | None, output: Path, events: Events | None
-    ) -> None:
-        self._suite, self._trials, self._output = suite, trials, output
-        self._until_interval, self._events = until_interval, events
-        self._scorer = Scorer(suite)
-        self._point_of: dict[Path, Point] = {}
+    _suite: Suite
+    _trials: int
+    _until_interval: float | None
+    _output: Path
+    _events: Events | None
+    _scorer: Scorer
+    _point_of: dict[Path, Point] = field(default_factory=dict)
 
     def run(self, points: Sequence[Point], on_progress: Callable[[int, int], None]) -> Iterator[Measured]:
         n_answers = self._trials * len(self._suite)
@@ -243,7 +244,7 @@ class _Sweep:
             if first is not point:
                 asyncio.run(engine.close())
                 raise EngineError(
-                    f"makes the same run as {first.name}; the engine {engine.name} ignores what they differ in"
+                    f"makes the same run as {first.name}, because the engine {engine.name} ignores what differs"
                 )
             generated = generate(
                 self._suite,
@@ -292,7 +293,7 @@ class _Sweep:
 
 
 def records(measured: Sequence[Measured]) -> list[dict[str, Any]]:
-    """One record per point, with all values in full precision; the same for a finished sweep, however often resumed."""
+    """One record per point, with all values in full precision; resuming a sweep does not change them."""
     return [
         {
             **point.point.values,
@@ -336,8 +337,9 @@ def to_markdown(measured: Sequence[Measured]) -> str:
     for point in measured:
         values = [markdown_text(value_text(value)) for value in point.point.values.values()]
         figures = [interval_text(point.intervals.get(metric)) for metric in SCORES]
+        trials_for = "–" if point.trials_for is None else str(point.trials_for)
         run = markdown_text("–" if point.folder is None else point.folder.as_posix())
-        lines.append([*values, *figures, str(point.n_trials), _count(point.trials_for), run])
+        lines.append([*values, *figures, str(point.n_trials), trials_for, run])
     signatures = dict.fromkeys(point.signature for point in measured if point.signature)
     return "".join(
         [*map(markdown_row, lines), *(f"\nSignature: {markdown_text(signature)}\n" for signature in signatures)]
@@ -349,7 +351,3 @@ def interval_text(interval: Interval | None) -> str:
     if interval is None:
         return "–"
     return f"{interval.value:.4f}" + ("" if interval.half_width is None else f" ±{interval.half_width:.4f}")
-
-
-def _count(value: int | None) -> str:
-    return "–" if value is None else str(value)

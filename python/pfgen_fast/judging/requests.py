@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from ..files.journal import json_line
 from ..files.untrusted_text import utf8
@@ -125,15 +125,5 @@ class Server:
         Raises:
             EngineError: A package or the key is missing, or an option is invalid.
         """
-        return open_engine(
-            "openai",
-            model=judge.model,
-            mode="chat",
-            sampling=judge.sampling,
-            base_url=self.base_url,
-            key_env=self.key_env,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            retries=self.retries,
-            backoff=self.backoff,
-        )
+        engine = open_engine("openai", model=judge.model, mode="chat", sampling=judge.sampling, **vars(self))
+        return cast(ModelEngine, engine)

@@ -1,8 +1,7 @@
 """Checkouts of pfgen-bench, or of projects with the same layout, which hold both runs and their suite.
 
-The suite of a run is in `data/` of the nearest parent folder that has a suite there. A command that is given no run
-takes the suite of the working folder in the same way. What needs one suite for several runs takes theirs, if it is the
-same.
+The suite of a run is in `data/` of the nearest parent folder with a suite. Commands without runs use the suite of the
+working folder in this way. Commands that need one suite for several runs require that the runs have one suite.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ def checkout_of(folder: Path) -> Path | None:
 def yardsticks_beside(folder: Path) -> Path | None:
     """The folder `data` beside the folder `result` of a checkout; None if `folder` is anything else.
 
-    As upstream does, whatever takes all results of a checkout takes those below `data` too: the yardsticks of its
-    leaderboard, which are the human answers and the reference answers.
+    As upstream, commands for all results of a checkout include the results below `data`: the human answers and the
+    reference answers.
     """
     root = checkout_of(folder)
     if root is None or folder.resolve() != root / "result":
@@ -78,7 +77,7 @@ def suite_of_all(folders: Iterable[Path], given: Suite | None = None) -> Suite:
 
 
 def suite_here() -> Suite:
-    """The suite of the checkout that the working folder is, or lies in."""
+    """The suite of the checkout that contains the working folder."""
     return _loaded(suite_folder_here())
 
 

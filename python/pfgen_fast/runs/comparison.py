@@ -1,9 +1,8 @@
 """Comparison of two runs: whether one is better, by how much, and on which questions.
 
-Both runs are scored again, and their means rounded as in a result.json, so that they are those of the report. The
-difference is the mean over questions of the difference of the runs' mean scores. Its
-interval and p-value are those of the paired t-test over questions. Trials are not drawn again, as the mean of a
-question's trials already varies with them. Definition, reason and simulation: docs/statistics.md.
+Both runs are scored again, and their means are rounded as in a result.json. The difference is the mean over questions
+of the difference of the runs' mean scores; interval and p-value are those of the paired t-test over questions.
+Definition, reason and simulation: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ class Difference:
     a: float  # mean of run A over questions; where none of its questions is left out, as in its result.json
     b: float  # same of run B
     difference: float  # mean over questions of A - B
-    # lower end of the 95 % interval of the difference; None where the questions have no spread to judge by, because
-    # there is one or all have the same difference
+    # lower end of the 95 % interval of the difference; None with one question, or if all differences are equal
     low: float | None
     high: float | None  # upper end of the interval; None as `low`
     p_value: float | None  # Two-sided p-value of "there is no difference"; None with one question

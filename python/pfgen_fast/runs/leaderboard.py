@@ -103,7 +103,7 @@ def order_key(score: float | None, name: str) -> tuple[float, str]:
 
 
 def ranks(models: Iterable[str]) -> list[int | None]:
-    """The ranks of runs in their order, given their models: yardsticks have none, and all others count."""
+    """The ranks of ordered runs, given their models; yardsticks have no rank."""
     numbers = itertools.count(1)
     return [None if is_system(model) else next(numbers) for model in models]
 
@@ -272,7 +272,7 @@ def to_csv(entries: Sequence[Entry]) -> str:
 def update(path: Path, table: str) -> list[str]:
     """Replaces the text between the two leaderboard comments of a Markdown file, in the line ends of the first.
 
-    Comments within code are not meant: they show how to write them.
+    Comments within code are ignored.
     """
     try:
         text = read_stored(path).decode("utf-8")
@@ -281,7 +281,7 @@ def update(path: Path, table: str) -> list[str]:
     without_code = _CODE.sub(lambda code: " " * len(code[0]), text)
     begin, end = without_code.find(BEGIN), without_code.find(END)
     if not 0 <= begin < end or (without_code.count(BEGIN), without_code.count(END)) != (1, 1):
-        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which say where the table belongs")
+        raise TrialsError(f"{path}: expected one '{BEGIN}' followed by one '{END}', which mark the place of the table")
     former = text[begin + len(BEGIN) : end]
     line_end = "\r\n" if former.startswith("\r\n") else "\n"
     lines = f"{BEGIN}\n{table}\n".replace("\n", line_end)

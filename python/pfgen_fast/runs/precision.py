@@ -78,7 +78,7 @@ class TrialScores:
     def is_known_to(self, wanted: float) -> bool:
         """Whether the score's interval extends at most `wanted` to either side, after enough trials to stop there.
 
-        Whoever looks after each trial stops when the trials so far happen to vary little, which few trials often do.
+        A minimum of trials is needed, because a few trials often vary little by chance.
         """
         half_width = self.interval().half_width
         is_enough = self.n_trials >= least_trials_to_stop(len(self._question_numbers))
@@ -109,7 +109,7 @@ class TrialScores:
 def least_trials(n_questions: int) -> int:
     """The number of trials from which on a score has an interval: ten, or two at least if they are 100 answers.
 
-    Where nearly all answers to a question are the same, fewer often show no difference at all: docs/statistics.md.
+    If nearly all answers to a question are equal, fewer trials often show no variation at all: docs/statistics.md.
     """
     return max(2, min(10, math.ceil(100 / n_questions)))
 

@@ -8,7 +8,7 @@ which are created four times as fast as frozen dataclasses.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,10 +47,6 @@ class Scores(NamedTuple):
         """The value of one metric, summed over all sets; the published table is made with the compensated sum."""
         value: Mapping[str, float] | float = getattr(self, metric)
         return value if isinstance(value, float) else add_up(value.values(), float_sum)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As result.json holds them."""
-        return self._asdict()
 
 
 class ScoredAnswer(NamedTuple):
@@ -94,13 +90,7 @@ class Figures:
 
     def to_dict(self) -> dict[str, Any]:
         """As result.json holds them."""
-        return {
-            "score": self.score,
-            "score_std": self.score_std,
-            "length": self.length,
-            "length_std": self.length_std,
-            "scores": self.scores.to_dict(),
-        }
+        return {**{part.name: getattr(self, part.name) for part in fields(Figures)}, "scores": self.scores._asdict()}
 
 
 @dataclass(frozen=True)
@@ -112,13 +102,7 @@ class QuestionResult(Figures):
 
     def to_dict(self) -> dict[str, Any]:
         """As result.json holds it."""
-        return self._with_samples([dict(sample.record) for sample in self.samples])
-
-    def to_write(self) -> dict[str, Any]:
-        """The same for `json_bytes`, which takes records as they are written."""
-        return self._with_samples([sample.record for sample in self.samples])
-
-    def _with_samples(self, samples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        samples = [dict(sample.record) for sample in self.samples]
         return {"question": self.question, **super().to_dict(), "samples": samples}
 
 
@@ -179,7 +163,7 @@ def _result(value: Any) -> RunResult:
 
 
 def _summary_and_scores(value: Any) -> tuple[RunSummary, dict[str, Scores]]:
-    by_question = member(value, "questions", lambda found: entries(found, _scores_of_question))
+    by_question = member(value, "questions", lambda found: entries(found, lambda of: member(of, "scores", _scores)))
     return RunSummary(**_summary(value)), by_question
 
 
@@ -188,18 +172,10 @@ def _summary(value: Any) -> dict[str, Any]:
     return {
         "input_hash": member(value, "input_hash", text),
         "metadata_hash": member(value, "metadata_hash", text),
-        "config": member(value, "config", _config, None),
+        "config": member(value, "config", lambda found: None if found is None else any_object(found), None),
         "num_trials": member(value, "num_trials", count),
         **_figures(value),
     }
-
-
-def _scores_of_question(value: Any) -> Scores:
-    return member(value, "scores", _scores)
-
-
-def _config(value: Any) -> dict[str, Any] | None:
-    return None if value is None else any_object(value)
 
 
 def _question(value: Any) -> QuestionResult:
@@ -223,15 +199,11 @@ def _figures(value: Any) -> dict[str, Any]:
 
 def _scores(value: Any) -> Scores:
     return Scores(
-        fluency=member(value, "fluency", _numbers),
-        truthfulness=member(value, "truthfulness", _numbers),
+        fluency=member(value, "fluency", lambda found: entries(found, number)),
+        truthfulness=member(value, "truthfulness", lambda found: entries(found, number)),
         helpfulness=member(value, "helpfulness", number),
         average=member(value, "average", number),
     )
-
-
-def _numbers(value: Any) -> dict[str, float]:
-    return entries(value, number)
 
 
 def _scored_answer(value: Any) -> ScoredAnswer:
@@ -241,11 +213,7 @@ def _scored_answer(value: Any) -> ScoredAnswer:
 
 
 def _unmet(scores: Any) -> tuple[tuple[str, float], ...]:
-    return member(scores, "helpfulness_results", _unmet_rules, ())
-
-
-def _unmet_rules(value: Any) -> tuple[tuple[str, float], ...]:
-    return () if value is None else items(value, _unmet_rule)
+    return member(scores, "helpfulness_results", lambda found: () if found is None else items(found, _unmet_rule), ())
 
 
 def _unmet_rule(value: Any) -> tuple[str, float]:
@@ -256,7 +224,14 @@ def _unmet_rule(value: Any) -> tuple[str, float]:
 
 def encode(result: RunResult) -> bytes:
     """The bytes of a result.json."""
-    questions = {question_id: question.to_write() for question_id, question in result.questions.items()}
+    questions = {
+        question_id: {  # `json_bytes` takes records as they are written
+            "question": question.question,
+            **Figures.to_dict(question),
+            "samples": [sample.record for sample in question.samples],
+        }
+        for question_id, question in result.questions.items()
+    }
     return json_bytes({**RunSummary.to_dict(result), "questions": questions})
 
 
@@ -268,7 +243,7 @@ def write_result(path: Path, result: RunResult) -> None:
 def changes(
     result: RunSummary, input_hash: str, metadata_hash: str, config: Mapping[str, Any] | None
 ) -> tuple[str, ...]:
-    """Which inputs differ from those of a recorded result, such as `config.json (mode)`; none: it is up to date."""
+    """The inputs that differ from those of a recorded result, such as `config.json (mode)`."""
     before, now = result.config or {}, config or {}
     keys = [in_one_line(key, 40) for key in {**before, **now} if (key, before.get(key)) != (key, now.get(key))]
     differ = {

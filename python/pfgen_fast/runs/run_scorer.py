@@ -46,14 +46,14 @@ class Outcome:
     summary: RunSummary | None = None  # result without its questions; None if there is no result
     error: str | None = None  # reason for a failure, in one sentence
     part: str | None = None  # scored share of the suite's questions, such as `3 of 50 questions`; None for all
-    is_kept: bool = True  # whether its result is in `path`, rather than nowhere; see `RunScorer`
-    notes: tuple[str, ...] = ()  # what else there is to know about the run, one sentence each
+    is_kept: bool = True  # whether its result was written to `path`; see `RunScorer`
+    notes: tuple[str, ...] = ()  # further facts about the run, one sentence each
     suite: Suite | None = None  # suite of the run; None if it failed
-    # what made the scores (see `Scorer.signature`); None if they were not made now, for a result.json records none
+    # see `Scorer.signature`; None if the result was not computed now, because result.json has no signature
     signature: str | None = None
     # score as the mean over questions, with its 95 % interval (docs/statistics.md); None as `summary`
     interval: MeanInterval | None = None
-    # why a result that was there is replaced, such as `config.json (mode) changed`; None if none is, or with `force`
+    # why an existing result is replaced, such as `config.json (mode) changed`; None without a result, or with `force`
     replaces: str | None = None
 
 
@@ -74,9 +74,8 @@ class ReadRun:
 class RunScorer:
     """Scores runs, with these settings.
 
-    A score on some of a suite's questions is no result of the suite: it is always made anew, and never written into
-    the folder of the run, only below another `output`. Runs that were generated for some questions say so in their
-    config.json, and are scored on these.
+    A score on some of a suite's questions is always computed again, and is written only below another `output`, never
+    into the folder of the run. If the config.json of a run lists questions, the run is scored on these.
 
     Attributes:
         suite: The suite of all runs; None uses the suite of each run's checkout.
@@ -195,9 +194,6 @@ class RunScorer:
             reason = f"{error.filename or run.folder}: {error.strerror or error}"
         except MemoryError:
             reason = f"{run.folder}: out of memory"
-        return self._failed(run, reason)
-
-    def _failed(self, run: RunFolder, reason: str) -> Outcome:
         return Outcome(run, "failed", self.result_path(run), error=reason)
 
     def _read(self, run: RunFolder, stop: _Stop, *, of_all: bool) -> ReadRun | Outcome:
@@ -239,11 +235,12 @@ class RunScorer:
                 return list(zip(jobs, _score_together(jobs, scorer), strict=True))
         except PatternTimeout as error:
             if len(jobs) == 1:
-                return [self._failed(jobs[0].run, f"{jobs[0].trials.path}: {error}")]
+                run, reason = jobs[0].run, f"{jobs[0].trials.path}: {error}"
+                return [Outcome(run, "failed", self.result_path(run), error=reason)]
             return [outcome for job in jobs for outcome in self._score_in_time([job], scorer)]
 
     def _current(self, run: RunFolder, path: Path, config: dict[str, Any] | None) -> Outcome | str | None:
-        """The recorded result, or why it is replaced; None where a score on some questions is none of it."""
+        """The recorded result, or the reason to replace it; None for a score on some questions."""
         from .result import changes, read_scores
 
         assert run.trials_path is not None
@@ -331,7 +328,7 @@ def _cut_once(suite: Suite, names: tuple[str, ...], limit: int | None) -> Suite:
 
 
 def _generated_for(suite: Suite, config: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The IDs of the questions that `generate` recorded, if it was asked for some only."""
+    """The IDs of the questions that `generate` recorded, if it generated answers to some only."""
     ids = (config or {}).get("questions")
     if not isinstance(ids, list) or not all(isinstance(of, str) and of in suite for of in ids):
         return ()

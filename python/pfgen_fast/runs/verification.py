@@ -1,6 +1,6 @@
 """Verification of a run: compares the core with the oracle, and the recorded result with a new one.
 
-The oracle and the index that is compared know only the suite's files: nothing of the cache, which might be forged.
+The oracle and the compared index are made from the suite's files only, because the cache might be forged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Verdict:
     recorded: str  # state of its result.json, in one sentence
     is_recorded_right: bool | None  # whether the result.json matches these inputs; None if there is none
     index_differences: tuple[str, ...]  # what differs in the index that it is scored with; see `Verifier`
-    # signature of the recorded scores; None if there are none, or none that can be made from these inputs
+    # signature of the recorded scores; None without recorded scores, or if these inputs do not reproduce them
     signature: str | None = None
 
     @property

@@ -15,15 +15,13 @@ from ...errors import ChecklistError
 from ...files.journal import json_line
 from ...files.untrusted_text import in_one_line
 from ...files.writing import writing_whole
-from ...generation.batch_api import answer_in_line
-from ...generation.openai_protocol import RequestForm, details_in
+from ...generation.engines import Sampling
+from ...generation.openai_protocol import RequestForm
 from ...generation.protocol import Details
 from ...judging.reply_store import Replies
 from ..line_files import numbered_objects
 from .ask_runs import Judging
 from .runs_to_judge import Rating
-
-_URL = "/v1"
 
 
 def write_batch(judging: Judging, path: Path) -> int:
@@ -33,8 +31,7 @@ def write_batch(judging: Judging, path: Path) -> int:
         for key, rating in sorted(ratings.items()):
             request = rating.next_request()
             form = RequestForm(request.judge.model, "chat", request.judge.sampling)
-            url, body = form.path_and_body(request)
-            file.write(json_line({"custom_id": key, "method": "POST", "url": f"{_URL}{url}", "body": body}))
+            file.write(json_line(form.batch_line(key, request)))
     return len(ratings)
 
 
@@ -97,6 +94,7 @@ def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Repli
 
 
 def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
+    form = RequestForm("", "chat", Sampling())
     for source in sources:
         try:
             for where, row in numbered_objects(source, on_fault=problems.append):
@@ -104,9 +102,7 @@ def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
                 if not isinstance(key, str):
                     problems.append(f"{where}: expected an object with the text 'custom_id'")
                     continue
-                reply, problem = answer_in_line(row)
-                response = row.get("response")
-                body = response.get("body") if isinstance(response, dict) else None
-                yield _Line(f"{where} ({in_one_line(key)})", key, reply, problem, details_in(body))
+                body, reply, problem = form.batch_answer(row)
+                yield _Line(f"{where} ({in_one_line(key)})", key, reply, problem, form.details_in(body))
         except ChecklistError as error:
             problems.append(str(error))

@@ -1,7 +1,7 @@
-"""Engines: the sources of answers. Each is a module of its own, imported on demand.
+"""Engines: the sources of answers, each in a module that is imported on demand.
 
-An engine takes a batch of tasks and yields raw answers as they arrive; its caller decides what to do with them. Engines
-that ask a model need only requests, so they can also ask a judge.
+An engine takes a batch of tasks and yields raw answers as they arrive. Engines that ask a model need only requests, so
+they can also ask a judge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import EngineError
 from ...files.untrusted_text import in_one_line
@@ -35,16 +35,16 @@ ENGINES: Mapping[str, tuple[str, str]] = {
     "transformers": (".transformers", "TransformersEngine"),
     "vllm": (".vllm", "VllmEngine"),
 }
-"""The engines by name: module and class. `open_engine` defines how the class is called."""
+"""The engines by name: module and class. `open_engine` calls the class."""
 
 HOSTED = frozenset({"anthropic", "gemini", "gemini-native", "openai", "openai-api"})
-"""The engines that ask a server, with a time limit for its reply."""
+"""The engines that ask a server."""
 
 INTERACTIVE = frozenset({"manual"})
-"""The engines that talk to a person at the terminal, where a progress bar would be in the way."""
+"""The engines that read answers from the terminal, which must show no progress bar."""
 
 _OF_THE_SUITE = {"ground-truth": "system/ground-truth", "reference": "system/criteria"}
-"""The names under which the published leaderboard lists the answers of the suite itself."""
+"""The default names of models, which are those of the published leaderboard."""
 
 _OF_EVERY_ENGINE = ("suite", "model", "mode", "sampling")
 
@@ -56,8 +56,8 @@ class Sampling:
     Attributes:
         max_tokens: The maximum number of tokens in an answer.
         temperature: The sampling temperature; 0 takes the most likely token.
-        top_p: Sample from the most likely tokens that together reach this probability; None for all, and not to send
-            one to a server, which may have a default of its own.
+        top_p: Sample from the most likely tokens that together reach this probability; None for all, or for the
+            default of a server.
         top_k: Sample from this many most likely tokens; None for all.
         stop: Strings at which an answer ends.
     """
@@ -85,22 +85,16 @@ class Sampling:
 
     def config(self) -> dict[str, Any]:
         """The parameters as config.json records them, which leaves out None."""
-        return {
-            "max_tokens": self.max_tokens,
-            "stop": list(self.stop),
-            "temperature": self.temperature,
-            "top_k": self.top_k,
-            "top_p": self.top_p,
-        }
+        return {**vars(self), "stop": list(self.stop)}
 
 
 class Engine(Protocol):
-    """Answers tasks.
+    """Answers tasks. An engine may have further attributes:
 
-    An engine that can explain a missing answer has an attribute `trouble`: the last reason, as part of a sentence. An
-    engine that asks a server has an attribute `events`, an `Events` to which it reports what happens, empty answers
-    included, and an attribute `on_details`, which it calls with a request and the `Details` of its reply. An engine
-    with stored answers has an attribute `n_trials`: the number of trials for which it has them.
+    * `trouble`: the reason for the last missing answer, as part of a sentence;
+    * `events`: an `Events` to which it reports, including empty answers;
+    * `on_details`: called with a request and the `Details` of its reply;
+    * `n_trials`: the number of trials for which it has stored answers.
     """
 
     @property
@@ -109,9 +103,9 @@ class Engine(Protocol):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """What config.json records besides the parameters of the run; never secrets.
+        """The parameters that config.json records in addition to those of the run, or instead; never secrets.
 
-        A value overrides the run's parameter of that name; None leaves out a parameter that this engine does not use.
+        None leaves out a parameter of the run.
         """
 
     def answers(self, tasks: Sequence[Task], /) -> AsyncGenerator[tuple[int, str], None]:
@@ -124,11 +118,11 @@ class Engine(Protocol):
         """
 
     async def close(self) -> None:
-        """Releases the engine's resources; it must not be used afterwards."""
+        """Releases the engine's resources, if any; it must not be used afterwards."""
 
 
 class ModelEngine(Engine, Protocol):
-    """An engine that asks a model and needs only requests, that is, prompts with seeds."""
+    """An engine that needs only requests, that is, prompts with seeds."""
 
     def answers(self, requests: Sequence[Request], /) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the raw answers as they arrive, each with the index of its request."""
@@ -142,26 +136,6 @@ def first_part(answer: str, stop: Sequence[str]) -> str:
         'It '
     """
     return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
-
-
-@overload
-def open_engine(
-    name: Literal[
-        "anthropic", "gemini", "gemini-native", "hf", "manual", "openai", "openai-api", "transformers", "vllm"
-    ],
-    *,
-    suite: Suite | None = None,
-    model: str,
-    mode: Mode,
-    sampling: Sampling | None = None,
-    **options: Any,
-) -> ModelEngine: ...
-
-
-@overload
-def open_engine(
-    name: str, *, suite: Suite, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
-) -> Engine: ...
 
 
 def open_engine(
@@ -182,16 +156,14 @@ def open_engine(
             package.
     """
     check_mode(mode)
-    make = _engine_class(name)
     refuse_unknown_options(name, options)
-    engine: Engine = make(
-        suite=suite, model=model, mode=mode, sampling=sampling or Sampling(stop=STOP[mode]), **options
-    )
+    sampling = sampling or Sampling(stop=STOP[mode])
+    engine: Engine = _engine_class(name)(suite=suite, model=model, mode=mode, sampling=sampling, **options)
     return engine
 
 
 def default_model(engine: str, options: Mapping[str, Any]) -> str:
-    """The default name of the model, which only engines without a model have.
+    """The default name of the model; only engines without a model have one.
 
     Raises:
         EngineError: The engine is unknown, or asks a model, which must be named.

@@ -1,8 +1,7 @@
-"""The engines that ask a server, hosted or local: of each, its protocol, its usual address and its key."""
+"""The engines that ask a server: the protocol, default address and key variable of each."""
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable
 from dataclasses import fields
@@ -17,20 +16,21 @@ from ..protocol import ServerForm
 from . import Sampling
 from .server import Connection, ServerEngine
 
-_OF_EVERY_FORM = ("model", "mode", "sampling")
+_CONNECTION = {each.name: str(each.type) for each in fields(Connection) if each.name != "needs_key"}
+_NO_OPTIONS = ("model", "mode", "sampling")
 
 
 class HostedEngine(ServerEngine):
-    """Asks a server, with many concurrent requests. A subclass is one server's protocol; its options are those too."""
+    """Asks a server; its options are those of the connection and those of the protocol."""
 
     name: ClassVar[str]
     form: ClassVar[Callable[..., ServerForm]]
     usual_url: ClassVar[str]
     usual_key: ClassVar[str]
     without: ClassVar[tuple[str, ...]] = ()
-    """Options of the protocol that this server does not have."""
-    url_variable: ClassVar[str | None] = None
-    """The environment variable that may hold another usual address."""
+    """Options of the protocol that this server lacks."""
+    url_variable: ClassVar[str] = ""
+    """The environment variable that overrides the default address."""
 
     def __init__(
         self,
@@ -40,37 +40,25 @@ class HostedEngine(ServerEngine):
         mode: Mode,
         sampling: Sampling,
         base_url: str | None = None,
-        concurrency: int = 16,
-        timeout: float = 120.0,
-        retries: int = 5,
         key_env: str | None = None,
-        backoff: float = 0.5,
         **options: Any,
     ) -> None:
-        url = base_url or os.environ.get(self.url_variable or "") or self.usual_url
-        connection = Connection(
-            base_url=url,
-            key_env=key_env or self.usual_key,
-            needs_key=key_env is not None or url.rstrip("/") == self.usual_url,
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
-            backoff=backoff,
-        )
+        url = base_url or os.environ.get(self.url_variable) or self.usual_url
+        needs_key = key_env is not None or url.rstrip("/") == self.usual_url
+        of_connection = {name: options.pop(name) for name in _CONNECTION if name in options}
+        connection = Connection(url, key_env=key_env or self.usual_key, needs_key=needs_key, **of_connection)
         super().__init__(self.form(model, mode, sampling, **options), connection)
 
     @classmethod
     def options(cls) -> dict[str, str]:
-        """The options of the engine, with their types: those of the connection and those of the protocol."""
-        parameters = inspect.signature(HostedEngine).parameters.values()
-        ours = {each.name: each.annotation for each in parameters if each.kind is not inspect.Parameter.VAR_KEYWORD}
-        theirs = {each.name: str(each.type) for each in fields(cls.form)}  # type: ignore[arg-type]
-        left_out = {*_OF_EVERY_FORM, "suite", *cls.without}
-        return {name: kind for name, kind in {**ours, **theirs}.items() if name not in left_out}
+        """The options of the engine, with their types."""
+        of_form = {each.name: str(each.type) for each in fields(cls.form)}  # type: ignore[arg-type]
+        kinds = {**_CONNECTION, **of_form}
+        return {name: kind for name, kind in kinds.items() if name not in (*_NO_OPTIONS, *cls.without)}
 
 
 class OpenaiEngine(HostedEngine):
-    """Asks a server that speaks the OpenAI protocol, local or hosted."""
+    """Asks a local or hosted server with the OpenAI protocol."""
 
     name = "openai"
     form = RequestForm
@@ -80,13 +68,13 @@ class OpenaiEngine(HostedEngine):
 
 
 class OpenaiApiEngine(OpenaiEngine):
-    """The engine `openai` under the name in the published runs, so that a run gets the same folder as theirs."""
+    """The engine `openai` under its name in the published runs, which is part of the hash in a folder's name."""
 
     name = "openai-api"
 
 
 class GeminiEngine(HostedEngine):
-    """Asks Gemini through the door that speaks the OpenAI protocol; it cannot be seeded."""
+    """Asks Gemini through its OpenAI-compatible endpoint, which accepts no seed."""
 
     name = "gemini"
     form = GeminiForm
@@ -96,7 +84,7 @@ class GeminiEngine(HostedEngine):
 
 
 class GeminiNativeEngine(HostedEngine):
-    """Asks Gemini by its own API, which can do more than that door."""
+    """Asks Gemini through its native API, which has more options."""
 
     name = "gemini-native"
     form = GeminiNativeForm
@@ -105,7 +93,7 @@ class GeminiNativeEngine(HostedEngine):
 
 
 class AnthropicEngine(HostedEngine):
-    """Asks Claude by Anthropic's own Messages API; it cannot be seeded."""
+    """Asks Claude through Anthropic's Messages API, which accepts no seed."""
 
     name = "anthropic"
     form = AnthropicForm

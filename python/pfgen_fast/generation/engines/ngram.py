@@ -1,6 +1,6 @@
 """The engine `ngram`: samples answers from the n-grams of the suite's own reference answers, without a model.
 
-It reads no prompt, so an answer depends only on the question and the seed. Rules: docs/ngram_engine.md.
+It ignores prompts: an answer depends only on the question and the seed. Rules: docs/ngram_engine.md.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def stored_answers(source: Path, question_column: str, answer_column: str = "ans
             continue
         for column in (question_column, answer_column):
             if not isinstance(row.get(column), str):
-                found = f"not {type(row[column]).__name__}" if column in row else "and there is none"
+                found = f"not {type(row[column]).__name__}" if column in row else "but the column is missing"
                 raise TrialsError(f"{location}: expected a text in the column {column!r}, {found}")
         yield location, row[question_column], row[answer_column]
 
@@ -95,7 +95,7 @@ def _harness_answers(location: str, row: Mapping[str, Any], question_column: str
         raise TrialsError(f"{location}: expected a text 'doc.{question_column}' in a sample of lm-evaluation-harness")
     responses = row["resps"]
     if not isinstance(responses, list) or not all(isinstance(repeats, list) for repeats in responses):
-        raise TrialsError(f"{location}: expected lists of answers in 'resps'; was this task made by generate_until?")
+        raise TrialsError(f"{location}: expected lists of answers in 'resps'; does this task use generate_until?")
     for answer in (answer for repeats in responses for answer in repeats):
         if not isinstance(answer, str):
             raise TrialsError(f"{location}: expected texts in 'resps', not {type(answer).__name__}")

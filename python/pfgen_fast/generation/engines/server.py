@@ -1,7 +1,7 @@
-"""What the engines share that ask a server, whichever protocol it speaks: sending, retrying, reading replies.
+"""Sends requests to a server, retries them and reads the replies, for all protocols.
 
-A server is as little trusted as a file: its reply has a time limit and a bounded length, and is not decompressed. The
-key is read from the environment, and is written only to the header of requests.
+A server is not trusted: its reply has a time limit and a bounded length, and is not decompressed. The key is read from
+the environment, and is written only to the header of requests.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_REPLY_BYTES = 1 << 21
-"""The longest reply that is read. Answers are shorter, even with all their reasoning; JSON of this size takes at most
-some 60 MiB when decoded."""
+"""The longest reply that is read: more than any answer with its reasoning, and at most some 60 MiB when decoded."""
 
 _CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE_SECONDS = 600.0
@@ -42,12 +41,12 @@ _LONGEST_BACKOFF_SECONDS = 30.0
 _FAILURES_AT_FIRST, _FAILURES_LATER = 10, 100
 _WORTH_ANOTHER_TRY = {409, 425}
 _LEAST_SECRET_LENGTH = 8
-"""Shorter keys are placeholders for servers that ask for none, and occur in any text."""
+"""Shorter keys are placeholders, and may occur in any text."""
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """What encrypted connections trust; read once, for reading takes as long as many requests to a server nearby."""
+    """The trusted certificates; read once, because that takes as long as many requests to a local server."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -55,15 +54,15 @@ def _certificates() -> ssl.SSLContext:
 
 @dataclass(frozen=True)
 class Connection:
-    """How a server is reached."""
+    """The options of a connection to a server."""
 
     base_url: str  # server's address including `/v1`
-    key_env: str  # environment variable that holds the key
-    needs_key: bool  # whether a missing key is an error
-    concurrency: int  # maximum number of concurrent requests
-    timeout: float  # seconds within which the whole reply must arrive
-    retries: int  # how often a request is retried after a failure that may be temporary
-    backoff: float  # seconds before the first retry; doubles with each retry
+    concurrency: int = 16  # maximum number of concurrent requests
+    timeout: float = 120.0  # seconds within which the whole reply must arrive
+    retries: int = 5  # how often a request is retried after a failure that may be temporary
+    key_env: str = ""  # environment variable that holds the key
+    backoff: float = 0.5  # seconds before the first retry; doubles with each retry
+    needs_key: bool = False  # whether a missing key is an error
 
     def __post_init__(self) -> None:
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
@@ -99,20 +98,20 @@ class ServerEngine:
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the answers as they arrive."""
-        came: asyncio.Queue[tuple[int, str] | Exception] = asyncio.Queue()
+        arrived: asyncio.Queue[tuple[int, str] | Exception] = asyncio.Queue()
         todo = iter(enumerate(requests))
 
         async def work() -> None:
             try:
                 for index, request in todo:
-                    came.put_nowait((index, await self._answer(request)))
-            except Exception as error:  # the consumer raises it, after the answers that came before
-                came.put_nowait(error)
+                    arrived.put_nowait((index, await self._answer(request)))
+            except Exception as error:  # the consumer raises it after the earlier answers
+                arrived.put_nowait(error)
 
         workers = [asyncio.create_task(work()) for _ in range(min(self._connection.concurrency, len(requests)))]
         try:
             for _ in requests:
-                item = await came.get()
+                item = await arrived.get()
                 if isinstance(item, Exception):
                     raise item
                 yield item
@@ -129,17 +128,23 @@ class ServerEngine:
 
     async def _answer(self, request: Request) -> str:
         """The answer to one request; `""` if there is none."""
+        import httpx
+
         path, body = self._form.path_and_body(request)
         for attempt in range(self._connection.retries + 1):
             await self._pause()
             wait = min(self._connection.backoff * 2**attempt, _LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
             try:
-                reply = await self._post_in_time(path, body)
+                reply = await self._post(path, body)
             except TimeoutError:
                 trouble, problem = Trouble.TIMEOUT, f"no complete reply within {self._connection.timeout:g} s"
-            except _transport_error() as error:
-                trouble = Trouble.TIMEOUT if _is_timeout(error) else Trouble.CONNECTION
-                problem = self._connection_problem(error)
+            except httpx.HTTPError as error:
+                trouble = Trouble.TIMEOUT if isinstance(error, httpx.TimeoutException) else Trouble.CONNECTION
+                problem = self._shown(str(error) or type(error).__name__)
+                if not self._has_answered and isinstance(
+                    error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError | httpx.UnsupportedProtocol
+                ):
+                    self._fail(f"cannot be reached: {problem}")
             else:
                 if 200 <= reply.status < 300:
                     return self._read(reply, request)
@@ -157,27 +162,23 @@ class ServerEngine:
                 await asyncio.sleep(wait)
         return self._missing(problem)
 
-    async def _post_in_time(self, path: str, body: Mapping[str, Any]) -> _Reply:
+    async def _post(self, path: str, body: Mapping[str, Any]) -> _Reply:
         import anyio  # comes with httpx; before Python 3.12, asyncio.wait_for may swallow a cancellation
 
+        self._client = self._client or self._make_client()
+        content = bytearray()
         with anyio.fail_after(self._connection.timeout):
-            return await self._post(path, body)
-
-    async def _post(self, path: str, body: Mapping[str, Any]) -> _Reply:
-        if self._client is None:
-            self._client = self._make_client()
-        async with self._client.stream("POST", self._url + path, json=body) as response:
-            status, retry_after = response.status_code, response.headers.get("Retry-After", "")
-            encoding = response.headers.get("Content-Encoding", "").strip().lower()
-            if encoding not in ("", "identity"):  # some kilobytes may become gigabytes
-                fault = f"the reply is compressed ({in_one_line(encoding)}), which was not asked for"
-                return _Reply(status, retry_after, b"", fault)
-            content = bytearray()
-            async for part in response.aiter_raw():
-                content += part
-                if len(content) > MAX_REPLY_BYTES:
-                    fault = f"the reply is longer than {MAX_REPLY_BYTES:,} bytes, which is the limit"
+            async with self._client.stream("POST", self._url + path, json=body) as response:
+                status, retry_after = response.status_code, response.headers.get("Retry-After", "")
+                encoding = response.headers.get("Content-Encoding", "").strip().lower()
+                if encoding not in ("", "identity"):  # some kilobytes may become gigabytes
+                    fault = f"the reply is compressed ({in_one_line(encoding)}), which was not requested"
                     return _Reply(status, retry_after, b"", fault)
+                async for part in response.aiter_raw():
+                    content += part
+                    if len(content) > MAX_REPLY_BYTES:
+                        fault = f"the reply is longer than {MAX_REPLY_BYTES:,} bytes, which is the limit"
+                        return _Reply(status, retry_after, b"", fault)
         return _Reply(status, retry_after, bytes(content))
 
     def _make_client(self) -> httpx.AsyncClient:
@@ -218,13 +219,6 @@ class ServerEngine:
         self.events.add(trouble, problem)
         return ""
 
-    def _connection_problem(self, error: Exception) -> str:
-        """Describes an error that a retry may fix; raises if the server has never been reached."""
-        problem = self._shown(str(error) or type(error).__name__)
-        if not self._has_answered and _is_unreachable(error):
-            self._fail(f"cannot be reached: {problem}")
-        return problem
-
     def _refused(self, status: int, problem: str) -> str:
         """Raises if a refusal concerns all requests; returns `""` if this request alone may be at fault."""
         if status in (401, 403):
@@ -253,7 +247,9 @@ class ServerEngine:
 
     def _asked_pause(self, reply: _Reply) -> float:
         """The pause in seconds that the server demands of all requests."""
-        seconds = max(_seconds(reply.retry_after), self._seconds_in(reply.content))
+        seconds = _seconds(reply.retry_after)
+        with contextlib.suppress(ValueError, RecursionError):
+            seconds = max(seconds, self._form.asked_seconds(json.loads(reply.content)))
         if seconds > _LONGEST_PAUSE_SECONDS:
             self._fail(f"asks to wait for {seconds:.0f} s; run the same command again later to continue")
         now = asyncio.get_running_loop().time()
@@ -261,12 +257,6 @@ class ServerEngine:
         self.events.paused_seconds += until - max(self._pause_until, now)
         self._pause_until = until
         return seconds
-
-    def _seconds_in(self, content: bytes) -> float:
-        try:
-            return self._form.asked_seconds(json.loads(content))
-        except (ValueError, RecursionError):
-            return 0.0
 
     async def _pause(self) -> None:
         pause = self._pause_until - asyncio.get_running_loop().time()
@@ -291,16 +281,14 @@ class ServerEngine:
 
 
 def _trouble_of(status: int) -> Trouble:
-    """The kind of an HTTP status that is no success; all but refusals may go away."""
-    if status == 429:
-        return Trouble.RATE_LIMIT
-    if status == 408:
-        return Trouble.TIMEOUT
+    """The kind of an unsuccessful HTTP status; all kinds but refusals may be temporary."""
+    if status in (408, 429):
+        return Trouble.TIMEOUT if status == 408 else Trouble.RATE_LIMIT
     return Trouble.SERVER_ERROR if status >= 500 or status in _WORTH_ANOTHER_TRY else Trouble.REFUSAL
 
 
 def _message_of(reply: Any) -> Any:
-    """The message of a decoded refusal, wherever servers put it; else everything."""
+    """The message of a decoded refusal; all of the refusal if it has none."""
     if isinstance(reply, list) and len(reply) == 1:  # Google's servers wrap their errors
         (reply,) = reply
     if not isinstance(reply, dict):
@@ -310,24 +298,6 @@ def _message_of(reply: Any) -> Any:
         code = message.get("code")
         return message["message"] + (f" ({code})" if isinstance(code, str) else "")
     return message
-
-
-def _transport_error() -> type[Exception]:
-    import httpx
-
-    return httpx.HTTPError
-
-
-def _is_timeout(error: Exception) -> bool:
-    import httpx
-
-    return isinstance(error, httpx.TimeoutException)
-
-
-def _is_unreachable(error: Exception) -> bool:
-    import httpx
-
-    return isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.ProxyError | httpx.UnsupportedProtocol)
 
 
 def _checked_url(text: str) -> str:
@@ -349,9 +319,9 @@ def _checked_url(text: str) -> str:
 def _checked_key(variable: str, *, is_needed: bool) -> str:
     key = os.environ.get(variable, "").strip()
     if not key and is_needed:
-        raise EngineError(f"the variable {variable} holds no key; set it in the environment")
+        raise EngineError(f"the variable {variable} is empty or not set; put the key into it")
     if not (key.isascii() and key.isprintable()) and key:
-        raise EngineError(f"the variable {variable} holds no key: it has characters that no key has")
+        raise EngineError(f"the variable {variable} holds characters that no key has")
     return key
 
 

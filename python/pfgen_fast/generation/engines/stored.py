@@ -1,4 +1,4 @@
-"""Engines whose answers exist already: the k-th stored answer to a question belongs to trial k."""
+"""Engines with stored answers: the k-th answer to a question belongs to trial k."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..prompts import Task
 
 
 class StoredAnswers:
-    """Gives out stored answers, unchanged."""
+    """Yields stored answers, unchanged."""
 
     def __init__(self, source: str, answers: Mapping[str, Sequence[str]]) -> None:
         self._source, self._answers = source, answers
@@ -22,14 +22,14 @@ class StoredAnswers:
 
     async def answers(self, tasks: Sequence[Task]) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the k-th answer to each question, where k is the task's trial number."""
-        for task in tasks:  # before the first answer, so that no run is left half written
+        for task in tasks:  # before the first answer, so that no run is incomplete
             if len(self._answers[task.question]) < task.trial:
                 n = len(self._answers[task.question])
                 raise EngineError(
                     f"{self._source}: {n} answer{'s' * (n != 1)} to {task.question_id}, too few for trial {task.trial}"
                 )
         for index, task in enumerate(tasks):
-            await asyncio.sleep(0)  # Ctrl-C is answered while the event loop runs
+            await asyncio.sleep(0)  # lets the event loop handle Ctrl-C
             yield index, self._answers[task.question][task.trial - 1]
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The engines `ground-truth` and `reference`: a suite's own answers as runs, the yardsticks of a leaderboard.
+"""The engines `ground-truth` and `reference`: the answers in a suite as runs, for comparison in leaderboards.
 
 Their config.json is that of the published rows `system/ground-truth` and `system/criteria`.
 """
@@ -16,7 +16,7 @@ from ..prompts import Mode
 from . import Sampling
 from .stored import StoredAnswers
 
-# Nothing is asked, so nothing but the model is recorded.
+# These engines ask no model, so only the name of the run is recorded.
 _UNUSED = dict.fromkeys(
     ("instructions", "max_tokens", "num_examples", "prefix", "seed", "stop", "temperature", "top_k", "top_p")
 )
@@ -25,13 +25,13 @@ _UNUSED = dict.fromkeys(
 class _SystemEngine(StoredAnswers):
     def __init__(self, source: str, answers: Mapping[str, Sequence[str]], mode: Mode) -> None:
         if mode != "completion":  # other modes would cut an answer at "A:"
-            raise EngineError(f"--mode {mode}: answers of the suite answer no prompt; leave the mode away")
+            raise EngineError(f"--mode {mode}: this engine uses no prompts; omit --mode")
         super().__init__(source, answers)
         self.parameters: Mapping[str, Any] = {**_UNUSED, "engine": "system", "mode": "system"}
 
 
 class GroundTruthEngine(_SystemEngine):
-    """Gives the sample answers of humans, which the suite's `questions.jsonl` holds."""
+    """Yields the human sample answers in the suite's `questions.jsonl`."""
 
     name = "ground-truth"
 
@@ -50,10 +50,9 @@ class GroundTruthEngine(_SystemEngine):
 
 
 class ReferenceEngine(_SystemEngine):
-    """Gives the reference answers, as if a model had written them.
+    """Yields the reference answers, one set after another in the order of their names.
 
-    The sets are used up one after another, in the order of their names. The answers of a set are in the order of their
-    hashes, so that the first trials are a fair sample of it.
+    The answers of a set are sorted by their hashes, so that the first trials are a fair sample of the set.
     """
 
     name = "reference"

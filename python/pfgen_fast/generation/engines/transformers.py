@@ -182,7 +182,7 @@ class ChatTemplate:
 
     mode: Mode  # kind of prompts; `completion` needs no template
     text: str | None = None  # template, or None for that of the tokenizer
-    # what a template that knows this variable is told; None leaves it to the template
+    # value of the template's variable of this name; None leaves it undefined
     enable_thinking: bool | None = None
 
     @classmethod
@@ -231,11 +231,11 @@ class ChatTemplate:
 
 
 def _template_in(file: Path) -> str:
-    """The template in a file, with all its line breaks: config.json records it, and so they make another run."""
+    """The template in a file, with all its line breaks, because config.json records them."""
     shown = in_one_line(str(file), 200)
     try:
         if not file.is_file():
-            raise EngineError(f"{shown}: there is no such file; expected a chat template")
+            raise EngineError(f"{shown}: the file does not exist; expected a chat template")
         with file.open("rb") as opened:
             content = opened.read(_MAX_TEMPLATE_BYTES + 1)
     except (OSError, ValueError) as error:
@@ -290,7 +290,7 @@ def loaded_model(model: str, dtype: str, device: str, trust_remote_code: bool = 
 def why_not_loaded(error: Exception) -> str:
     """Why a library could not load a model, as part of a sentence."""
     if "trust_remote_code" in str(error):
-        return "it comes with program code of its own; if you trust its authors, add --trust-remote-code"
+        return "it includes program code; if you trust its authors, add --trust-remote-code"
     return in_one_line(" ".join(str(error).split()), 300) or type(error).__name__
 
 

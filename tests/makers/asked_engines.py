@@ -1,0 +1,48 @@
+"""An engine of tests, and the answers of an opened engine without a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
+
+from pfgen_fast.generation.prompts import Request
+
+
+class FakeEngine:
+    """Answers computed by a function of the task, in any order; None yields no answer at all."""
+
+    name = "fake"
+
+    def __init__(
+        self,
+        answer: Callable[[Any], str | None],
+        order: Callable[[Any], Any] = list,
+        parameters: dict[str, Any] | None = None,
+    ) -> None:
+        self.answer, self.order = answer, order
+        self.parameters = parameters or {}
+        self.batches: list[list[Any]] = []
+        self.is_closed = False
+
+    async def answers(self, tasks: Any) -> AsyncGenerator[tuple[int, str], None]:
+        self.batches.append(list(tasks))
+        for index in self.order(range(len(tasks))):
+            answer = self.answer(tasks[index])
+            if answer is not None:
+                yield index, answer
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+
+def answers_to(engine: Any, requests: Sequence[Request]) -> dict[int, str]:
+    """The answers of an engine by the index of their request; the engine is closed."""
+
+    async def collect() -> dict[int, str]:
+        try:
+            return {index: answer async for index, answer in engine.answers(requests)}
+        finally:
+            await engine.close()
+
+    return asyncio.run(collect())
