@@ -21,7 +21,8 @@ from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, PfgenError
-from pfgen_fast.report.checklists import page, write_checklists
+from pfgen_fast.report import page_files
+from pfgen_fast.report.checklists import write_checklists
 from pfgen_fast.report.checklists.asked import Place, pieces_of
 from pfgen_fast.report.checklists.evidence import evidence_of
 from pfgen_fast.report.checklists.overview import titles
@@ -264,9 +265,9 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert 'id="extent"' not in whole
     assert overview_in(whole)["extent"] == {"answer": None, "reason": None, "has_requests": True}
-    monkeypatch.setattr(page, "MAX_BYTES", len(whole.encode()) * 2 // 3)
+    monkeypatch.setattr(page_files, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert len(cut.encode()) <= page.MAX_BYTES
+    assert len(cut.encode()) <= page_files.MAX_BYTES
     extent = overview_in(cut)["extent"]
     assert extent["has_requests"] is False
     assert extent["answer"] == 16_000
@@ -274,7 +275,7 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
     shown = " ".join(" ".join(Outline(cut).texts).split())
     assert "leaves out the requests to judges, what answers hold beyond their first 16,000 characters." in shown
-    monkeypatch.setattr(page, "MAX_BYTES", 50_000)
+    monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")
     folder = written(suite, [run], tmp_path / "folder")[0].read_text()

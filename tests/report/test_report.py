@@ -20,7 +20,7 @@ from makers.reported import unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.untrusted_text import harmless, harmless_with_tints, in_one_line
-from pfgen_fast.report import ReportRun, html, write_report
+from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.safe_runs import by_score, check_run
 from pfgen_fast.report.tinting import tints
 from pfgen_fast.runs.leaderboard import ranks
@@ -291,7 +291,7 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, tmp_
     write_report(runs, mini, path)
     size = path.stat().st_size
     assert Outline(path.read_text(encoding="utf-8")).overview["n_shown"] == 100_000
-    monkeypatch.setattr(html, "MAX_BYTES", size - 125_000)
+    monkeypatch.setattr(page_files, "MAX_BYTES", size - 125_000)
     write_report(runs, mini, path)
     text = path.read_text(encoding="utf-8")
     outline = Outline(text)
@@ -300,6 +300,6 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, tmp_
     held = [line for number in range(len(mini)) for line in outline.answers(number)[1:]]
     assert sum(len(line["texts"]) for line in held) == 5 * 5 * len(mini)
     assert "At most 1000 characters of each answer are shown" in text
-    monkeypatch.setattr(html, "MAX_BYTES", 100_000)
+    monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)
     with pytest.raises(TrialsError, match=r"5 runs are too many for one page of .* write a folder"):
         write_report(runs, mini, path)

@@ -19,6 +19,7 @@ from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, s
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
+from .page_files import in_parts
 from .safe_runs import CheckedAnswer
 from .templating import page_json
 from .tinting import QuestionTints
@@ -28,7 +29,6 @@ N_REFERENCES = 10
 
 _N_SEARCHED = 200  # keyword rules read no further (docs/scoring.md, section 4)
 _MAX_MATCHES = 50
-_LINE_CODE_POINTS = 500_000
 
 
 class RunAnswers(NamedTuple):
@@ -76,27 +76,14 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         **_text_columns(shown[:n_references]),
     }
     rest = iter(shown[n_references:])
-    return [packed(head), *(packed(_line(part, rest, names)) for part in _parts(answers))]
+    parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run.samples))
+    return [packed(head), *(packed(_line(part, rest, names)) for part in parts)]
 
 
 def _spread(texts: Sequence[str]) -> list[str]:
     """Some texts from all over a set, because sets are often sorted."""
     step = max(1, len(texts) / N_REFERENCES)
     return [texts[int(number * step)] for number in range(min(len(texts), N_REFERENCES))]
-
-
-def _parts(answers: Sequence[RunAnswers]) -> Iterator[list[RunAnswers]]:
-    """The runs, so many at a time that a line never takes long to unpack."""
-    part: list[RunAnswers] = []
-    size = 0
-    for run in answers:
-        part.append(run)
-        size += sum(len(sample.answer) for sample in run.samples)
-        if size >= _LINE_CODE_POINTS:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
 
 
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:

@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import BuildError
 from ..files.untrusted_text import in_one_line
-from ..files.writing import writing_whole
 from ..refset.pipeline import Branch, Built, building_alone, records
 from ..refset.stages import examples
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .templating import library, own_code, page_json, source, template
+from .page_files import write_page
+from .templating import markup, page_json, page_text
 
 _NAME = "report.html"
 _N_EXAMPLES = 5
@@ -37,7 +36,6 @@ def write_building_report(
     """Writes the report into the work folder of a build."""
     if not built.is_written:
         raise BuildError(f"{built.config.suite}: not built, so there is nothing to report")
-    page = template("building.html.jinja", figure=_figure)
     path = built.config.work / _NAME
     with building_alone(built.config):
         scorer = Scorer(Suite.load(built.config.suite.absolute()), threads=threads)
@@ -46,33 +44,19 @@ def write_building_report(
             if on_branch is not None:
                 on_branch(branch)
             described.append(_described(branch, scorer))
-        with writing_whole(path) as file:
-            for piece in page.generate(**_content(built, scorer, described)):
-                file.write(piece.encode())
+        page = page_text(
+            "building.html.jinja",
+            style="building.css",
+            scripts=("charts.js", "building.js"),
+            suite=Path(scorer.suite.name).name,
+            n_questions=len({branch.asked.question_id for branch in built.branches}),
+            unit=built.config.unit,
+            stages=[stage["name"] for stage in described[0]["stages"]],
+            branches=described,
+            overview=markup(page_json({"branches": described, "unit": built.config.unit, "bin": _BIN})),
+        )
+        write_page(path, page)
     return path
-
-
-def _content(built: Built, scorer: Scorer, described: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The values for the template."""
-    markup, unit = library("markupsafe").Markup, built.config.unit
-    return {
-        "version": __version__,
-        "suite": Path(scorer.suite.name).name,
-        "n_questions": len({branch.asked.question_id for branch in built.branches}),
-        "unit": unit,
-        "stages": [stage["name"] for stage in described[0]["stages"]],
-        "branches": described,
-        "overview": markup(page_json({"branches": described, "unit": unit, "bin": _BIN})),
-        **own_code(
-            style=source("report.css") + source("building.css"),
-            early_script=source("theme.js"),
-            script=source("page.js") + source("charts.js") + source("building.js"),
-        ),
-    }
-
-
-def _figure(value: float | None, form: str) -> str:
-    return "–" if value is None else format(value, form)
 
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:

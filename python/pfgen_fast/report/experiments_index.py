@@ -13,22 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import PfgenError
 from ..experiments.finding import Finding
 from ..files.lock import held
-from ..files.reading import open_regular
 from ..files.untrusted_json import checked, items, member, read_json, text
 from ..files.untrusted_text import in_one_line, utf8
-from ..files.writing import write_whole
-from .templating import library, own_code, source, template
+from .page_files import PAGE, may_replace, write_page
+from .templating import page_text
 
-MARK = '<meta name="generator" content="pfgen-fast: experiments">'
-"""What a page of all experiments has near its beginning; others are not replaced."""
+GENERATOR = "pfgen-fast: experiments"
+"""The generator that the page of all experiments names; pages without it are not replaced."""
 
-_NAME = "index.html"
 _ENDING = ".finding.json"
-_MARK_WITHIN = 4096
 _MAX_BYTES = 1 << 20
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _PATIENCE_SECONDS = 10.0
@@ -62,34 +58,20 @@ def record_of(finding: Finding, files: Sequence[str]) -> Record:
 
 def write_index(folder: Path) -> Path | None:
     """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin."""
-    path = folder / _NAME
+    path = folder / PAGE
     # Of two experiments that end at the same time, the second sees the record of the first.
     with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):
-        if not _is_ours(path):
+        if not may_replace(path, GENERATOR):
             return None
-        page: str = template("experiments.html.jinja").render(
+        page = page_text(
+            "experiments.html.jinja",
+            style="experiment.css",
+            scripts=("experiments.js",),
+            generator=GENERATOR,
             records=list(_records(folder)),
-            mark=library("markupsafe").Markup(MARK),
-            version=__version__,
-            **own_code(
-                style=source("report.css") + source("experiment.css"),
-                early_script=source("theme.js"),
-                script=source("page.js") + "followTheme(() => {})();\n",
-            ),
         )
-        write_whole(path, page.encode())
+        write_page(path, page)
     return path
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether the page is one of these, or is not there."""
-    if not path.exists():
-        return True
-    try:
-        with open_regular(path) as file:
-            return MARK.encode() in file.read(_MARK_WITHIN)
-    except OSError:
-        return False
 
 
 def _records(folder: Path) -> Iterator[Record]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .. import __version__
 from ..experiments.finding import Finding, Table
 from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
@@ -20,7 +19,7 @@ from .charts import drawn
 from .drawing import stored_alike
 from .experiments_index import record_of, write_index
 from .inline_svg import Link, inline_svg
-from .templating import library, own_code, source, template
+from .templating import library, markup, page_text
 
 
 def check_libraries() -> None:
@@ -55,25 +54,22 @@ def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
     def link(run: str) -> str | None:
         return None if report is None or run not in runs else f"{report}#run={_for_fragment(run)}"
 
-    runs, markup = frozenset(finding.runs), library("markupsafe").Markup
+    runs = frozenset(finding.runs)
     drawings = [
         markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link))
         for number, picture in enumerate(finding.pictures)
     ]
-    page: str = template("experiment.html.jinja").render(
+    page = page_text(
+        "experiment.html.jinja",
+        style="experiment.css",
+        scripts=("sorting.js", "experiment.js"),
         finding=finding,
         report=report,
         notes=finding.shown_notes,
         pictures=[(picture.title, drawing) for picture, drawing in zip(finding.pictures, drawings, strict=True)],
         tables=[_shown(finding, table, link) for table in finding.tables if table.shown != ()],
-        **own_code(
-            style=source("report.css") + source("experiment.css"),
-            early_script=source("theme.js"),
-            script=source("page.js") + source("sorting.js") + source("experiment.js"),
-        ),
-        version=__version__,
     )
-    return page
+    return "".join(page)
 
 
 def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:

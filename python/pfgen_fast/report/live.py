@@ -24,7 +24,7 @@ from ..runs.result import read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .html import write_report_folder
-from .page_folders import PAGE
+from .page_files import PAGE
 from .safe_runs import ReportRun, check_run
 from .sweeps import with_intervals
 

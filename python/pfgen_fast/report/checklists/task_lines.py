@@ -6,8 +6,7 @@ What many answers share (the text of a request, the names of a judge) is in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...checklists.judgements import Judgement
 from ...checklists.tasks import Task
@@ -19,8 +18,7 @@ _NUMBERS = {Place.ANSWER: -1, Place.INSTRUCTION: -2}
 """What stands in a message instead of the number of a shared text."""
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(NamedTuple):
     """How much of the texts a page holds."""
 
     answer: int | None = None  # how many code points of an answer or instruction; None for all

@@ -12,7 +12,7 @@ from ...checklists.scoring.table_data import to_csv, to_dict
 from ...checklists.scoring.text_tables import to_markdown
 from ...files.untrusted_text import json_text, utf8
 from ...files.writing import write_whole
-from ..page_folders import PAGE
+from ..page_files import PAGE
 from .evidence import evidence_of
 from .page import Page
 
