@@ -12,7 +12,7 @@ from pfgen_fast.errors import PatternTimeout, PfgenError
 from pfgen_fast.report import write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, RunAnswers, packed_answers
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.report.tinting import QuestionTints, tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.pattern_time import pattern_time_limit
@@ -62,7 +62,7 @@ def test_the_table_holds_the_3_grams_of_shown_texts_that_references_hold():
 
 def test_a_table_tints_as_tints_do():
     of = QuestionTints(question(*["abcd"] * 3, *["bcd"] * 2, *["zz"] * 95))
-    assert of.levels(["abcdx"]) == tints(of.question, ["abcdx"]) == ["23330"]
+    assert of.levels(["abcdx"]) == ["23330"]
     assert of.table(["abcdx"]) == ("abcbcd", [[3, 5]], [100])
 
 
@@ -72,7 +72,7 @@ def test_answers_in_tokens_come_with_their_tints():
     head, line = held(asked, [answer])
     assert head["grams"] == ""
     assert line["texts"] == ["Ice sinks slowly, \\u202ealas"]
-    (levels,) = tints(asked, [answer])
+    (levels,) = QuestionTints(asked).levels([answer])
     assert line["tints"]["0"][:18] == levels[:18]
     assert line["tints"]["0"][18:] == "x" * 6 + levels[19:]
 

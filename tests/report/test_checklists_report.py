@@ -23,10 +23,9 @@ from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, PfgenError
 from pfgen_fast.report import page_files
 from pfgen_fast.report.checklists import write_checklists
-from pfgen_fast.report.checklists.asked import Place, pieces_of
+from pfgen_fast.report.checklists.asked import ANSWER, INSTRUCTION, pieces_of
 from pfgen_fast.report.checklists.evidence import evidence_of
-from pfgen_fast.report.checklists.overview import titles
-from pfgen_fast.report.checklists.questions import question_means
+from pfgen_fast.report.checklists.overview import question_means, titles
 from pfgen_fast.report.checklists.rows import tint
 
 
@@ -183,12 +182,12 @@ def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
 
 
 def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
-    scores = scores_of(suite, runs)
-    (thanks,) = [one for one in question_means(scores) if one.checklist.category == "thanks"]
-    assert thanks.length is None
-    assert thanks.n == (2, 1, 2)
-    assert thanks.means[1] == (0.75, 0.5, 0.25)
-    assert [one.length for one in question_means(scores)] == [None, None, None, "90"]
+    means = question_means(scores_of(suite, runs))
+    thanks = list(suite.checklists).index(("letters", "thanks"))
+    assert [(one["length"], one["n"], one["means"][1]) for one in means if one["category"] == thanks] == [
+        (None, [2, 1, 2], [0.75, 0.5, 0.25])
+    ]
+    assert [one["length"] for one in means] == [None, None, None, "90"]
 
 
 def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
@@ -242,15 +241,15 @@ def test_odd_entries_among_the_replies_are_passed_over(suite, runs):
 @pytest.mark.parametrize(
     ("content", "answer", "instruction", "pieces"),
     [
-        ("I: a, A: b.", "b", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
-        ("I: a, A: a.", "a", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
+        ("I: a, A: b.", "b", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
+        ("I: a, A: a.", "a", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
         ("no places", "b", "q", ("no places",)),
         ("", "", "", ()),
     ],
 )
 def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer, instruction, pieces):
     assert pieces_of(content, answer, instruction) == pieces
-    texts = {Place.ANSWER: answer, Place.INSTRUCTION: instruction}
+    texts = {ANSWER: answer, INSTRUCTION: instruction}
     assert "".join(texts.get(piece, piece) for piece in pieces) == content
 
 

@@ -12,7 +12,7 @@ from pfgen_fast import Suite
 from pfgen_fast.files.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
-from pfgen_fast.report.tinting import tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference
@@ -67,7 +67,7 @@ def shown_in_python(suite, runs, number):
     question = suite.questions[number]
     by_score = sorted(runs, key=lambda run: -run.result.score)
     texts = [sample.answer for run in by_score for sample in run.result.questions[question.question_id].samples]
-    made = zip(texts, tints(question, texts), strict=True)
+    made = zip(texts, QuestionTints(question).levels(texts), strict=True)
     return [harmless_with_tints(text, levels) for text, levels in made]
 
 

@@ -22,7 +22,7 @@ from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.untrusted_text import harmless, harmless_with_tints, in_one_line
 from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.safe_runs import by_score, check_run
-from pfgen_fast.report.tinting import tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.questions import Question
@@ -77,6 +77,10 @@ class Outline(HTMLParser):
 
 
 # ---- Tints
+
+
+def tints(of, answers):
+    return QuestionTints(of).levels(answers)
 
 
 def question(*sets):

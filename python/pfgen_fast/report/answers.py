@@ -93,21 +93,15 @@ def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, 
     return {
         "runs": [run.run for run in part],
         "n_samples": [len(run.samples) for run in part],
-        "score": [_rounded(value.score, 4) for value in figures],
         **{
-            metric: [_rounded(getattr(value, metric), 3) for value in figures]
-            for metric in ("fluency", "truthfulness", "helpfulness")
+            metric: [None if (value := getattr(one, metric)) is None else round(value, n_digits) for one in figures]
+            for metric, n_digits in (("score", 4), ("fluency", 3), ("truthfulness", 3), ("helpfulness", 3))
         },
         "length": [sample.n_code_points for sample in samples],
         "missing": [[names[name] for name in sample.missing] for sample in samples],
         "excess": [sample.excess for sample in samples],
         **_text_columns(list(islice(shown, len(samples)))),
     }
-
-
-def _rounded(value: float | None, n_digits: int) -> float | None:
-    """The digits that are shown."""
-    return None if value is None else round(value, n_digits)
 
 
 def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
@@ -130,15 +124,12 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
         spans = matches(text[:n_shown])
         if needs:
             harmless_text, levels = harmless_with_tints(text[:n_shown], next(made)[:n_shown])
-            shown.append(_Shown(harmless_text, levels, _moved(spans, text)))
+            # The escapes of the harmless text are longer.
+            moved = [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
+            shown.append(_Shown(harmless_text, levels, moved))
         else:
             shown.append(_Shown(text, None, spans))
     return shown
-
-
-def _moved(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """The spans in the harmless text, whose escapes are longer."""
-    return [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
 
 
 def _words(rule: Rule) -> str:

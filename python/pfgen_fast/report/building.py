@@ -84,7 +84,8 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
         "n": left["n"],
         "mean": left["mean"],
         "std": left["std"],
-        "lengths": _binned(left["lengths"]),
+        # Counts of lengths in bins; the last bin holds all longer ones.
+        "lengths": [sum(left["lengths"][at : at + _BIN]) for at in range(0, len(left["lengths"]), _BIN)],
         "scores": _scores(scorer, branch, branch.answers(name)),
         "reasons": [],
         "examples": [],
@@ -95,7 +96,10 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
         return described
     removed = branch.removed(name)
     described["reasons"] = [[in_one_line(reason), n] for reason, n in figures["reasons"][:_N_REASONS]]
-    described["examples"] = _examples(removed)
+    described["examples"] = [
+        {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
+        for row in examples(removed, _N_EXAMPLES)
+    ]
     described["removed_scores"] = _scores(scorer, branch, removed)
     described["note"] = _note(name, figures, removed)
     return described
@@ -118,13 +122,6 @@ def _note(name: str, figures: dict[str, Any], removed: Any) -> str:
     return in_one_line(figures.get("note", ""))
 
 
-def _examples(removed: Any) -> list[dict[str, Any]]:
-    return [
-        {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
-        for row in examples(removed, _N_EXAMPLES)
-    ]
-
-
 def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None:
     """Mean scores of a sample of a table's answers, evenly spaced; None if the table is empty."""
     answers = [row["answer"] for row in examples(table, _N_SCORED)]
@@ -132,11 +129,6 @@ def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None
         return None
     scored = scorer.score(branch.asked.question_id, answers)
     return {"n": len(answers), **{metric: float(getattr(scored, metric).mean()) for metric in _METRICS}}
-
-
-def _binned(lengths: Sequence[int]) -> list[int]:
-    """Counts of lengths in bins; the last bin holds all longer ones."""
-    return [sum(lengths[start : start + _BIN]) for start in range(0, len(lengths), _BIN)]
 
 
 def thinned(curve: Sequence[Any]) -> list[Any]:

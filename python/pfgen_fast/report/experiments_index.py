@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import PfgenError
 from ..experiments.finding import Finding
@@ -30,9 +29,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _PATIENCE_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Record:
-    """What the page of all experiments shows of one."""
+class Record(NamedTuple):
+    """The facts about an experiment in the page of all experiments."""
 
     name: str  # name of the experiment
     question: str  # question that it answers
@@ -47,7 +45,7 @@ class Record:
 
     def to_json(self) -> bytes:
         """The record as its file holds it."""
-        return utf8(json.dumps(vars(self), ensure_ascii=False, indent=1) + "\n")
+        return utf8(json.dumps(self._asdict(), ensure_ascii=False, indent=1) + "\n")
 
 
 def record_of(finding: Finding, files: Sequence[str]) -> Record:
@@ -82,7 +80,7 @@ def _records(folder: Path) -> Iterator[Record]:
             continue
         there = tuple(name for name in record.files if (folder / name).is_file())
         if f"{record.name}.html" in there:
-            yield Record(record.name, record.question, record.answer, record.notes, there)
+            yield record._replace(files=there)
 
 
 def _read(path: Path) -> Record:
@@ -90,8 +88,7 @@ def _read(path: Path) -> Record:
     found = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
     if found.file_name != path.name or not _PLAIN.fullmatch(found.name):
         raise PfgenError(f"{path}: expected the record of {path.name.removesuffix(_ENDING)}")
-    files = tuple(name for name in found.files if _belongs(name, found.name))
-    return Record(found.name, found.question, found.answer, found.notes, files)
+    return found._replace(files=tuple(name for name in found.files if _belongs(name, found.name)))
 
 
 def _checked(value: Any) -> Record:

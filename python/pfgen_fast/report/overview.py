@@ -12,7 +12,7 @@ from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
 from .safe_runs import CheckedAnswer, CheckedRun
-from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
+from .sweeps import axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
 """An answer of at least this fluency is fluent; that of the reference answers is 1 on average."""
@@ -111,7 +111,7 @@ def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
                 "name": in_one_line(parameter),
                 "values": axis(points, parameter),
                 "points": [values[parameter] for values in points],
-                "lines": [_line(line) for line in lines(points, parameter)],
+                "lines": [{"name": line.name, "runs": line.points} for line in lines(points, parameter)],
             }
             for parameter in swept[0]
         ],
@@ -124,7 +124,3 @@ def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
             for run in runs
         ],
     }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {"name": line.name, "runs": line.points}

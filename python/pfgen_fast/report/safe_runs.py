@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
@@ -60,7 +61,6 @@ class CheckedFigures:
     average: float | None
     score_std: float | None
     length: float | None
-    length_std: float | None
     fluency: float | None
     truthfulness: float | None
     helpfulness: float | None
@@ -109,11 +109,6 @@ class CheckedRun:
     def mode(self) -> str:
         """The mode of the prompts; "" if unknown."""
         return self.parameters.get("mode", "")
-
-    @property
-    def temperature(self) -> str:
-        """The temperature; "" if unknown."""
-        return self.parameters.get("temperature", "")
 
 
 def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
@@ -170,7 +165,6 @@ def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) ->
         average=_shown(figures.scores.average),
         score_std=_shown(figures.score_std),
         length=_shown(figures.length),
-        length_std=_shown(figures.length_std),
         fluency=total("fluency"),
         truthfulness=total("truthfulness"),
         helpfulness=_shown(figures.scores.helpfulness),
@@ -183,11 +177,10 @@ def _shown(value: float | None) -> float | None:
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, str]:
-    return {in_one_line(key): in_one_line(_text(value), 200) for key, value in list(config.items())[:_MAX_ENTRIES]}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {
+        in_one_line(key): in_one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 200)
+        for key, value in islice(config.items(), _MAX_ENTRIES)
+    }
 
 
 def _safe_link(link: str | None) -> str | None:

@@ -28,7 +28,7 @@ class AnswerEvidence:
     answer: Answer | None = None  # answer, if the run has it
     judgements: tuple[Judgement, ...] = ()  # judgements of it, in the order of the file
     are_stale: tuple[bool, ...] = ()  # whether each of them is of another text or another checklist
-    asked: tuple[Asked, ...] = ()  # what judges were asked about it, and what they replied
+    asked: Sequence[Asked] = ()  # requests to judges about it, with their replies
     marks: tuple[str, ...] = ()  # its error modes and signals, as far as its text tells
 
 
@@ -107,7 +107,7 @@ def _by_task(
             answers.get(key),
             of_answer,
             are_stale,
-            tuple(asked.get(key, ())),
+            asked.get(key, ()),
             marks.get(key, ()),
         )
         by_task.setdefault(key[:2], []).append(evidence)
