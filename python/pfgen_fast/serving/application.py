@@ -19,12 +19,11 @@ from ..generation.prompts import Mode
 from ..scoring.scorer import Scorer
 from .access import Guard
 from .admission import Place, Receive, Room
-from .batches import ARROW, JSON
 from .description import described, page
 from .endpoints import ENDPOINTS
 from .limits import Gone, Limits, Refusal, too_busy
 from .metrics import Metrics
-from .replies import Replies, Reply, json_of
+from .replies import ARROW, JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes, str, str], Reply]

@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import __version__
 from ..files.untrusted_text import html_text
-from .batches import ARROW, JSON
 from .endpoints import ENDPOINTS, Endpoint, Schema, json_object
 from .limits import Limits
+from .replies import ARROW, JSON
 
 _REFUSALS = {
     "400": "The body is no such batch; the sentence names the row.",

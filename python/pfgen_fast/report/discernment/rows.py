@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,28 +31,13 @@ class Result:
         """The names of the evaluator's metrics."""
         return tuple(metric.name for metric in self.found.scored.metrics)
 
-    def cells(self) -> list[Row]:
-        """The cells of the task."""
-        return self._of_task(self.found.cells)
+    def rows(self, table: str, **values: object) -> list[Row]:
+        """The rows of a table of the test, such as `cells`, for the task and with these values."""
+        return having(rows(getattr(self.found, table)), task=self.task, **values)
 
-    def summary(self) -> list[Row]:
-        """The averages and minima of the task."""
-        return self._of_task(self.found.summary)
-
-    def profile(self) -> list[Row]:
-        """The sensitivity profile of the task."""
-        return self._of_task(self.found.profile)
-
-    def controls(self) -> list[Row]:
-        """The controls of the task."""
-        return self._of_task(self.found.controls)
-
-    def perturbations(self) -> list[Row]:
-        """The perturbations of the task, their metrics combined."""
-        return self._of_task(self.found.perturbations)
-
-    def _of_task(self, columns: Columns) -> list[Row]:
-        return [row for row in rows(columns) if row["task"] == self.task]
+    def damage(self, **values: object) -> list[Row]:
+        """The cells with these values, without those of controls."""
+        return [row for row in self.rows("cells", **values) if not is_control(row)]
 
 
 def results(found: Sequence[Discernment]) -> list[Result]:
@@ -81,6 +66,11 @@ def labels(found: Sequence[Discernment]) -> list[str]:
     return unique
 
 
+def having(rows: Iterable[Row], **values: object) -> list[Row]:
+    """The rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
 def rows(columns: Columns) -> list[Row]:
     """A table as rows."""
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -88,7 +78,7 @@ def rows(columns: Columns) -> list[Row]:
 
 def summary_row(result: Result, score: str, scope: str) -> Row | None:
     """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
-    return next((row for row in result.summary() if (row["score"], row["scope"]) == (score, scope)), None)
+    return next(iter(result.rows("summary", score=score, scope=scope)), None)
 
 
 def name_of(row: Row) -> str:
