@@ -176,11 +176,12 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
 
 
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
-    tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1")
+    tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1&question=Q02")
     page = tab.page
     page.wait_for_selector("#details-body details.question")
     page.keyboard.press("j")
     assert page.evaluate("overview.runs[state.run].name") == "org/alpha/2"
+    assert "question=Q02" in tab.fragment
     page.keyboard.press("k")
     page.keyboard.press("k")
     assert page.evaluate("overview.runs[state.run].name") == "org/beta/1"  # the first of those that are shown

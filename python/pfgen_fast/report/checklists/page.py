@@ -25,7 +25,7 @@ _GENERATOR = "pfgen-fast checklists report"
 _SCRIPTS = (
     *("sorting.js", "unpacking.js"),
     *("checklists/state.js", "address.js", "checklists/tasks.js", "checklists/answers.js", "dialog.js"),
-    *("checklists/task_view.js", "checklists/questions.js", "checklists/main.js"),
+    *("checklists/task_view.js", "checklists/questions.js", "steps.js", "checklists/main.js"),
 )
 
 # What costs most and is least often read goes first.
