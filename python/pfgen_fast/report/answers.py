@@ -1,8 +1,8 @@
-"""The answers of all runs to one question, as the page unpacks them: lines of compressed JSON, none of them long.
+"""The answers of all runs to one question, as the page unpacks them: short lines of compressed JSON.
 
-The first line is about the question: reference answers, keywords, and the 3-grams that the page tints answers by. Each
-further line holds the answers of some runs. Where the page cannot tint by itself (units that a tokenizer makes,
-characters that are shown as escapes), the tints travel with the answer.
+The first line describes the question: reference answers, keywords, and the 3-grams by which the page tints answers.
+Each further line holds the answers of some runs. An answer that the page cannot tint (because a tokenizer makes its
+units, or because it has characters that are shown as escapes) comes with its tints.
 """
 
 from __future__ import annotations
@@ -41,12 +41,10 @@ class RunAnswers(NamedTuple):
 class _Shown(NamedTuple):
     """A text as the page gets it."""
 
-    # harmless text. Where the page tints it, two code points more than are shown: the 3-grams over the last one reach
-    # so far
+    # harmless text; if the page tints it, with two more code points for the 3-grams over the last shown one
     text: str
-    tints: str | None  # A digit for each code point of the text; None where the page tints it
-    # where the keyword patterns match that the page cannot search for, in code points of the text
-    spans: list[tuple[int, int]]
+    tints: str | None  # a digit for each code point of the text; None if the page tints it
+    spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
 
 def packed(value: Any) -> str:
@@ -81,13 +79,13 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
 
 
 def _spread(texts: Sequence[str]) -> list[str]:
-    """Some texts from all over a set, because sets are often sorted."""
+    """Evenly spaced texts of a set, because sets are often sorted."""
     step = max(1, len(texts) / N_REFERENCES)
     return [texts[int(number * step)] for number in range(min(len(texts), N_REFERENCES))]
 
 
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
-    """Some runs, in columns, which compress best."""
+    """Some runs in columns, because columns compress best."""
     samples = [sample for run in part for sample in run.samples]
     figures = [sample.figures for sample in samples]
     return {
@@ -105,7 +103,7 @@ def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, 
 
 
 def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
-    """The texts, and what few of them have by their place."""
+    """The texts, and by their place the tints and spans that few of them have."""
     return {
         "texts": [text.text for text in shown],
         "tints": {str(place): text.tints for place, text in enumerate(shown) if text.tints is not None},
@@ -133,21 +131,21 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
 
 
 def _words(rule: Rule) -> str:
-    """A keyword rule as a person would say it."""
+    """A keyword rule in words."""
     parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
     said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
     return in_one_line(said, 200)
 
 
 def _plain_patterns(question: Question) -> list[str]:
-    """The patterns that the page searches for: texts, in what it can count."""
+    """The patterns that the page searches for: plain texts, if the units are characters."""
     if question.spelling is not None:
         return []
     return list(dict.fromkeys(leaf.pattern for leaf in _leaves(question) if leaf.is_plain_text and leaf.pattern))
 
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
-    """Finds all other patterns in what the keyword rules read of an answer."""
+    """Finds all other patterns in the part of an answer that keyword rules read."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
     where = f"question {question.question_id}: the pattern "

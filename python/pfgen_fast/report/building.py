@@ -1,4 +1,4 @@
-"""The report of a suite build: what each stage kept and removed, how the selection converged, how the suite scores.
+"""The report of a suite build: answers that each stage kept and removed, the convergence of the selection, scores.
 
 Like the report of runs, it is a single file, which contains untrusted text only escaped or as JSON for text nodes.
 """
@@ -60,7 +60,7 @@ def write_building_report(
 
 
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
-    """Everything that the page shows about a set of a question, as JSON values."""
+    """The data of the page about a set of a question, as JSON values."""
     stages = [_stage(branch, name, record, scorer) for name, record in records(branch)]
     chosen = dict(records(branch))["select"]["figures"]
     return {

@@ -1,7 +1,7 @@
 """The page of all experiments in a folder, made anew from their records whenever one of them is written there.
 
-A record is a small file `NAME.finding.json`. Whatever else the folder has, records of strangers and damaged ones
-included, is passed over; an `index.html` that is not ours stays.
+A record is a small file `NAME.finding.json`. Other files, such as foreign or damaged records, are ignored, and an
+`index.html` from another program stays.
 """
 
 from __future__ import annotations

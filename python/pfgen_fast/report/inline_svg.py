@@ -19,7 +19,7 @@ from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING
 
 Link = Callable[[str], str | None]
-"""The address of a run in a report; None if there is none."""
+"""Returns the address of a run in a report, or None if the report lacks the run."""
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 _COLORS = {
@@ -118,7 +118,7 @@ def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | No
 
 
 def _use_attributes(element: ElementTree.Element) -> None:
-    """Replaces the style attribute; the font becomes that of the page."""
+    """Replaces the style attribute by presentation attributes without the font family."""
     for declaration in element.attrib.pop("style", "").split(";"):
         name, _, value = map(str.strip, declaration.partition(":"))
         if name == "font":
@@ -129,7 +129,7 @@ def _use_attributes(element: ElementTree.Element) -> None:
 
 
 def _own_ids(element: ElementTree.Element, prefix: str) -> None:
-    """Makes the ids of a picture differ from those of the others on its page."""
+    """Makes the ids of a picture unique on its page."""
     if identity := element.get("id"):
         if identity.startswith((ON_LEVEL, ON_DIVERGING)):  # several elements have it
             element.set("class", identity)

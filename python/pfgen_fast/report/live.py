@@ -50,7 +50,7 @@ class LiveReport:
     folder: Path  # folder for the report
     # called with each error of a result, once for each version of its file, and with each error of the report
     on_problem: Callable[[PfgenError], None]
-    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)

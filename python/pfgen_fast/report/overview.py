@@ -1,4 +1,4 @@
-"""What the report page has at once: runs with scores, intervals, groups and parameters, and the lines of a sweep."""
+"""The data that the report page holds unpacked: runs with scores, intervals and parameters, and lines of a sweep."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """The first and last rank that each run cannot be told apart from; None without a rank or with too few questions.
+    """The first and last rank from which each run does not differ; None without a rank or with too few questions.
 
     They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
     """

@@ -46,7 +46,7 @@ class ReportRun:
     # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
-    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 

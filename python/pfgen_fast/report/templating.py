@@ -111,7 +111,7 @@ def source(name: str) -> str:
 def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
     """Our style and scripts as a template embeds them, and a Content-Security-Policy that allows no others: `policy`.
 
-    The page must contain each of them whole, as an element of its own.
+    The page must contain each of them unchanged, in an element that contains nothing else.
     """
     code = {name: _script_text(script) for name, script in scripts.items()}
     policy = (

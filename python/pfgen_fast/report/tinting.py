@@ -32,9 +32,9 @@ _Floats = NDArray[np.float64]
 
 
 class TintTable(NamedTuple):
-    """What tints answers where there is no Python: in how many reference answers of each set a 3-gram is."""
+    """The data by which pages tint answers: the number of reference answers of each set that hold a 3-gram."""
 
-    grams: str  # 3-grams of the answers that any reference answer holds, one behind another
+    grams: str  # 3-grams of the answers that any reference answer holds, joined
     counts: list[list[int]]  # for each set, the number of reference answers that hold each 3-gram
     sizes: list[int]  # number of reference answers of each set
 
@@ -148,7 +148,7 @@ def _three_grams(points: NDArray[np.uint32], owners: _Ints) -> tuple[_Keys, _Int
 
 
 def _spelled(keys: _Keys) -> str:
-    """The 3-grams of some keys, one behind another."""
+    """The 3-grams of some keys, joined."""
     points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
     content: bytes = points.astype("<u4").tobytes()
     return content.decode("utf-32-le", "surrogatepass")

@@ -95,7 +95,7 @@ class RewardClient:
         }
 
     def signature(self) -> str:
-        """What makes the scores; see `Scorer.signature`. Raises the errors of `reward`."""
+        """The signature of the scores; see `Scorer.signature`. Raises the errors of `reward`."""
         signature: str = self._reply("reward", {"questions": [], "answers": []}, 0)["signature"]
         return signature
 
@@ -190,7 +190,7 @@ def _address(url: str) -> tuple[str, str | None]:
 
 
 def _sentence(response: Any) -> str:
-    """Why a server refuses, in its own words if it has any."""
+    """The sentence of a refusal, or its status if the server sent no sentence."""
     import orjson
 
     try:

@@ -68,7 +68,7 @@ def _get(summary: str, kind: str) -> dict[str, Any]:
 
 
 def page(document: Mapping[str, Any]) -> bytes:
-    """The same as HTML, without scripts and without anything that is loaded."""
+    """The document as HTML that has no scripts and loads nothing."""
     about = document["info"]
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",

@@ -1,4 +1,4 @@
-"""What Prometheus collects: requests, answers and their time, and what is in progress."""
+"""Metrics for Prometheus: requests, answers, their time, and requests in progress."""
 
 from __future__ import annotations
 
@@ -34,6 +34,6 @@ class Metrics:
         self._answers.inc(n_answers)
 
     def text(self) -> bytes:
-        """The metrics in Prometheus' format of text."""
+        """The metrics in the text format of Prometheus."""
         content: bytes = self._prometheus.generate_latest(self._registry)
         return content

@@ -1,4 +1,4 @@
-"""From the body of a request to that of its reply: read, scored and written in one go, by a worker."""
+"""Replies to batches: a worker reads the body of a request, scores the answers and writes the body of the reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reply:
     kind: str = JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    n_answers: int = 0  # how many answers were scored for it
+    n_answers: int = 0  # number of answers that were scored for it
 
 
 @dataclass(frozen=True)

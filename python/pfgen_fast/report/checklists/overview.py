@@ -1,4 +1,4 @@
-"""What the page has at once, as JSON: models, categories with the means of their questions, and tasks with scores."""
+"""The data that the page holds unpacked, as JSON: models, categories with means of questions, and tasks with scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...files.untrusted_text import in_one_line
 from .evidence import ModelEvidence
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
-"""By how much they are worth; the last is that of a model which was not asked for tasks of that length."""
+"""The states from best to worst; None is the state of a model that was not asked for tasks of that length."""
 
 _N_TITLE = 160
 _N_READ = 2000
@@ -115,7 +115,7 @@ def titles(tasks: Sequence[Task]) -> list[str]:
 
 
 def _n_common(texts: Sequence[str]) -> int:
-    """How many code points of whole words all texts begin with."""
+    """The number of code points of the whole words with which all texts begin."""
     first, last = min(texts), max(texts)
     n_equal = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return first.rfind(" ", 0, n_equal) + 1

@@ -16,10 +16,10 @@ from .evidence import AnswerEvidence, ModelEvidence
 
 
 class Extent(NamedTuple):
-    """How much of the texts a page holds."""
+    """The part of the texts that a page holds."""
 
-    answer: int | None = None  # how many code points of an answer or instruction; None for all
-    reason: int | None = None  # how many code points of a reason; None for all
+    answer: int | None = None  # maximum number of code points of an answer or instruction; None for no limit
+    reason: int | None = None  # maximum number of code points of a reason; None for no limit
     has_requests: bool = True  # whether it holds the requests to judges and their replies
 
 

@@ -17,7 +17,7 @@ from .evidence import evidence_of
 from .page import Page
 
 NAME = "table"
-"""What the names of the files beside the page begin with, in a folder."""
+"""The beginning of the names of the files beside a page in a folder."""
 
 
 def write_checklists(

@@ -157,7 +157,7 @@ def _control_level(result: Result, metric: Metric, curves: Sequence[Curve]) -> f
 
 
 def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:
-    """The metrics in groups whose scores are of about the same size, so that one axis fits all."""
+    """The metrics in groups whose scores are of similar size, so that they can share an axis."""
     sizes = dict.fromkeys((metric.name for metric in metrics), 0.0)
     for curve in curves:
         sizes[curve.metric] = max(sizes[curve.metric], float(np.nanmax(np.abs(curve.mean))))

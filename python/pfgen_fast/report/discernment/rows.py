@@ -1,4 +1,4 @@
-"""Results of several tests side by side: each with a name of its own, and its tables as rows."""
+"""Results of several tests side by side: each with a unique name and its tables as rows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Row = Mapping[str, Any]
 """A row of a table by the names of its columns."""
 
 AT_CEILING = 0.95
-"""From this share of the ceiling on, d says only that it is at least so much."""
+"""The share of the ceiling from which d is only a lower bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a test found about one task."""
+    """The result of a test for one task."""
 
-    found: Discernment  # all that the test found
-    label: str  # what the evaluator is called here; unique among the tests
+    found: Discernment  # result of the test for all tasks
+    label: str  # name of the evaluator, unique among the tests
     task: str
     title: str  # label, with the task if there are several
 

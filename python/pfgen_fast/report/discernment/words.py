@@ -1,4 +1,4 @@
-"""What a test found in words, with its numbers: the answer, and what is noticed, missed, rewarded and noticed."""
+"""The finding of a test in words: the answer, and the damage that is noticed, missed or rewarded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MANY = 24
 
 
 def answer(results: Sequence[Result]) -> str:
-    """What was found, in one sentence."""
+    """The finding in one sentence."""
     if len(results) == 1:
         return f"{_in_short(results[0])}."
     best = [
@@ -31,7 +31,7 @@ def answer(results: Sequence[Result]) -> str:
 
 
 def paragraph(results: Sequence[Result]) -> str:
-    """How to read the figures."""
+    """Explains the figures."""
     ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
     most = f" With these items it can hardly be more than {max(ceilings):.1f}." if ceilings else ""
     return (
@@ -63,7 +63,7 @@ def remarks(result: Result) -> list[Remarks]:
 
 
 def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
-    """What each test took."""
+    """The work of each test."""
     said = []
     for one, name in zip(found, names, strict=True):
         work = one.work
@@ -153,7 +153,7 @@ def _missed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 
 def _is_unclear(cells: Sequence[Row], kind: str, metric: str) -> bool:
-    """Whether some scores fell and none rose, but too few changed at all for that to count as noticed."""
+    """Whether scores only fell, but too few of them for the damage to count as noticed."""
     own = having(cells, kind=kind, metric=metric)
     return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in own)
 
