@@ -129,7 +129,7 @@ def test_foreign_and_damaged_records_are_passed_over(tmp_path):
         "empty": b"",
         "bytes": b"\xff",
         "list": b"[1]",
-        "other": {"name": "another", "question": ""},
+        "copy": {"name": "trial", "question": ""},
         "up": {"name": "../up", "question": ""},
         "number": {"name": "number", "question": 1},
         "gone": {"name": "gone", "question": "Gone?"},
