@@ -267,3 +267,19 @@ def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page
     monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)
     with pytest.raises(TrialsError, match=r"5 runs are too many for one page of .* write a folder"):
         page(*runs)
+
+
+def test_a_bounded_page_has_the_first_form_that_fits_and_packs_no_form_that_is_far_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(page_files, "MAX_BYTES", 12_000)
+    packed = []
+
+    def lines(size, step):
+        packed.append((size, step))
+        return ["x" * size] * (100 // step)
+
+    path = tmp_path / "page.html"
+    page_files.write_bounded_page(
+        path, 100, [1000, 19, 18, 1], lines, lambda _, held: ["<p>", *held], TrialsError("no")
+    )
+    assert path.read_text() == "<p>" + "x" * 18 * 100
+    assert packed == [(1000, 2), (19, 2), (19, 1), (18, 2), (18, 1)]

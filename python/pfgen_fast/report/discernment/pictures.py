@@ -100,14 +100,8 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
     bands = f", with 95 % bands of {n_draws:,} bootstrap draws" if n_draws else ""
     found: list[tuple[str, str, Chart]] = []
     for metrics in _scales(result.found.scored.metrics, own):
-        levels = {metric.name: _control_level(result, metric, own) for metric in metrics}
-        chart = _panels(
-            own,
-            levels,
-            "mean score",
-            lambda one: Line(one.metric, one.permille, one.mean, one.mean_low, one.mean_high),
-            "the control that costs most",
-        )
+        levels = {metric.name: _control_level(result, metric) for metric in metrics}
+        chart = _panels(own, levels, "mean score", _mean_line, "the control that costs most")
         found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
     names = {metric.name: None for metric in result.found.scored.metrics}
     chart = _panels(own, names, "share of lower scores", _share_line, "")
@@ -146,8 +140,8 @@ def _share_line(curve: Curve) -> Line:
     return Line(curve.metric, curve.permille, curve.share_lower)
 
 
-def _control_level(result: Result, metric: Metric, curves: Sequence[Curve]) -> float | None:
-    """Where the mean of all originals would be after the control that costs most; None if none costs anything."""
+def _control_level(result: Result, metric: Metric) -> float | None:
+    """The mean of all originals after the control that costs most; None if no control costs anything."""
     drop = max((row["mean_drop"] or 0 for row in result.rows("controls", metric=metric.name)), default=0)
     means = (row["mean_original"] for row in result.damage(metric=metric.name))
     original = next((mean for mean in means if mean is not None), None)
