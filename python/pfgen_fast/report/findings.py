@@ -52,7 +52,10 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
 
 def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
     def link(run: str) -> str | None:
-        return None if report is None or run not in runs else f"{report}#run={_for_fragment(run)}"
+        if report is None or run not in runs:
+            return None
+        name = quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")  # as report/state.js writes it
+        return f"{report}#run={name}"
 
     runs = frozenset(finding.runs)
     drawings = [
@@ -88,8 +91,3 @@ def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
         "columns": [(name, not readable.is_text(column)) for column, name in enumerate(readable.columns)],
         "rows": [list(map(shown, cells, texts)) for cells, texts in zip(readable.rows, readable.texts(), strict=True)],
     }
-
-
-def _for_fragment(run: str) -> str:
-    """A run's name as the report has it in its address (state.js)."""
-    return quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")

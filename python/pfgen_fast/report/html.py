@@ -76,7 +76,13 @@ class _Page:
         self._suite, self._is_live = suite, is_live
         self._overview = overview_of(self.runs, suite)
         self._by_question = _by_question(self.runs, suite)
-        self._figures = packed(_figures(self._by_question))
+        # The figures of each run in each question that the overview lacks.
+        names = ("average", "score_std", "length", "fluency", "truthfulness", "helpfulness")
+        figures = {
+            name: [[getattr(one.figures, name) if one else None for one in of_runs] for of_runs in self._by_question]
+            for name in names
+        }
+        self._figures = packed(figures)
 
     def pieces(self, n_shown: int, answers: Sequence[str], files: Sequence[str] = ()) -> Iterator[str]:
         """The text of the page."""
@@ -122,12 +128,3 @@ def _by_question(runs: Sequence[CheckedRun], suite: Suite) -> list[list[CheckedQ
     """For each question of the suite, what each run has of it."""
     of_runs = [{question.question_id: question for question in run.questions} for run in runs]
     return [[found.get(question.question_id) for found in of_runs] for question in suite]
-
-
-def _figures(by_question: Sequence[Sequence[CheckedQuestion | None]]) -> dict[str, Any]:
-    """The figures of each run in each question that the overview lacks, by question."""
-    names = ("average", "score_std", "length", "fluency", "truthfulness", "helpfulness")
-    return {
-        name: [[getattr(found.figures, name) if found else None for found in of_runs] for of_runs in by_question]
-        for name in names
-    }

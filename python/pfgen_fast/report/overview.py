@@ -77,7 +77,7 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
     return {
         "name": run.name,
         "medal": run.medal,
-        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
+        "group": "system" if run.medal else run.parameters.get("mode", "")[:20] or "mode unknown",
         "score": run.figures.score,
         "length": run.figures.length,
         "fluency": run.figures.fluency,

@@ -105,11 +105,6 @@ class CheckedRun:
         """The symbol of a yardstick; "" for a model."""
         return medal(self.model)
 
-    @property
-    def mode(self) -> str:
-        """The mode of the prompts; "" if unknown."""
-        return self.parameters.get("mode", "")
-
 
 def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
     """Prepares a run for reports."""
