@@ -16,7 +16,8 @@ from makers.killed_work import judge
 from makers.kills import is_hidden, killed_everywhere
 from makers.runs import make_varied_runs
 from pfgen_fast import Suite
-from pfgen_fast.report.experiments_index import MARK
+from pfgen_fast.report.experiments_index import GENERATOR
+from pfgen_fast.report.page_files import page_mark
 
 PACKAGED = Path(pfgen_fast.__file__).parent / "data" / "mini"
 JOURNAL = "out/judge-ratings.jsonl"
@@ -80,10 +81,10 @@ def test_an_experiment_that_replaces_files_leaves_the_old_or_the_new_ones(tmp_pa
     with serving(reply) as server:
         judge(before, *judged, server.base_url)
     for path in files_below(before).keys() - {JOURNAL}:
-        (before / path).write_bytes(MARK.encode() if path.endswith("index.html") else b"old")
+        (before / path).write_bytes(page_mark(GENERATOR) if path.endswith("index.html") else b"old")
     old = files_below(before)
     whole, attempts = killed_everywhere(attempts_folder, judge, *judged, before=before)
-    assert not {b"old", MARK.encode()} & set(whole.values())
+    assert not {b"old", page_mark(GENERATOR)} & set(whole.values())
     assert len([attempt for attempt in attempts if "os.rename" in attempt.point]) == len(whole) - 1
     for attempt in attempts:
         assert visible(attempt.again) == whole, attempt.point

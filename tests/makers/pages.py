@@ -65,3 +65,25 @@ def check_policy(page: str) -> None:
     assert sources["script-src"] == (scripts or {"'none'"})
     assert sources["style-src"] == styles
     assert not [name for name, _ in outline.attributes if name == "style" or name.startswith("on")]
+
+
+WHITE = """() => [...document.querySelectorAll("body, body *")].filter(element => {
+    const { backgroundColor, fill } = getComputedStyle(element);
+    const isShape = element instanceof SVGGeometryElement && !element.closest("defs, clipPath");
+    return backgroundColor === "rgb(255, 255, 255)" || (isShape && fill === "rgb(255, 255, 255)");
+}).map(element => element.outerHTML)"""
+"""The elements of a page in a browser that are white."""
+
+
+def contrast(color: str, ground: str) -> float:
+    """The contrast of two colours, as WCAG 2 defines it."""
+
+    def luminance(text: str) -> float:
+        shares = [int(text[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        red, green, blue = (
+            share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4) for share in shares
+        )
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    darker, lighter = sorted((luminance(color), luminance(ground)))
+    return (lighter + 0.05) / (darker + 0.05)

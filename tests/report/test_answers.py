@@ -9,10 +9,10 @@ import pytest
 from makers.reported import made_result, reported_run, unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PatternTimeout, PfgenError
-from pfgen_fast.report import write_report_folder
+from pfgen_fast.report import ReportRun, write_report_folder
 from pfgen_fast.report.answers import N_REFERENCES, RunAnswers, packed_answers
 from pfgen_fast.report.safe_runs import check_run
-from pfgen_fast.report.tinting import QuestionTints, tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.keywords import parse_rule
 from pfgen_fast.suite.pattern_time import pattern_time_limit
@@ -60,24 +60,21 @@ def test_the_table_holds_the_3_grams_of_shown_texts_that_references_hold():
     assert line["tints"] == {}
 
 
-def test_a_table_tints_as_tints_do():
-    of = QuestionTints(question(*["abcd"] * 3, *["bcd"] * 2, *["zz"] * 95))
-    assert of.levels(["abcdx"]) == tints(of.question, ["abcdx"]) == ["23330"]
-    assert of.table(["abcdx"]) == ("abcbcd", [[3, 5]], [100])
-
-
 def test_answers_in_tokens_come_with_their_tints():
     asked = question("Ice floats.", "Ice sinks slowly.", tokenizer=PatternTokenizer("words"))
     answer = "Ice sinks slowly, \u202ealas"
     head, line = held(asked, [answer])
     assert head["grams"] == ""
     assert line["texts"] == ["Ice sinks slowly, \\u202ealas"]
-    (levels,) = tints(asked, [answer])
+    (levels,) = QuestionTints(asked).levels([answer])
     assert line["tints"]["0"][:18] == levels[:18]
     assert line["tints"]["0"][18:] == "x" * 6 + levels[19:]
 
 
 def test_plain_patterns_are_searched_for_in_the_page_and_others_here():
+    named = [{"t": "a+", "name": "many a"}, {"and": [{"t": "x"}, {"or": [{"t": "y"}, {"t": "z"}]}]}]
+    head, _ = held(question("r", keywords=named), ["x"])
+    assert head["rules"] == ["many a", "x and (y or z)"]
     rules = [{"t": "ice"}, {"or": [{"t": "flo[aw]t"}, {"t": "swim"}]}, {"t": "x*"}]
     head, line = held(question("r", keywords=rules), ["ice flowt, flo\u202eat floats", "none", "y" * 200 + "float"])
     assert head["patterns"] == ["ice", "swim"]
@@ -85,12 +82,6 @@ def test_plain_patterns_are_searched_for_in_the_page_and_others_here():
     # Behind the escape, which has six characters; x* matches nothing, and no rule reads beyond 200 code points.
     assert line["spans"] == {"0": [[4, 9], [23, 28]]}
     assert line["texts"][0][23:28] == "float"
-
-
-def test_a_rule_is_shown_by_its_name():
-    rules = [{"t": "a+", "name": "many a"}, {"and": [{"t": "x"}, {"or": [{"t": "y"}, {"t": "z"}]}]}]
-    head, _ = held(question("r", keywords=rules), ["x"])
-    assert head["rules"] == ["many a", "x and (y or z)"]
 
 
 def test_a_pattern_that_takes_too_long_is_named():
@@ -102,11 +93,11 @@ def test_a_pattern_that_takes_too_long_is_named():
 def test_missing_keywords_are_named_once(mini):
     made = made_result(mini, answers=["one", "two"])
     scores = [sample["scores"] for sample in made["questions"]["Q01"]["samples"]]
-    scores[0]["helpfulness_results"] = [["tide", 0.0], ["ebb", 0.5], ["23字超過", 0.54]]
+    scores[0]["helpfulness_results"] = [["12字超過", 0.0], ["ebb", 0.5], ["23字超過", 0.54]]
     scores[1]["helpfulness_results"] = [["ebb", 0.0]]
-    run = check_run(reported_run(mini).__class__("a", None, parse_result(made, "a")), mini)
+    run = check_run(ReportRun("a", None, parse_result(made, "a")), mini)
     head, line = map(unpacked, packed_answers(mini["Q01"], [RunAnswers(0, run.questions[0].samples)], 100))
-    assert head["names"] == ["tide", "ebb"]
+    assert head["names"] == ["12字超過", "ebb"]
     assert line["missing"] == [[0, 1], [1]]
     assert line["excess"] == [23, 0]
 
@@ -118,38 +109,28 @@ def files_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_folder_holds_the_page_and_a_file_for_each_question(mini, tmp_path):
-    write_report_folder([reported_run(mini, answers=["x" * 5000])], mini, tmp_path / "new" / "report")
-    files = files_of(tmp_path / "new" / "report")
-    assert len(files) == 1 + len(mini)
-    page = files.pop("index.html").decode()
-    assert all(name.startswith("data/answers-") and name.endswith(".js") and name in page for name in files)
+def test_a_folder_holds_the_page_and_a_file_for_each_question_and_only_an_earlier_report_is_replaced(mini, tmp_path):
+    folder = tmp_path / "new" / "report"
+
+    def written(answer):
+        write_report_folder([reported_run(mini, answers=[answer])], mini, folder)
+        return files_of(folder)
+
+    before = written("x" * 5000)
+    assert written("x" * 5000) == before
+    assert len(before) == 1 + len(mini)
+    page = before["index.html"].decode()
+    assert all(name in page for name in before if name.startswith("data/answers-") and name.endswith(".js"))
     assert 'id="answers-0"' not in page
-
-
-def test_an_earlier_report_is_replaced_and_other_files_stay(mini, tmp_path):
-    write_report_folder([reported_run(mini, answers=["first"])], mini, tmp_path)
-    before = files_of(tmp_path)
     foreign = {"notes.txt": b"mine", "data/answers-of-mine.js": b"mine", "data/other.js": b"// Data of somebody.\n"}
     for name, content in foreign.items():
-        (tmp_path / name).write_bytes(content)
-    os.mkfifo(tmp_path / "data/answers-that-never-come.js")
-    write_report_folder([reported_run(mini, answers=["second"])], mini, tmp_path)
-    after = files_of(tmp_path)
+        (folder / name).write_bytes(content)
+    os.mkfifo(folder / "data/answers-that-never-come.js")
+    after = written("second")
     assert foreign.items() <= after.items()
     assert before.keys() & after.keys() == {"index.html"}
     assert len(after) == len(before) + len(foreign)
-
-
-def test_the_same_report_is_the_same_files(mini, tmp_path):
-    for _ in range(2):
-        write_report_folder([reported_run(mini)], mini, tmp_path)
-        names = set(files_of(tmp_path))
-    assert len(names) == 1 + len(mini)
-
-
-def test_a_page_that_is_not_from_a_report_is_not_replaced(mini, tmp_path):
-    (tmp_path / "index.html").write_text("<h1>My own page</h1>")
-    with pytest.raises(PfgenError, match=r"index.html: not from a report; choose another folder"):
-        write_report_folder([reported_run(mini)], mini, tmp_path)
-    assert files_of(tmp_path) == {"index.html": b"<h1>My own page</h1>"}
+    (folder / "index.html").write_text("<h1>My own page</h1>")
+    with pytest.raises(PfgenError, match=r"index\.html: not from a report; choose another folder"):
+        written("third")
+    assert files_of(folder) == {**after, "index.html": b"<h1>My own page</h1>"}

@@ -10,6 +10,7 @@ from makers.checklist_data import folder, needs_hellobench
 from makers.checklist_reports import judged_run, scores_of, some_runs
 from makers.hostile import INJECTED, NAMES
 from makers.own_checklists import TASKS, own_suite
+from makers.pages import WHITE
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.report.checklists import write_checklists
@@ -64,27 +65,12 @@ def test_the_page_fits_and_can_be_used_by_everybody(open_tab, path, scheme, widt
     body = open_task(tab)
     body.locator(".answer-of summary").first.click()
     body.locator(".beside-verdicts").first.wait_for()
+    boxes = [box.bounding_box() for box in body.locator(".beside-verdicts > div").all()[:2]]
+    assert (boxes[0]["y"] == boxes[1]["y"]) == (width == 1100)
     body.locator(".answer-of details summary").last.click()
     assert body.evaluate("element => element.scrollWidth <= element.clientWidth")
     assert tab.faults() == []
-
-
-def test_answer_and_verdicts_stand_side_by_side_where_there_is_room(open_tab, path):
-    for width, are_beside in ((1100, True), (390, False)):
-        tab = open_tab(path, viewport={"width": width, "height": 800})
-        body = open_task(tab)
-        body.locator(".answer-of summary").first.click()
-        body.locator(".beside-verdicts").first.wait_for()
-        boxes = [box.bounding_box() for box in body.locator(".beside-verdicts > div").all()[:2]]
-        assert (boxes[0]["y"] == boxes[1]["y"]) == are_beside
-
-
-def test_a_dark_page_has_nothing_white(open_tab, path):
-    tab = open_tab(path, color_scheme="dark")
-    open_task(tab)
-    white = """() => [...document.querySelectorAll("body, body *")].filter(element =>
-        getComputedStyle(element).backgroundColor === "rgb(255, 255, 255)").map(element => element.outerHTML)"""
-    assert tab.page.evaluate(white) == []
+    assert scheme == "light" or tab.page.evaluate(WHITE) == []
 
 
 # ---- The tables
@@ -172,36 +158,32 @@ def test_a_task_shows_all_answers_beside_verdicts_reasons_and_requests(open_tab,
     assert "answered by judge-2025-01-01 fp_7" in facts
 
 
-def test_a_run_without_answers_shows_verdicts_alone(open_tab, path):
-    tab = open_tab(path, "#/task=letter_3&model=gamma")
-    tab.page.wait_for_selector("#details-body .answer-of")
-    answer = tab.page.locator(".answer-of")
+def test_verdicts_without_an_answer_are_shown_and_missing_answers_named(open_tab, path):
+    page = open_tab(path, "#/task=letter_3&model=gamma").page
+    page.wait_for_selector("#details-body .answer-of")
+    answer = page.locator(".answer-of")
     assert answer.count() == 1
     assert "The run holds no text of this answer." in answer.inner_text()
     assert "A reason for question 0 about letter_3." in answer.inner_text()
+    page = open_tab(path, "#/task=letter_2").page
+    page.wait_for_selector("#details-body .answer-of")
+    assert page.locator("#details-body .missing").inner_text() == "Missing: beta"
 
 
-def test_missing_answers_are_named_in_their_task(open_tab, path):
-    tab = open_tab(path, "#/task=letter_2")
-    tab.page.wait_for_selector("#details-body .answer-of")
-    assert tab.page.locator("#details-body .missing").inner_text() == "Missing: beta"
-
-
-def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made):
-    for form in ("file", "folder"):
-        tab = open_tab(made[form])
-        tab.page.locator("#search").fill("LONG ladder. Thank")
-        tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
-        assert ids(tab.page) == ["letter_1"]
-        assert tab.fragment == "search=LONG%20ladder.%20Thank"
-        tab.page.locator("#search").fill("LONG ladder. Thank nobody")
-        tab.page.wait_for_selector("#none:visible")
-        tab.page.locator("#search").fill("question 0 about report_2.")
-        tab.page.wait_for_selector("#tasks tbody th:has-text('report_2')")
-        tab.page.wait_for_selector("#count:text-is('1 of 6 tasks')")
-        tab.page.locator("#search").fill("nowhere at all")
-        tab.page.wait_for_selector("#none:visible")
-        assert tab.page.locator("#count").inner_text() == "0 of 6 tasks"
+@pytest.mark.parametrize("form", ["file", "folder"])
+def test_the_search_finds_what_stands_in_answers_and_reasons_only(open_tab, made, form):
+    tab = open_tab(made[form])
+    for text, found in (
+        ("LONG ladder. Thank", ["letter_1"]),
+        ("LONG ladder. Thank nobody", []),
+        ("question 0 about report_2.", ["report_2"]),
+        ("nowhere at all", []),
+    ):
+        tab.page.locator("#search").fill(text)
+        tab.page.wait_for_selector(f"#count:text-is('{len(found)} of 6 tasks')")
+        assert ids(tab.page) == found
+        assert tab.fragment == f"search={text.replace(' ', '%20')}"
+        assert tab.page.locator("#none").is_visible() == (not found)
 
 
 def test_filters_ask_for_models_states_scores_and_marks_together(open_tab, path):

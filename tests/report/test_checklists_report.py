@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import gzip
 import io
 import json
 import random
@@ -16,16 +14,17 @@ from makers.checklist_reports import JUDGE, add_replies, judged_run, judgement_o
 from makers.hostile import NAMES, acting, formulas
 from makers.own_checklists import TASKS, own_suite
 from makers.pages import Outline, check_policy
+from makers.reported import unpacked
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.runs import Answer, open_runs, write_run
 from pfgen_fast.checklists.scoring.scoring import score_runs
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, PfgenError
-from pfgen_fast.report.checklists import page, write_checklists
-from pfgen_fast.report.checklists.asked import Place, pieces_of
+from pfgen_fast.report import page_files
+from pfgen_fast.report.checklists import write_checklists
+from pfgen_fast.report.checklists.asked import ANSWER, INSTRUCTION, pieces_of
 from pfgen_fast.report.checklists.evidence import evidence_of
-from pfgen_fast.report.checklists.overview import titles
-from pfgen_fast.report.checklists.questions import question_means
+from pfgen_fast.report.checklists.overview import question_means, titles
 from pfgen_fast.report.checklists.rows import tint
 
 
@@ -47,16 +46,16 @@ def overview_in(text):
     return json.loads(re.search(r'<script type="application/json" id="overview">(.*?)</script>', text, re.S)[1])
 
 
-def unpacked(line):
-    return json.loads(gzip.decompress(base64.b64decode(line)))
-
-
 def tasks_in(text):
     """What a page in one file holds of each task, by ID and length."""
     blocks = re.findall(r'<script type="text/plain" id="part-\d+">(.*?)</script>', text, re.S)
     lines = [unpacked(line) for block in blocks for line in block.split("\n")]
     tasks = overview_in(text)["tasks"]
     return dict(zip(zip(tasks["id"], tasks["length"], strict=True), lines, strict=True))
+
+
+def shown(suite, runs, folder):
+    return tasks_in(written(suite, runs, folder / "p.html")[0].read_text())
 
 
 def entry_of(line, model):
@@ -76,6 +75,8 @@ def test_a_page_in_one_file_has_the_table_beside_it_in_three_forms(suite, runs, 
     assert next(csv.reader(io.StringIO(paths[2].read_text())))[:2] == ["place", "model"]
     assert paths[1].read_text().startswith("#")
     check_policy(paths[0].read_text())
+    again = written(suite, runs, tmp_path / "again" / "essays.html")
+    assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
 
 
 def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_report(suite, runs, tmp_path):
@@ -97,9 +98,14 @@ def test_a_folder_holds_the_data_beside_the_page_and_replaces_only_an_earlier_re
     assert first.read_text() == "a page of somebody else"
 
 
-def test_the_same_runs_give_the_same_bytes(suite, runs, tmp_path):
-    one, other = (written(suite, runs, tmp_path / name / "p.html") for name in "ab")
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in other]
+def test_answers_that_speak_of_themselves_in_html_stay_text(suite, tmp_path):
+    attack = "</script><script>alert(1)</script><!-- {{ 7*7 }} ${x}"
+    run = judged_run(tmp_path / "m", suite, texts={"letter_1": attack}, reason=attack)
+    text = written(suite, [run], tmp_path / "p.html")[0].read_text()
+    assert attack not in text
+    entry = entry_of(tasks_in(text)["letter_1", None], 0)
+    assert entry["answer"] == attack
+    assert entry["judgements"][0]["reasons"][0].startswith(attack)
 
 
 def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
@@ -111,7 +117,7 @@ def test_scores_without_their_run_are_refused(suite, runs, tmp_path):
 
 
 def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_path):
-    found = tasks_in(written(suite, runs, tmp_path / "p.html")[0].read_text())
+    found = shown(suite, runs, tmp_path)
     assert set(found) == {task.key for task in TASKS}
     line = found["letter_3", None]
     assert line["instruction"] == TASKS[2].instruction
@@ -125,19 +131,17 @@ def test_every_answer_stands_beside_its_verdicts_and_reasons(suite, runs, tmp_pa
 
 
 def test_a_run_without_answers_is_shown_with_verdicts_and_reasons_alone(suite, runs, tmp_path):
-    found = tasks_in(written(suite, runs[2:], tmp_path / "p.html")[0].read_text())
-    entry = entry_of(found["letter_1", None], 0)
+    entry = entry_of(shown(suite, runs[2:], tmp_path)["letter_1", None], 0)
     assert "answer" not in entry
     assert entry["judgements"][0]["reasons"][0] == "A reason for question 0 about letter_1."
 
 
 def test_every_rating_is_shown_and_the_verdict_is_their_mean(suite, tmp_path):
     run = judged_run(tmp_path / "m", suite, ratings=2)
-    line = tasks_in(written(suite, [run], tmp_path / "p.html")[0].read_text())["letter_1", None]
-    one, other = line["entries"][0]["judgements"]
+    (entry,) = shown(suite, [run], tmp_path)["letter_1", None]["entries"]
+    one, other = entry["judgements"]
     assert (one.get("rating"), other["rating"]) == (None, 2)
-    means = [(a + b) / 2 for a, b in zip(one["scores"], other["scores"], strict=True)]
-    assert line["entries"][0]["verdicts"] == means
+    assert entry["verdicts"] == [(a + b) / 2 for a, b in zip(one["scores"], other["scores"], strict=True)]
 
 
 def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
@@ -159,9 +163,9 @@ def test_missing_unjudged_and_stale_answers_are_three_things(suite, tmp_path):
     assert entry_of(found["letter_2", None], 0)["judgements"][0]["fault"] == "form"
     assert entry_of(found["letter_3", None], 0)["judgements"][0]["stale"] is True
     assert found["letter_1", None]["entries"] == []
-    shown = " ".join(" ".join(Outline(text).texts).split())
+    texts = " ".join(" ".join(Outline(text).texts).split())
     for said in ("1 missing in", "1 unjudged in", "1 stale in"):
-        assert said in shown
+        assert said in texts
 
 
 def test_a_model_that_was_not_asked_for_a_length_misses_none_of_it(suite, tmp_path):
@@ -182,12 +186,12 @@ def test_marks_say_what_the_rules_find(suite, runs, tmp_path):
 
 
 def test_the_means_of_questions_are_those_of_the_judged_answers(suite, runs):
-    scores = scores_of(suite, runs)
-    (thanks,) = [one for one in question_means(scores) if one.checklist.category == "thanks"]
-    assert thanks.length is None
-    assert thanks.n == (2, 1, 2)
-    assert thanks.means[1] == (0.75, 0.5, 0.25)
-    assert [one.length for one in question_means(scores)] == [None, None, None, "90"]
+    means = question_means(scores_of(suite, runs))
+    thanks = list(suite.checklists).index(("letters", "thanks"))
+    assert [(one["length"], one["n"], one["means"][1]) for one in means if one["category"] == thanks] == [
+        (None, [2, 1, 2], [0.75, 0.5, 0.25])
+    ]
+    assert [one["length"] for one in means] == [None, None, None, "90"]
 
 
 def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
@@ -200,7 +204,7 @@ def test_equal_weights_are_shown_where_scores_have_them(suite, runs, tmp_path):
 
 
 def test_the_request_behind_a_verdict_can_be_put_together_again(suite, runs, tmp_path):
-    line = tasks_in(written(suite, runs, tmp_path / "p.html")[0].read_text())["report_1", None]
+    line = shown(suite, runs, tmp_path)["report_1", None]
     entry = entry_of(line, 0)
     first, last = entry["asked"]
     assert first["reply"] == "I would rather not."
@@ -241,15 +245,15 @@ def test_odd_entries_among_the_replies_are_passed_over(suite, runs):
 @pytest.mark.parametrize(
     ("content", "answer", "instruction", "pieces"),
     [
-        ("I: a, A: b.", "b", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
-        ("I: a, A: a.", "a", "a", ("I: ", Place.INSTRUCTION, ", A: ", Place.ANSWER, ".")),
+        ("I: a, A: b.", "b", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
+        ("I: a, A: a.", "a", "a", ("I: ", INSTRUCTION, ", A: ", ANSWER, ".")),
         ("no places", "b", "q", ("no places",)),
         ("", "", "", ()),
     ],
 )
 def test_a_message_is_taken_apart_so_that_it_can_be_put_together(content, answer, instruction, pieces):
     assert pieces_of(content, answer, instruction) == pieces
-    texts = {Place.ANSWER: answer, Place.INSTRUCTION: instruction}
+    texts = {ANSWER: answer, INSTRUCTION: instruction}
     assert "".join(texts.get(piece, piece) for piece in pieces) == content
 
 
@@ -264,17 +268,17 @@ def test_what_does_not_fit_is_left_out_in_order_and_said(suite, tmp_path, monkey
     whole = written(suite, [run], tmp_path / "p.html")[0].read_text()
     assert 'id="extent"' not in whole
     assert overview_in(whole)["extent"] == {"answer": None, "reason": None, "has_requests": True}
-    monkeypatch.setattr(page, "MAX_BYTES", len(whole.encode()) * 2 // 3)
+    monkeypatch.setattr(page_files, "MAX_BYTES", len(whole.encode()) * 2 // 3)
     cut = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert len(cut.encode()) <= page.MAX_BYTES
+    assert len(cut.encode()) <= page_files.MAX_BYTES
     extent = overview_in(cut)["extent"]
     assert extent["has_requests"] is False
     assert extent["answer"] == 16_000
     entry = entry_of(tasks_in(cut)["letter_1", None], 0)
     assert (len(entry["answer"]), entry["length"]) == (16_000, 30_000)
-    shown = " ".join(" ".join(Outline(cut).texts).split())
-    assert "leaves out the requests to judges, what answers hold beyond their first 16,000 characters." in shown
-    monkeypatch.setattr(page, "MAX_BYTES", 50_000)
+    texts = " ".join(" ".join(Outline(cut).texts).split())
+    assert "leaves out the requests to judges, what answers hold beyond their first 16,000 characters." in texts
+    monkeypatch.setattr(page_files, "MAX_BYTES", 50_000)
     with pytest.raises(ChecklistError, match="too many for one page"):
         written(suite, [run], tmp_path / "p.html")
     folder = written(suite, [run], tmp_path / "folder")[0].read_text()
@@ -324,17 +328,6 @@ def test_nothing_in_names_answers_or_reasons_acts(hostile_pages):
     assert acting("".join(outline.texts)) <= {"\t"}
     assert formulas(table.read_text(encoding="utf-8")) == []
     assert not acting(markdown.read_text(encoding="utf-8"))
-
-
-def test_answers_that_speak_of_themselves_in_html_stay_text(tmp_path):
-    suite = own_suite()
-    attack = "</script><script>alert(1)</script><!-- {{ 7*7 }} ${x}"
-    run = judged_run(tmp_path / "m", suite, texts={"letter_1": attack}, reason=attack)
-    text = written(suite, [run], tmp_path / "p.html")[0].read_text()
-    assert attack not in text
-    entry = entry_of(tasks_in(text)["letter_1", None], 0)
-    assert entry["answer"] == attack
-    assert entry["judgements"][0]["reasons"][0].startswith(attack)
 
 
 # ---- Details

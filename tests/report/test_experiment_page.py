@@ -1,4 +1,4 @@
-"""The page of an experiment in a browser: tables that are sorted, points that are named and linked, both themes."""
+"""The pages of experiments in a browser: tables that are sorted, points that are named and linked, both themes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from makers.discernments import METRICS, a_discernment
+from makers.pages import WHITE
 from makers.reported import reported_run
 from pfgen_fast.experiments import Finding, Picture, Table
 from pfgen_fast.experiments.chart_data import Density, Intervals, Matrix, Points, Ranges, Scatter
 from pfgen_fast.report import write_report
+from pfgen_fast.report.discernment import write_discernment
 from pfgen_fast.report.findings import write_finding
 
 RUNS = ("org/a model/1", "org/日本語/2", "org/c (x)/3")
@@ -37,8 +40,8 @@ def a_finding(*more_pictures):
 
 @pytest.fixture
 def open_finding(open_tab, tmp_path):
-    def opened(finding=None, report=None, **options):
-        page, *_ = write_finding(finding or a_finding(), tmp_path, report=report)
+    def opened(report=None, **options):
+        page, *_ = write_finding(a_finding(), tmp_path, report=report)
         return open_tab(page, **options)
 
     return opened
@@ -100,21 +103,18 @@ def test_the_arrow_keys_go_from_point_to_point(open_finding):
     assert panels.count() == 3
 
 
-def test_names_and_points_lead_to_the_run_in_the_report(open_finding, mini, tmp_path):
+def test_names_and_points_lead_to_the_run_in_the_report_if_there_is_one(open_finding, mini, tmp_path):
     report = tmp_path / "a report.html"
     write_report([reported_run(mini, name) for name in RUNS], mini, report)
-    tab = open_finding(report=report)
-    addresses = tab.page.locator("tbody a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    page = open_finding().page
+    assert page.locator("tbody a, a.point").count() == 0
+    assert page.locator("tbody [data-run]").count() == 3
+    page = open_finding(report=report).page
+    addresses = page.locator("tbody a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
     assert [unquote(address) for address in addresses] == [f"a report.html#run={run}" for run in RUNS]
-    assert tab.page.locator("a.point").count() == 9
-    tab.page.locator("tbody a").nth(1).click()
-    tab.page.wait_for_function("name => document.title.includes(name)", arg=RUNS[1])
-
-
-def test_without_a_report_nothing_is_a_link(open_finding):
-    tab = open_finding()
-    assert tab.page.locator("tbody a, a.point").count() == 0
-    assert tab.page.locator("tbody [data-run]").count() == 3
+    assert page.locator("a.point").count() == 9
+    page.locator("tbody a").nth(1).click()
+    page.wait_for_function("name => document.title.includes(name)", arg=RUNS[1])
 
 
 MORE = (
@@ -124,25 +124,38 @@ MORE = (
 )
 
 
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The pages of an experiment with all kinds of pictures, of all experiments, and of a test of evaluators."""
+    written = write_finding(a_finding(*MORE), tmp_path_factory.mktemp("experiments"))
+    found = [a_discernment(weights="assumed"), a_discernment("judge", metrics=METRICS[:2], seed=1)]
+    written += write_discernment(found, tmp_path_factory.mktemp("discernment"))
+    return [path for path in written if path.suffix == ".html"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 390])
-def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, tmp_path, scheme, width):
-    pages = [path for path in write_finding(a_finding(*MORE), tmp_path) if path.suffix == ".html"]
-    assert [path.name for path in pages] == ["trial.html", "index.html"]
-    for path in pages:
+def test_the_pages_fit_and_can_be_used_by_everybody(open_tab, pages, scheme, width):
+    assert [path.name for path in pages] == ["trial.html", "index.html", "discernment.html", "index.html"]
+    for path in pages[:3]:
         tab = open_tab(path, viewport={"width": width, "height": 800}, color_scheme=scheme)
+        tab.page.locator("details").evaluate_all("all => all.slice(0, 1).forEach(one => { one.open = true; })")
         assert tab.page.evaluate("document.documentElement.scrollWidth") == width
         assert tab.faults() == []
+        if scheme == "dark":
+            assert tab.page.evaluate(WHITE) == []
+        boxes = [box.bounding_box() for box in tab.page.locator(".pair").first.locator(".compared").all()]
+        assert not boxes or (boxes[0]["y"] == boxes[1]["y"]) == (width > 390)  # original and damaged text
 
 
-def test_a_dark_page_has_nothing_white(open_finding):
-    tab = open_finding(a_finding(*MORE), color_scheme="dark")
-    white = """() => [...document.querySelectorAll("body, body *")].filter(element => {
-        const { backgroundColor, fill } = getComputedStyle(element);
-        const isShape = element instanceof SVGGeometryElement && !element.closest("defs, clipPath");
-        return backgroundColor === "rgb(255, 255, 255)" || (isShape && fill === "rgb(255, 255, 255)");
-    }).map(element => element.outerHTML)"""
-    assert tab.page.evaluate(white) == []
+def test_examples_are_hidden_until_their_kind_is_opened(open_tab, pages):
+    page = open_tab(pages[2]).page
+    changes = page.locator(".comparison ins")
+    assert not changes.first.is_visible()
+    page.locator(".comparison summary").first.focus()
+    page.keyboard.press("Enter")
+    assert changes.first.is_visible()
+    assert changes.first.inner_text() == "へ"
 
 
 def test_no_number_and_no_name_in_a_table_is_broken(open_finding):

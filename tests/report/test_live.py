@@ -10,6 +10,7 @@ import pytest
 from makers.reported import made_result
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.report.live import LiveReport, ReportServer
+from pfgen_fast.runs.result import read_result
 
 
 def write_result(suite, folder, **changes):
@@ -35,13 +36,25 @@ def server(live):
         yield served
 
 
-def ask(server, path="/", method="GET", **headers):
+def ask(server, path="/", method="GET", hosts=()):
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
-    connection.request(method, path, headers=headers)
+    connection.putrequest(method, path, skip_host=bool(hosts))
+    for host in hosts:
+        connection.putheader("Host", host.format(port=server.server_port))
+    connection.endheaders()
     reply = connection.getresponse()
     content = reply.read()
     connection.close()
+    # Other sites can neither load nor frame what is served.
+    protection = {"Cross-Origin-Resource-Policy": "same-origin", "X-Frame-Options": "DENY", "Cache-Control": "no-store"}
+    assert reply.status == 501 or protection.items() <= dict(reply.getheaders()).items()
+    assert reply.getheader("Access-Control-Allow-Origin") is None
     return reply, content
+
+
+def looked(live, times):
+    for _ in range(times):
+        live.write_if_changed()
 
 
 def content_of(live):
@@ -49,13 +62,11 @@ def content_of(live):
 
 
 def test_the_page_and_its_data_are_served(server, live):
-    reply, content = ask(server)
-    assert (reply.status, content) == (200, content_of(live))
-    assert reply.getheader("Content-Type") == "text/html; charset=utf-8"
     (file, *_) = sorted((live.folder / "data").iterdir())
-    reply, content = ask(server, f"/data/{file.name}")
-    assert (reply.status, content) == (200, file.read_bytes())
-    assert reply.getheader("Content-Type") == "text/javascript; charset=utf-8"
+    for address, path, kind in (("/", "index.html", "html"), (f"/data/{file.name}", f"data/{file.name}", "javascript")):
+        reply, content = ask(server, address)
+        assert (reply.status, content) == (200, (live.folder / path).read_bytes())
+        assert reply.getheader("Content-Type") == f"text/{kind}; charset=utf-8"
 
 
 def test_nothing_else_is_served(server, live, tmp_path):
@@ -70,50 +81,28 @@ def test_nothing_else_is_served(server, live, tmp_path):
         assert (reply.status, content) == (404, b""), path
 
 
+NAMES = ("127.0.0.1:{port}", "localhost:{port}")
+OTHER_NAMES = ("evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost.:{port}")
+
+
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "localhost.:{port}"]
+    ("hosts", "status"),
+    [*(((name,), 200) for name in NAMES), *(((name,), 421) for name in OTHER_NAMES), (NAMES, 421)],
 )
-def test_a_request_in_the_name_of_another_host_is_refused(server, host):
-    reply, content = ask(server, Host=host.format(port=server.server_port))
-    assert (reply.status, content) == (421, b"")
+def test_only_requests_that_name_the_loopback_as_their_host_are_answered(server, hosts, status):
+    reply, content = ask(server, hosts=hosts)
+    assert (reply.status, bool(content)) == (status, status == 200)
+    assert server.asked.is_set() == (status == 200)
 
 
-def test_a_request_in_two_names_is_refused(server):
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
-    connection.putrequest("GET", "/", skip_host=True)
-    connection.putheader("Host", f"127.0.0.1:{server.server_port}")
-    connection.putheader("Host", "evil.example")
-    connection.endheaders()
-    assert connection.getresponse().status == 421
-    connection.close()
-
-
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_both_names_of_the_loopback_are_answered(server, name):
-    assert ask(server, Host=f"{name}:{server.server_port}")[0].status == 200
-
-
-def test_other_sites_can_neither_load_nor_frame_what_is_served(server):
-    for path in ("/", "/nothing"):
-        reply, _ = ask(server, path)
-        assert reply.getheader("Cross-Origin-Resource-Policy") == "same-origin"
-        assert reply.getheader("X-Frame-Options") == "DENY"
-        assert reply.getheader("Cache-Control") == "no-store"
-        assert reply.getheader("Access-Control-Allow-Origin") is None
-
-
-def test_only_reading_is_answered(server):
+def test_only_reading_is_answered_and_asking_for_the_page_is_noticed(server):
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):
         assert ask(server, method=method)[0].status == 501
+    ask(server, "/data/answers-0123456789abcdef.js")
+    assert not server.asked.is_set()
     reply, content = ask(server, method="HEAD")
     assert (reply.status, content) == (200, b"")
     assert reply.getheader("Last-Modified")
-
-
-def test_asking_for_the_page_is_noticed(server):
-    ask(server, "/data/answers-0123456789abcdef.js")
-    assert not server.asked.is_set()
-    ask(server, method="HEAD")
     assert server.asked.is_set()
 
 
@@ -139,31 +128,26 @@ def test_a_changed_result_is_shown_when_no_more_changes_follow(live, mini, tmp_p
 
 def test_a_removed_result_is_no_longer_shown(live, tmp_path):
     shutil.rmtree(tmp_path / "result" / "two")
-    for _ in range(2):
-        live.write_if_changed()
+    looked(live, 2)
     assert live.n_runs == 1
     shutil.rmtree(tmp_path / "result" / "one")
-    for _ in range(3):
-        live.write_if_changed()
+    looked(live, 3)
     assert "report: 1 run" in content_of(live).decode()
 
 
 def test_only_what_has_changed_is_read_again(live, mini, tmp_path, monkeypatch):
     read = []
-    original = live._read_again.__globals__["read_result"]
-    monkeypatch.setitem(
-        live._read_again.__globals__, "read_result", lambda path: read.append(path.parent.name) or original(path)
+    monkeypatch.setattr(
+        "pfgen_fast.report.live.read_result", lambda path: read.append(path.parent.name) or read_result(path)
     )
     write_result(mini, tmp_path / "result" / "two", score=0.7)
-    for _ in range(3):
-        live.write_if_changed()
+    looked(live, 3)
     assert read == ["two"]
 
 
 def test_a_bad_result_is_named_once_and_the_others_are_shown(live, tmp_path):
     (tmp_path / "result" / "two" / "result.json").write_text("{}")
-    for _ in range(4):
-        live.write_if_changed()
+    looked(live, 4)
     (problem,) = live.problems
     assert isinstance(problem, TrialsError)
     assert "two" in str(problem)
@@ -174,11 +158,9 @@ def test_a_report_that_cannot_be_written_is_named_and_the_next_change_tried(live
     shutil.rmtree(live.folder / "data")
     (live.folder / "data").write_text("in the way")
     write_result(mini, tmp_path / "result" / "three")
-    for _ in range(4):
-        live.write_if_changed()
+    looked(live, 4)
     assert "data" in str(live.problems[0])
     (live.folder / "data").unlink()
     write_result(mini, tmp_path / "result" / "four")
-    for _ in range(2):
-        live.write_if_changed()
+    looked(live, 2)
     assert live.n_runs == 4

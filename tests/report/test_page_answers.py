@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from pfgen_fast import Suite
 from pfgen_fast.files.untrusted_text import harmless_with_tints
 from pfgen_fast.report import ReportRun, write_report, write_report_folder
 from pfgen_fast.report.live import LiveReport, ReportServer
-from pfgen_fast.report.tinting import tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.statistics.mean_interval import mean_interval
 from pfgen_fast.statistics.paired import paired_difference
@@ -29,15 +30,15 @@ SHOWN = """async (question) => {
 }"""
 
 
-def copied(made):
+def result(suite, **changes):
     """A result of which no two questions share their samples."""
-    return json.loads(json.dumps(made))
+    return json.loads(json.dumps(made_result(suite, **changes)))
 
 
 def varied(suite, name, seed, n_answers=5):
     """A run with answers of pieces of reference answers, noise and characters that act, and with scores of its own."""
     random = np.random.default_rng(seed)
-    made = copied(made_result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4))))
+    made = result(suite, answers=["x"] * n_answers, score=float(round(random.random(), 4)))
     for key, of_question in made["questions"].items():
         references = [answer for answers in suite[key].answers.values() for answer in answers]
         of_question["score"] = float(round(random.random(), 4))
@@ -67,35 +68,31 @@ def shown_in_python(suite, runs, number):
     question = suite.questions[number]
     by_score = sorted(runs, key=lambda run: -run.result.score)
     texts = [sample.answer for run in by_score for sample in run.result.questions[question.question_id].samples]
-    made = zip(texts, tints(question, texts), strict=True)
+    made = zip(texts, QuestionTints(question).levels(texts), strict=True)
     return [harmless_with_tints(text, levels) for text, levels in made]
+
+
+def shown_in(page, number):
+    return [(sample["text"], sample["tints"]) for sample in page.evaluate(SHOWN, number)]
 
 
 def test_the_browser_tints_as_python_does(open_tab, path, mini, runs):
     page = open_tab(path).page
     seen = set()
     for number in range(len(mini)):
-        shown = [(sample["text"], sample["tints"]) for sample in page.evaluate(SHOWN, number)]
+        shown = shown_in(page, number)
         assert shown == shown_in_python(mini, runs, number)
         seen.update(level for _, levels in shown for level in levels)
     assert seen == set("012345x")
+    shares = [0, 0.00499, 0.005, 0.0199, 0.02, 0.0499, 0.05, 0.1, 0.1001, 0.25, 0.2501, 1]
+    assert page.evaluate("(shares) => shares.map(tintLevel)", shares) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
-def test_the_browser_tints_answers_in_tokens(open_tab, made_page, mini, tmp_path):
-    from dataclasses import replace
-
+def test_the_browser_tints_answers_in_tokens(open_tab, mini, tmp_path):
     suite = Suite("words", [replace(question, tokenizer=PatternTokenizer("words")) for question in mini])
     runs = [varied(suite, f"run-{seed}", seed) for seed in range(2)]
     write_report(runs, suite, tmp_path / "tokens.html")
-    page = open_tab(tmp_path / "tokens.html").page
-    shown = [(sample["text"], sample["tints"]) for sample in page.evaluate(SHOWN, 1)]
-    assert shown == shown_in_python(suite, runs, 1)
-
-
-def test_a_level_begins_where_it_does_in_python(open_tab, path):
-    page = open_tab(path).page
-    shares = [0, 0.00499, 0.005, 0.0199, 0.02, 0.0499, 0.05, 0.1, 0.1001, 0.25, 0.2501, 1]
-    assert page.evaluate("(shares) => shares.map(tintLevel)", shares) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    assert shown_in(open_tab(tmp_path / "tokens.html").page, 1) == shown_in_python(suite, runs, 1)
 
 
 def test_keywords_are_framed_where_rules_read_and_missing_ones_named(open_tab, made_page, mini):
@@ -134,6 +131,7 @@ def test_the_question_view_ranks_the_answers_of_all_runs(open_tab, path, runs):
     page.get_by_role("combobox", name="Answers").select_option(label="all")
     assert scores() == rounded(score for of_run in every for score in of_run)
     assert page.locator(".references .answer").count() == 20
+    assert "±" not in page.locator("#details-body").inner_text()
     assert re.search(r"rank \d of 8 by difficulty", page.locator("#details-body").inner_text())
 
 
@@ -147,8 +145,7 @@ def test_a_question_without_answers_of_the_runs_that_are_shown_says_so(open_tab,
 
 
 def test_a_link_to_a_question_waits_for_the_search_in_the_answers(open_tab, made_page, mini):
-    made = [copied(made_result(mini, answers=["needle"])), copied(made_result(mini, answers=["hay"]))]
-    path = made_page([ReportRun(name, None, parse_result(run, name)) for name, run in zip("ab", made, strict=True)])
+    path = made_page([reported_run(mini, name, answers=[name]) for name in ("needle", "hay")])
     page = open_tab(path, "#question=Q02&answers=needle").page
     page.wait_for_selector("#details-body .scored")
     assert page.locator("#details-body .scored").count() == 1
@@ -224,41 +221,23 @@ def test_a_pair_says_what_cannot_be_said(open_tab, path, a, b, says):
     assert says in page.evaluate(script, [a, b])
 
 
-def test_a_pair_shows_its_answers_side_by_side(open_tab, path):
-    tab = open_tab(path, "#compare=org/run-1..org/run-3&question=Q03")
+def test_a_run_shows_what_its_shares_add_up_to_and_can_be_compared_side_by_side(open_tab, path):
+    tab = open_tab(path, "#run=org/run-1")
+    body = tab.page.locator("#details-body")
+    tab.page.wait_for_selector("details.question")
+    assert "±" not in body.inner_text()
+    text = tab.page.get_by_role("region", name="Contributions of the sets").inner_text()
+    shares = "A + 0.2500 + 0.2500 B + 0.2500 + 0.2500 sum = 0.5000 = 0.5000"
+    assert re.sub(r"\s+", " ", text) == f"Set Fluency Truthfulness {shares}"
+    tab.page.get_by_label("Compare with").select_option(label="org/run-3")
+    tab.page.wait_for_selector("details.paired")
+    assert tab.fragment == "compare=org/run-1..org/run-3"
+    assert "±" not in body.inner_text()
+    tab = open_tab(path, f"#{tab.fragment}&question=Q03")
     tab.page.wait_for_selector("details.paired[open] .answer")
     heads = tab.page.locator("details.paired[open] .sample-head b").all_inner_texts()
     assert [head.split(":")[0] for head in heads[:4]] == ["A, sample 1", "B, sample 1", "A, sample 2", "B, sample 2"]
     assert tab.page.locator("details.paired[open] .answer").count() == 10
-
-
-def test_a_run_can_be_compared_from_its_view(open_tab, path):
-    tab = open_tab(path, "#run=org/run-1")
-    tab.page.get_by_label("Compare with").select_option(label="org/run-2")
-    tab.page.wait_for_selector("details.paired")
-    assert tab.fragment == "compare=org/run-1..org/run-2"
-
-
-def test_shares_of_the_sets_are_shown_as_what_adds_up(open_tab, path):
-    page = open_tab(path, "#run=org/run-1").page
-    page.wait_for_selector("details.question")
-    text = page.get_by_role("region", name="Contributions of the sets").inner_text()
-    assert (
-        re.sub(r"\s+", " ", text)
-        == "Set Fluency Truthfulness A + 0.2500 + 0.2500 B + 0.2500 + 0.2500 sum = 0.5000 = 0.5000"
-    )
-
-
-def test_no_view_of_answers_has_a_bare_plus_minus(open_tab, path):
-    tab = open_tab(path)
-    for fragment, ready in (
-        ("run=org/run-1&question=Q01", ".scored"),
-        ("question=Q01", ".ranked .answer"),
-        ("compare=org/run-1..org/run-2", "details.paired"),
-    ):
-        tab.page.evaluate("(hash) => { location.hash = hash; }", fragment)
-        tab.page.wait_for_selector(ready)
-        assert "±" not in tab.page.locator("#details-body").inner_text()
 
 
 def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
@@ -277,7 +256,7 @@ def test_a_long_answer_is_shown_whole_on_demand(open_tab, made_page, mini):
 def test_the_search_finds_answers_by_run_and_question(open_tab, made_page, mini):
     runs = []
     for number, places in enumerate(({0: "A Needle 針", 3: "no\nneedle"}, {}, {7: "NEEDLE"})):
-        made = copied(made_result(mini, answers=["hay", "stack"], score=0.9 - number / 10))
+        made = result(mini, answers=["hay", "stack"], score=0.9 - number / 10)
         for place, text in places.items():
             made["questions"][mini.questions[place].question_id]["samples"][1]["answer"] = text
         runs.append(ReportRun(f"run {number}", None, parse_result(made, "x")))
@@ -296,17 +275,12 @@ def test_a_folder_opens_from_disk_and_runs_no_script_of_others(open_tab, mini, r
     (tmp_path / "index.html").write_text(page.replace("<main>", '<main><script src="data/evil.js"></script>'))
     tab = open_tab(tmp_path / "index.html", "#question=Q02")
     tab.page.wait_for_selector(".ranked .answer")
-    shown = [(sample["text"], sample["tints"]) for sample in tab.page.evaluate(SHOWN, 1)]
-    assert shown == shown_in_python(mini, runs, 1)
+    assert shown_in(tab.page, 1) == shown_in_python(mini, runs, 1)
     assert tab.page.title().startswith("Q02 · pfgen-fast report")
     (problem,) = tab.problems
     tab.problems.clear()
     assert "evil.js" in problem
     assert "Content Security Policy" in problem
-
-
-def test_a_missing_file_of_data_is_named(open_tab, mini, runs, tmp_path):
-    write_report_folder(runs, mini, tmp_path)
     for path in (tmp_path / "data").iterdir():
         path.unlink()
     tab = open_tab(tmp_path / "index.html", "#question=Q02")
@@ -339,15 +313,13 @@ def test_a_served_page_loads_itself_again_when_results_change(browser, mini, tmp
 
 
 def test_the_browser_has_its_turn_after_each_line_of_data(open_tab, path, mini):
-    page = open_tab(path).page
-    turns = page.evaluate(
-        """async () => {
-          let turns = 0;
-          const asBefore = turn;
-          turn = () => { turns++; return asBefore(); };
-          await findInAnswers("absent");
-          return turns;
-        }"""
-    )
+    script = """async () => {
+      let turns = 0;
+      const asBefore = turn;
+      turn = () => { turns++; return asBefore(); };
+      await findInAnswers("absent");
+      return turns;
+    }"""
     lines = re.findall(r'id="answers-\d+">(.*?)</script>', path.read_text(encoding="utf-8"), re.DOTALL)
-    assert turns == sum(text.count("\n") + 1 for text in lines) >= 2 * len(mini)
+    n_lines = sum(text.count("\n") + 1 for text in lines)
+    assert open_tab(path).page.evaluate(script) == n_lines >= 2 * len(mini)

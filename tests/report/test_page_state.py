@@ -14,30 +14,27 @@ def path(made_page):
     return made_page(["org/a/1", "org/b/2", HOSTILE, HOSTILE])
 
 
-def test_opening_a_run_changes_address_and_title_and_back_returns(open_tab, path):
+def test_opening_and_closing_a_run_are_steps_of_address_and_title(open_tab, path):
     tab = open_tab(path)
     page = tab.page
     title = page.title()
+
+    def check(is_open):
+        selector = "dialog[open] details.question" if is_open else "#details:not([open])"
+        page.wait_for_selector(selector, state="attached")
+        expected = ("run=org/b/2", f"org/b/2 · {title}") if is_open else ("", title)
+        assert (tab.fragment, page.title()) == expected
+
     page.get_by_role("link", name="org/b/2").click()
-    page.wait_for_selector("dialog[open] details.question")
-    assert tab.fragment == "run=org/b/2"
-    assert page.title() == f"org/b/2 · {title}"
+    check(is_open=True)
     page.go_back()
-    page.wait_for_selector("#details", state="hidden")
-    assert (tab.fragment, page.title()) == ("", title)
+    check(is_open=False)
     page.go_forward()
-    page.wait_for_selector("dialog[open] details.question")
-    assert tab.fragment == "run=org/b/2"
-
-
-def test_closing_a_run_is_a_step_too(open_tab, path):
-    tab = open_tab(path, "#run=org/a/1")
-    tab.page.wait_for_selector("dialog[open] details.question")
-    tab.page.keyboard.press("Escape")
-    tab.page.wait_for_selector("#details", state="hidden")
-    assert tab.fragment == ""
-    tab.page.go_back()
-    tab.page.wait_for_selector("dialog[open] details.question")
+    check(is_open=True)
+    page.keyboard.press("Escape")
+    check(is_open=False)
+    page.go_back()
+    check(is_open=True)
 
 
 def test_an_address_opens_a_question_of_a_run(open_tab, path):
@@ -70,22 +67,14 @@ def test_every_state_is_read_back_from_its_address(open_tab, path):
 @pytest.mark.parametrize(
     "fragment",
     [
-        *[
-            "#run=nobody&question=Q99&sample=0",
-            "#compare=org/a/1..org/a/1",
-            "#compare=..",
-            "#run",
-            "#=",
-            "#%",
-            "#plots",
-        ],
-        *["#__proto__=1&constructor=2", "#run=<img src=x onerror=alert(1)>", "#sample=1e9", "#" + "x" * 10_000],
+        *("run=nobody&question=Q99&sample=0", "compare=org/a/1..org/a/1", "compare=..", "run", "=", "%", "plots"),
+        *("__proto__=1&constructor=2", "run=<img src=x onerror=alert(1)>", "sample=1e9", "x" * 10_000),
     ],
 )
 def test_an_address_that_names_nothing_shows_the_bare_page(open_tab, path, fragment):
-    tab = open_tab(path, fragment)
-    assert tab.page.locator("#details").is_hidden()
-    assert tab.page.locator("#runs tbody tr").count() == 4
+    page = open_tab(path, f"#{fragment}").page
+    assert page.locator("#details").is_hidden()
+    assert page.locator("#runs tbody tr").count() == 4
 
 
 def test_names_of_strangers_open_by_their_address_and_run_nothing(open_tab, path):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from makers import published
+from makers.reported import made_result
 from markdown_it import MarkdownIt
 from pfgen_fast import Suite
 from pfgen_fast.files.untrusted_text import in_one_line
@@ -62,23 +63,13 @@ HOSTILE = [
 ]
 
 
-def result(suite: Suite, *, answers: Any = ("An answer.",), score: float = 0.5, **changes: Any) -> dict[str, Any]:
+def result(suite: Suite, *, rules: Any = (("word", 0.0), ("12字超過", 0.76)), **changes: Any) -> dict[str, Any]:
     """A decoded result.json with the same answers and figures everywhere."""
-    shares = dict.fromkeys(suite.set_names, 0.25)
-    scores = {"fluency": shares, "truthfulness": shares, "helpfulness": 0.5, "average": score}
-    rules = changes.pop("rules", [["word", 0.0], ["12字超過", 0.76]])
-    samples = [{"answer": answer, "scores": {**scores, "helpfulness_results": rules}} for answer in answers]
-    figures = {"score": score, "score_std": 0.01, "length": 10.0, "length_std": 1.0, "scores": scores}
-    questions = {q.question_id: {"question": q.question, **figures, "samples": samples} for q in suite}
-    return {
-        "input_hash": "0",
-        "metadata_hash": suite.metadata_hash,
-        "config": {"model": "org/model"},
-        "num_trials": 9,
-        **figures,
-        "questions": questions,
-        **changes,
-    }
+    made = made_result(suite, **{"config": {"model": "org/model"}, **changes})
+    for question in made["questions"].values():
+        for sample in question["samples"]:
+            sample["scores"] = {**sample["scores"], "helpfulness_results": list(map(list, rules))}
+    return {**made, "num_trials": 9}
 
 
 @pytest.fixture

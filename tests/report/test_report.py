@@ -20,9 +20,9 @@ from makers.reported import unpacked
 from pfgen_fast import Suite
 from pfgen_fast.errors import PfgenError, TrialsError
 from pfgen_fast.files.untrusted_text import harmless, harmless_with_tints, in_one_line
-from pfgen_fast.report import ReportRun, html, write_report
+from pfgen_fast.report import ReportRun, page_files, write_report
 from pfgen_fast.report.safe_runs import by_score, check_run
-from pfgen_fast.report.tinting import tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.runs.leaderboard import ranks
 from pfgen_fast.runs.result import parse_result
 from pfgen_fast.suite.questions import Question
@@ -79,44 +79,36 @@ class Outline(HTMLParser):
 # ---- Tints
 
 
+def tints(of, answers):
+    return QuestionTints(of).levels(answers)
+
+
 def question(*sets):
     return Question("Q", "q?", MappingProxyType({str(number): tuple(answers) for number, answers in enumerate(sets)}))
 
 
+LEVELS = {0: "0", 4: "0", 5: "1", 19: "1", 20: "2", 49: "2", 50: "3", 100: "3", 101: "4", 250: "4", 251: "5", 1000: "5"}
+
+
 @pytest.mark.parametrize(
-    ("n_holding", "level"),
+    ("sets", "answers", "expected"),
     [
-        *[(0, "0"), (4, "0"), (5, "1"), (19, "1"), (20, "2"), (49, "2")],
-        *[(50, "3"), (100, "3"), (101, "4"), (250, "4"), (251, "5"), (1000, "5")],
+        *(([["abc"] * n + ["zzz"] * (1000 - n)], ["abc"], [level * 3]) for n, level in LEVELS.items()),
+        # abc in 30 %, bcd in 1 %: a, b and c have the first, d the second, e none.
+        ([["abc"] * 29 + ["abcd"] + ["zz"] * 70], ["abcde"], ["55510"]),
+        ([["abcabcabcabc"] + ["zzz"] * 9], ["abc"], ["333"]),  # a repeated 3-gram counts once for each answer
+        # 20 % in one set and 0 % in the other: 10 %, which is not above 10 %.
+        ([["abc"] * 2 + ["zzz"] * 8, ["zzz"]], ["abc"], ["333"]),
+        # Each set has its own largest 3-gram: (0.2 + 0.02) / 2 for b and c.
+        ([["abc"] * 20 + ["y"] * 80, ["bcd"] * 2 + ["y"] * 98], ["abcd"], ["3441"]),
+        # Short answers are rare and do not run into each other.
+        ([["abc"]], ["a", "bc", "", "abc"], ["0", "00", "", "555"]),
+        ([["ab"]], ["ab", "abc"], ["00", "000"]),
+        ([["abc"]], [], []),
     ],
 )
-def test_a_tint_says_how_many_answers_hold_the_3_gram(n_holding, level):
-    references = ["abc"] * n_holding + ["zzz"] * (1000 - n_holding)
-    assert tints(question(references), ["abc"]) == [level * 3]
-
-
-def test_the_most_common_3_gram_over_a_character_decides():
-    # abc in 30 %, bcd in 1 %: a, b and c have the first, d the second, e none.
-    references = ["abc"] * 29 + ["abcd"] + ["zz"] * 70
-    assert tints(question(references), ["abcde"]) == ["55510"]
-
-
-def test_a_repeated_3_gram_counts_once_for_each_answer():
-    assert tints(question(["abcabcabcabc"] + ["zzz"] * 9), ["abc"]) == ["333"]
-
-
-def test_the_tint_is_the_mean_over_the_sets():
-    # 20 % in one set and 0 % in the other: 10 %, which is not above 10 %.
-    assert tints(question(["abc"] * 2 + ["zzz"] * 8, ["zzz"]), ["abc"]) == ["333"]
-    # Each set has its own largest 3-gram: (0.2 + 0.02) / 2 for b and c.
-    first, second = ["abc"] * 20 + ["y"] * 80, ["bcd"] * 2 + ["y"] * 98
-    assert tints(question(first, second), ["abcd"]) == ["3441"]
-
-
-def test_answers_shorter_than_a_3_gram_are_rare_and_do_not_run_into_each_other():
-    assert tints(question(["abc"]), ["a", "bc", "", "abc"]) == ["0", "00", "", "555"]
-    assert tints(question(["ab"]), ["ab", "abc"]) == ["00", "000"]
-    assert tints(question(["abc"]), []) == []
+def test_a_tint_says_how_many_answers_hold_the_most_common_3_gram_of_a_character(sets, answers, expected):
+    assert tints(question(*sets), answers) == expected
 
 
 @given(
@@ -140,17 +132,13 @@ def test_tints_are_those_of_a_plain_count(references, answers):
 # ---- Untrusted text
 
 
-def test_characters_that_act_become_escapes():
+def test_characters_that_act_become_escapes_and_tints_stay_with_their_characters():
     assert harmless("a\x1b]0;x\x07\u202e\u061c\ud800\u2028\x85\r\n\tb") == (
         "a\\u001b]0;x\\u0007\\u202e\\u061c\\ud800\\u2028\\u0085\\u000d\n\tb"
     )
     assert harmless("葛\U000e0100 👩\u200d🔬 e\u0301") == "葛\U000e0100 👩\u200d🔬 e\u0301"
     assert in_one_line("a\nb" * 100, 5) == "a\\nba…"
-
-
-def test_tints_stay_with_their_characters_when_escapes_are_longer():
-    text, levels = harmless_with_tints("a\u202eb\ud800", "0123")
-    assert (text, levels) == ("a\\u202eb\\ud800", "0xxxxxx2xxxxxx")
+    assert harmless_with_tints("a\u202eb\ud800", "0123") == ("a\\u202eb\\ud800", "0xxxxxx2xxxxxx")
 
 
 # ---- The page
@@ -186,16 +174,13 @@ def test_nothing_in_an_answer_or_a_name_leaves_its_place(page, mini):
     assert answers["texts"] == [BREAK_OUT]
 
 
-@pytest.mark.parametrize(
-    "link", ["javascript:alert(1)", "JavaScript:x", " javascript:x", "data:text/html,x", "a:b", ""]
-)
-def test_a_link_that_is_none_is_left_out(mini, link):
-    assert check_run(run(mini, link=link), mini).link is None
+LINKS = ("../runs/a:b/", "https://example.org/x", "run", "/abs/run")
+NO_LINKS = ("javascript:alert(1)", "JavaScript:x", " javascript:x", "data:text/html,x", "a:b", "")
 
 
-@pytest.mark.parametrize("link", ["../runs/a:b/", "https://example.org/x", "run", "/abs/run"])
-def test_a_link_to_a_folder_or_page_stays(mini, link):
-    assert check_run(run(mini, link=link), mini).link == link
+@pytest.mark.parametrize(("link", "shown"), [*((link, link) for link in LINKS), *((link, None) for link in NO_LINKS)])
+def test_only_a_link_to_a_folder_or_page_stays(mini, link, shown):
+    assert check_run(run(mini, link=link), mini).link == shown
 
 
 def test_answers_are_bounded_and_say_how_long_they_are(page, mini):
@@ -217,40 +202,25 @@ def test_the_table_waits_for_no_answers(page, mini):
 
 
 def test_the_page_names_the_suite_and_no_folder_of_the_machine(mini, tmp_path):
-    shutil.copytree(mini.folder, tmp_path / "secret place" / "questions")
-    suite = Suite.load(tmp_path / "secret place" / "questions")
+    folder = shutil.copytree(mini.folder, tmp_path / "secret place" / "questions")
+    suite = Suite.load(folder)
     write_report([run(suite)], suite, tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "suite <bdi>questions</bdi>" in text
     assert "secret place" not in text
 
 
-def test_the_excess_of_an_answer_is_no_keyword(mini):
-    changed = result(mini)
-    scores = changed["questions"]["Q01"]["samples"][0]["scores"]
-    scores["helpfulness_results"] = [["12字超過", 0.0], ["word", 0.0], ["23字超過", 0.54]]
-    sample = check_run(ReportRun("a", None, parse_result(changed, "a")), mini).questions[0].samples[0]
-    assert (sample.missing, sample.excess) == (("12字超過", "word"), 23)
-
-
-def test_system_runs_have_medals_and_no_rank(page, mini):
+def test_runs_have_the_order_of_the_leaderboard_and_system_runs_medals_and_no_rank(page, mini):
     names = {"a": 0.9, "system/ground-truth": 0.8, "b": 0.7, "system/other": 0.6, "systematic/c": 0.7}
     runs = by_score(check_run(run(mini, name=name, score=score), mini) for name, score in names.items())
     assert [(r.name, r.medal, rank) for r, rank in zip(runs, ranks(r.model for r in runs), strict=True)] == [
-        ("a", "", 1),
-        ("system/ground-truth", "👑", None),
-        ("b", "", 2),
-        ("systematic/c", "", 3),
-        ("system/other", "🎯", None),
+        *(("a", "", 1), ("system/ground-truth", "👑", None)),
+        *(("b", "", 2), ("systematic/c", "", 3), ("system/other", "🎯", None)),
     ]
     cells = Outline(page(*(run(mini, name=name, score=score) for name, score in names.items()))).cells
     assert cells.index("👑") < cells.index("🎯")
-
-
-def test_equal_scores_have_the_order_of_the_leaderboard(mini):
-    names = ["b", "a/1", "a", "a-b", "a-b/1"]
-    runs = by_score(check_run(run(mini, name=name), mini) for name in names)
-    assert [found.name for found in runs] == ["a-b/1", "a-b", "a/1", "a", "b"]
+    equal = by_score(check_run(run(mini, name=name), mini) for name in ("b", "a/1", "a", "a-b", "a-b/1"))
+    assert [found.name for found in equal] == ["a-b/1", "a-b", "a/1", "a", "b"]
 
 
 def test_numbers_that_are_none_are_shown_as_missing(page, mini):
@@ -260,46 +230,56 @@ def test_numbers_that_are_none_are_shown_as_missing(page, mini):
     assert "–" in outline.cells
 
 
-def test_a_result_of_another_suite_is_refused(mini, tmp_path):
+def test_a_result_of_another_suite_no_result_and_a_missing_library_are_refused(mini, tmp_path, monkeypatch):
     other = result(mini)
     other["questions"]["Q01"]["question"] = "another?"
     with pytest.raises(TrialsError, match="its question Q01 is not in suite mini"):
         write_report([ReportRun("a", None, parse_result(other, "a"))], mini, tmp_path / "report.html")
     with pytest.raises(TrialsError, match="at least one run"):
         write_report([], mini, tmp_path / "report.html")
-
-
-def test_a_missing_library_is_named(mini, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(PfgenError, match=r"pip install 'pfgen-fast\[report\]'"):
         write_report([run(mini)], mini, tmp_path / "report.html")
 
 
-def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, tmp_path, monkeypatch):
+def test_texts_that_do_not_pack_are_cut_so_that_the_page_has_its_size(mini, page, tmp_path, monkeypatch):
     random = np.random.default_rng(0)
     runs = []
     for number in range(5):
         made = result(mini, answers=[""] * 5)
         for of_question in made["questions"].values():
             rows = random.integers(0x4E00, 0x9FA0, size=(5, 1500), dtype=np.uint32)
-            of_question["samples"] = [
-                {**sample, "answer": row.tobytes().decode("utf-32-le")}
-                for sample, row in zip(of_question["samples"], rows, strict=True)
-            ]
+            answers = [row.tobytes().decode("utf-32-le") for row in rows]
+            samples = zip(of_question["samples"], answers, strict=True)
+            of_question["samples"] = [{**sample, "answer": answer} for sample, answer in samples]
         runs.append(ReportRun(f"run {number}", None, parse_result(made, f"run {number}")))
-    path = tmp_path / "report.html"
-    write_report(runs, mini, path)
-    size = path.stat().st_size
-    assert Outline(path.read_text(encoding="utf-8")).overview["n_shown"] == 100_000
-    monkeypatch.setattr(html, "MAX_BYTES", size - 125_000)
-    write_report(runs, mini, path)
-    text = path.read_text(encoding="utf-8")
-    outline = Outline(text)
+    whole = page(*runs)
+    size = len(whole.encode())
+    assert Outline(whole).overview["n_shown"] == 100_000
+    monkeypatch.setattr(page_files, "MAX_BYTES", size - 125_000)
+    cut = page(*runs)
+    outline = Outline(cut)
     assert outline.overview["n_shown"] == 1000
-    assert size - 500_000 < path.stat().st_size <= size - 125_000
+    assert size - 500_000 < len(cut.encode()) <= size - 125_000
     held = [line for number in range(len(mini)) for line in outline.answers(number)[1:]]
     assert sum(len(line["texts"]) for line in held) == 5 * 5 * len(mini)
-    assert "At most 1000 characters of each answer are shown" in text
-    monkeypatch.setattr(html, "MAX_BYTES", 100_000)
+    assert "At most 1000 characters of each answer are shown" in cut
+    monkeypatch.setattr(page_files, "MAX_BYTES", 100_000)
     with pytest.raises(TrialsError, match=r"5 runs are too many for one page of .* write a folder"):
-        write_report(runs, mini, path)
+        page(*runs)
+
+
+def test_a_bounded_page_has_the_first_form_that_fits_and_packs_no_form_that_is_far_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(page_files, "MAX_BYTES", 12_000)
+    packed = []
+
+    def lines(size, step):
+        packed.append((size, step))
+        return ["x" * size] * (100 // step)
+
+    path = tmp_path / "page.html"
+    page_files.write_bounded_page(
+        path, 100, [1000, 19, 18, 1], lines, lambda _, held: ["<p>", *held], TrialsError("no")
+    )
+    assert path.read_text() == "<p>" + "x" * 18 * 100
+    assert packed == [(1000, 2), (19, 2), (19, 1), (18, 2), (18, 1)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import product
 
 import pytest
 from makers.pages import allowing
@@ -175,11 +176,12 @@ def test_filters_of_the_form_come_into_the_address(open_tab, path):
 
 
 def test_keys_step_through_the_runs_that_are_shown(open_tab, path):
-    tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1")
+    tab = open_tab(path, "#search=org&sort=-rank&run=org/beta/1&question=Q02")
     page = tab.page
     page.wait_for_selector("#details-body details.question")
     page.keyboard.press("j")
     assert page.evaluate("overview.runs[state.run].name") == "org/alpha/2"
+    assert "question=Q02" in tab.fragment
     page.keyboard.press("k")
     page.keyboard.press("k")
     assert page.evaluate("overview.runs[state.run].name") == "org/beta/1"  # the first of those that are shown
@@ -209,21 +211,20 @@ def test_keys_move_in_the_table_focus_the_search_and_show_themselves(open_tab, p
     assert page.locator("#keys").is_hidden()
 
 
-def test_two_ticked_runs_are_compared(open_tab, path):
-    tab = open_tab(path)
+def test_the_link_is_copied_and_two_ticked_runs_are_compared(open_tab, path):
+    tab = open_tab(path, "#/search=org", permissions=["clipboard-read", "clipboard-write"])
+    assert drawn(tab.page).locator("g path").count() == 3  # search and filters apply to the plots
+    tab.page.locator("#leaderboard .copy-link").click()
+    tab.page.get_by_text("Copied").wait_for()
+    assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#/search=org")
+    tab.page.get_by_role("searchbox").fill("")
+    drawn(tab.page).locator("g path").nth(6).wait_for()
     tab.page.get_by_label("Compare org/beta/1").check()
     assert tab.page.locator("#compare").is_disabled()
     tab.page.get_by_label("Compare org/alpha/2").check()
     tab.page.locator("#compare").click()
     assert tab.fragment == "compare=org/alpha/2..org/beta/1"
     tab.page.wait_for_selector("#details[open] details.paired")
-
-
-def test_the_link_is_copied(open_tab, path):
-    tab = open_tab(path, "#/search=org", permissions=["clipboard-read", "clipboard-write"])
-    tab.page.locator("#leaderboard .copy-link").click()
-    tab.page.get_by_text("Copied").wait_for()
-    assert tab.page.evaluate("navigator.clipboard.readText()").endswith("report.html#/search=org")
 
 
 def test_the_csv_file_has_the_view_and_no_formulas(open_tab, path):
@@ -242,13 +243,8 @@ def test_the_csv_file_has_the_view_and_no_formulas(open_tab, path):
 
 
 def test_cells_of_csv_are_guarded_as_in_files(open_tab, path):
-    heads = ["", " ", "  ", "'", "a", "\u3000", "\xa0", "\\t"]
-    texts = [
-        head + sign + rest
-        for head in heads
-        for sign in "=+-@＝＋－＠0"
-        for rest in ("", "1", "1.5e3", "1,2", "x()", "\n")
-    ]
+    heads, signs = ("", " ", "  ", "'", "a", "\u3000", "\xa0", "\\t"), "=+-@＝＋－＠0"
+    texts = ["".join(parts) for parts in product(heads, signs, ("", "1", "1.5e3", "1,2", "x()", "\n"))]
     texts += ["-0.5", "+1e-3", "1.", ".5", "٣", "-٣", "=\t1"]
     guarded = open_tab(path).page.evaluate("(texts) => texts.map(csvValue)", [terminal_text(text) for text in texts])
     assert guarded == [csv_value(text) for text in texts]
@@ -300,13 +296,6 @@ def test_the_keyboard_moves_from_point_to_point_and_opens_their_runs(open_tab, p
     assert tab.fragment == "run=system/ground-truth"
 
 
-def test_filters_apply_to_the_plots(open_tab, path):
-    page = open_tab(path, "#search=alpha").page
-    assert drawn(page).locator("g path").count() == 2
-    page.get_by_role("searchbox").fill("org")
-    drawn(page).locator("g path").nth(2).wait_for()
-
-
 def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(open_tab, path):
     tab = open_tab(path, "#order=number")
     page = tab.page
@@ -314,12 +303,8 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     page.wait_for_selector("#heat [role=grid]")
     grid = page.locator("#heat [role=grid]")
     assert (grid.get_attribute("aria-rowcount"), grid.get_attribute("aria-colcount")) == ("8", "7")
-    assert (
-        page.locator("#heat :is(a, button, [tabindex])").evaluate_all(
-            "(all) => all.filter((one) => one.tabIndex >= 0).length"
-        )
-        == 1
-    )
+    stops = page.locator("#heat :is(a, button, [tabindex])")
+    assert stops.evaluate_all("(all) => all.filter((one) => one.tabIndex >= 0).length") == 1
     page.locator("#heat-map select").last.focus()
     page.keyboard.press("Tab")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"):
@@ -334,15 +319,10 @@ def test_the_heat_map_is_one_stop_of_the_keyboard_and_its_cells_lead_to_answers(
     page.keyboard.press("Enter")
     page.wait_for_selector("#details-body details.question[open]")
     assert tab.fragment == "run=system/ground-truth&question=Q02&order=number"
-
-
-def test_a_click_on_a_cell_opens_its_answers(open_tab, path):
-    tab = open_tab(path, "#order=number")
-    tab.page.locator("#heat").scroll_into_view_if_needed()
-    tab.page.wait_for_selector("#heat canvas")
-    cell = tab.page.evaluate("document.querySelector('#heat [role=grid] a').offsetWidth")
-    tab.page.locator("#heat canvas").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
-    tab.page.wait_for_selector("#details[open]")
+    page.keyboard.press("Escape")
+    cell = page.evaluate("document.querySelector('#heat [role=grid] a').offsetWidth")
+    page.locator("#heat canvas").click(position={"x": 1.5 * cell, "y": 2.5 * 20})
+    page.wait_for_selector("#details[open]")
     assert tab.fragment == "run=org/alpha/1&question=Q03&order=number"
 
 
@@ -398,34 +378,24 @@ def pdf_pages(page):
     return len(re.findall(rb"/Type\s*/Page[^s]", page.pdf()))
 
 
-def test_the_leaderboard_is_printed_whole(open_tab, made_page):
-    page = open_tab(made_page([f"org/model-{number}/x" for number in range(120)])).page
+def test_the_leaderboard_is_printed_whole_and_an_open_run_once_with_its_tints(open_tab, made_page):
+    path = made_page([f"org/model-{number}/x" for number in range(120)])
+    page = open_tab(path).page
     assert pdf_pages(page) >= 3
     page.emulate_media(media="print")
-    scroller = page.locator("#leaderboard .scroller")
-    assert scroller.evaluate("(it) => [getComputedStyle(it).overflow, getComputedStyle(it).maxHeight]") == [
-        "visible",
-        "none",
-    ]
+    shown = "(it) => { const { overflow, maxHeight } = getComputedStyle(it); return [overflow, maxHeight]; }"
+    assert page.locator("#leaderboard .scroller").evaluate(shown) == ["visible", "none"]
     assert page.locator("#runs thead").evaluate("(it) => getComputedStyle(it).display") == "table-header-group"
     assert page.locator("nav, #csv, #search, .tick").locator("visible=true").count() == 0
-
-
-def test_an_open_run_is_printed_once(open_tab, made_page, mini):
-    page = open_tab(made_page([f"org/model-{number}/x" for number in range(120)]), "#run=org/model-3/x").page
+    page = open_tab(path, "#run=org/model-3/x").page
     page.wait_for_selector("#details-body details.question")
-    whole = pdf_pages(page)
-    assert whole == 1
-    page.emulate_media(media="print")
-    assert page.locator("#runs").is_hidden()
-    assert page.locator("#details-title").is_visible()
-
-
-def test_a_print_keeps_the_tints_and_shows_no_focus(open_tab, path):
-    page = open_tab(path, "#run=org/alpha/1&question=Q02").page
+    assert pdf_pages(page) == 1
+    page.locator("#details-body details.question summary").first.click()
     page.wait_for_selector("#details-body .answer")
     page.keyboard.press("Tab")
     page.emulate_media(media="print")
+    assert page.locator("#runs").is_hidden()
+    assert page.locator("#details-title").is_visible()
     style = "(it) => [getComputedStyle(it).printColorAdjust, getComputedStyle(document.activeElement).outlineStyle]"
     assert page.locator(".answer").first.evaluate(style) == ["exact", "none"]
 
@@ -461,6 +431,7 @@ def test_no_script_but_ours_runs_even_if_it_got_into_the_page(open_tab, path, tm
     attacked.write_text(allowing(text, seen), encoding="utf-8")
     tab = open_tab(attacked)
     assert tab.page.title() == "pfgen-fast report: 7 runs"
+    assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 1
     assert set(tab.page.evaluate("refused")) >= {"script-src-elem", "script-src-attr", "img-src"}
     tab.problems.clear()
 
@@ -480,14 +451,6 @@ def test_runs_of_one_name_have_addresses_of_their_own(open_tab, made_page):
     links.last.click()
     tab.page.wait_for_selector("#details[open]")
     assert tab.fragment == hrefs[2].removeprefix("#/")
-
-
-def test_names_of_strangers_are_only_text(open_tab, path):
-    tab = open_tab(path, "#columns=parameter%20engine")
-    assert names(tab.page)[-1] == HOSTILE
-    assert tab.page.locator("#runs tbody").get_by_text(HOSTILE).count() == 2  # as a name, and as an engine
-    assert tab.page.locator("img").count() == 0
-    assert tab.page.title() == "pfgen-fast report: 7 runs"
 
 
 def test_all_of_many_rows_come_and_follow_order_and_search(open_tab, made_page):

@@ -255,12 +255,6 @@ def test_what_is_no_content_is_bounded(sent, status, sentence, size):
         assert sentence in reply[1]["error"]
 
 
-def test_trailers_change_no_header():
-    trailers = b"Host: example.org\r\nOrigin: null\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n"
-    ((status, _),) = replies_in(exchange([chunked(body_of("Ice."), [7], trailers=trailers)]))
-    assert status in (200, 400)
-
-
 def test_a_client_that_closed_its_sending_side_is_answered():
     for pieces in ([GOOD], [GOOD * 3], [GOOD * 2 + GOOD[:-3]]):
         found = replies_in(exchange(pieces))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from makers.effort import examples, share
-from pfgen_fast.serving.batches import JSON, read_batch
 from pfgen_fast.serving.limits import Limits, Refusal
+from pfgen_fast.serving.replies import JSON, read_batch
 
 PIECES = ('":', '"', ":", "\\", '\\"', "{", "}", "[", ",", " ", "\n", "answers", "\u3042", "\U0001f363")
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
@@ -36,8 +36,8 @@ def test_texts_arrive_as_they_were(encoder):
         reached["ends in a backslash"] += any(text.endswith("\\") for text in answers)
         reached["an escaped quotation mark before a colon"] += any('":' in text for text in answers)
         body = ENCODERS[encoder]({"questions": questions, "answers": answers})
-        batch = read_batch(body, JSON, Limits())
-        assert (batch.questions, batch.answers) == (questions, answers)
+        found = read_batch(body, JSON, Limits())
+        assert found == (questions, answers)
 
     check()
     assert all(count >= share(10, at_least=1) for count in reached.values()), reached

@@ -14,7 +14,7 @@ from makers.tokens import write_tokenizer
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.experiments.sensitivity import VariantScorer
 from pfgen_fast.oracle import Oracle
-from pfgen_fast.report.tinting import tints
+from pfgen_fast.report.tinting import QuestionTints
 from pfgen_fast.scoring.explanation import explain
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.keywords import parse_rule
@@ -188,7 +188,7 @@ def test_explanations_and_tints_follow_the_tokens():
     assert found.cover[answer.index("less")] > 0
     assert found.cover[-1] == 0
     assert found.keywords[0].position == 4
-    (tint,) = tints(suite["Q01"], [answer])
+    (tint,) = QuestionTints(suite["Q01"]).levels([answer])
     assert len(tint) == len(answer)
     assert (tint[0], tint[1], tint[-1]) == ("0", "5", "0")
 

@@ -1,8 +1,8 @@
-"""The answers of all runs to one question, as the page unpacks them: lines of compressed JSON, none of them long.
+"""The answers of all runs to one question, as the page unpacks them: short lines of compressed JSON.
 
-The first line is about the question: reference answers, keywords, and the 3-grams that the page tints answers by. Each
-further line holds the answers of some runs. Where the page cannot tint by itself (units that a tokenizer makes,
-characters that are shown as escapes), the tints travel with the answer.
+The first line describes the question: reference answers, keywords, and the 3-grams by which the page tints answers.
+Each further line holds the answers of some runs. An answer that the page cannot tint (because a tokenizer makes its
+units, or because it has characters that are shown as escapes) comes with its tints.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..files.untrusted_text import harmless, harmless_with_tints, in_one_line, s
 from ..suite.keywords import Rule
 from ..suite.pattern_time import searched
 from ..suite.questions import Question
+from .page_files import in_parts
 from .safe_runs import CheckedAnswer
 from .templating import page_json
 from .tinting import QuestionTints
@@ -28,7 +29,6 @@ N_REFERENCES = 10
 
 _N_SEARCHED = 200  # keyword rules read no further (docs/scoring.md, section 4)
 _MAX_MATCHES = 50
-_LINE_CODE_POINTS = 500_000
 
 
 class RunAnswers(NamedTuple):
@@ -41,12 +41,10 @@ class RunAnswers(NamedTuple):
 class _Shown(NamedTuple):
     """A text as the page gets it."""
 
-    # harmless text. Where the page tints it, two code points more than are shown: the 3-grams over the last one reach
-    # so far
+    # harmless text; if the page tints it, with two more code points for the 3-grams over the last shown one
     text: str
-    tints: str | None  # A digit for each code point of the text; None where the page tints it
-    # where the keyword patterns match that the page cannot search for, in code points of the text
-    spans: list[tuple[int, int]]
+    tints: str | None  # a digit for each code point of the text; None if the page tints it
+    spans: list[tuple[int, int]]  # matches of keyword patterns that the page cannot search for, in code points
 
 
 def packed(value: Any) -> str:
@@ -76,40 +74,26 @@ def packed_answers(question: Question, answers: Sequence[RunAnswers], n_shown: i
         **_text_columns(shown[:n_references]),
     }
     rest = iter(shown[n_references:])
-    return [packed(head), *(packed(_line(part, rest, names)) for part in _parts(answers))]
+    parts = in_parts(answers, lambda run: sum(len(sample.answer) for sample in run.samples))
+    return [packed(head), *(packed(_line(part, rest, names)) for part in parts)]
 
 
 def _spread(texts: Sequence[str]) -> list[str]:
-    """Some texts from all over a set, because sets are often sorted."""
+    """Evenly spaced texts of a set, because sets are often sorted."""
     step = max(1, len(texts) / N_REFERENCES)
     return [texts[int(number * step)] for number in range(min(len(texts), N_REFERENCES))]
 
 
-def _parts(answers: Sequence[RunAnswers]) -> Iterator[list[RunAnswers]]:
-    """The runs, so many at a time that a line never takes long to unpack."""
-    part: list[RunAnswers] = []
-    size = 0
-    for run in answers:
-        part.append(run)
-        size += sum(len(sample.answer) for sample in run.samples)
-        if size >= _LINE_CODE_POINTS:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part
-
-
 def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, int]) -> dict[str, Any]:
-    """Some runs, in columns, which compress best."""
+    """Some runs in columns, because columns compress best."""
     samples = [sample for run in part for sample in run.samples]
     figures = [sample.figures for sample in samples]
     return {
         "runs": [run.run for run in part],
         "n_samples": [len(run.samples) for run in part],
-        "score": [_rounded(value.score, 4) for value in figures],
         **{
-            metric: [_rounded(getattr(value, metric), 3) for value in figures]
-            for metric in ("fluency", "truthfulness", "helpfulness")
+            metric: [None if (value := getattr(one, metric)) is None else round(value, n_digits) for one in figures]
+            for metric, n_digits in (("score", 4), ("fluency", 3), ("truthfulness", 3), ("helpfulness", 3))
         },
         "length": [sample.n_code_points for sample in samples],
         "missing": [[names[name] for name in sample.missing] for sample in samples],
@@ -118,13 +102,8 @@ def _line(part: Sequence[RunAnswers], shown: Iterator[_Shown], names: dict[str, 
     }
 
 
-def _rounded(value: float | None, n_digits: int) -> float | None:
-    """The digits that are shown."""
-    return None if value is None else round(value, n_digits)
-
-
 def _text_columns(shown: Sequence[_Shown]) -> dict[str, Any]:
-    """The texts, and what few of them have by their place."""
+    """The texts, and by their place the tints and spans that few of them have."""
     return {
         "texts": [text.text for text in shown],
         "tints": {str(place): text.tints for place, text in enumerate(shown) if text.tints is not None},
@@ -143,33 +122,30 @@ def _shown_texts(tinting: QuestionTints, texts: Sequence[str], n_shown: int) -> 
         spans = matches(text[:n_shown])
         if needs:
             harmless_text, levels = harmless_with_tints(text[:n_shown], next(made)[:n_shown])
-            shown.append(_Shown(harmless_text, levels, _moved(spans, text)))
+            # The escapes of the harmless text are longer.
+            moved = [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
+            shown.append(_Shown(harmless_text, levels, moved))
         else:
             shown.append(_Shown(text, None, spans))
     return shown
 
 
-def _moved(spans: Sequence[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """The spans in the harmless text, whose escapes are longer."""
-    return [(len(harmless(text[:begin])), len(harmless(text[:end]))) for begin, end in spans]
-
-
 def _words(rule: Rule) -> str:
-    """A keyword rule as a person would say it."""
+    """A keyword rule in words."""
     parts = [_words(part) if part.form == "t" else f"({_words(part)})" for part in rule.parts]
     said = rule.name or rule.pattern or f" {rule.form} ".join(parts)
     return in_one_line(said, 200)
 
 
 def _plain_patterns(question: Question) -> list[str]:
-    """The patterns that the page searches for: texts, in what it can count."""
+    """The patterns that the page searches for: plain texts, if the units are characters."""
     if question.spelling is not None:
         return []
     return list(dict.fromkeys(leaf.pattern for leaf in _leaves(question) if leaf.is_plain_text and leaf.pattern))
 
 
 def _matcher(question: Question) -> Callable[[str], list[tuple[int, int]]]:
-    """Finds all other patterns in what the keyword rules read of an answer."""
+    """Finds all other patterns in the part of an answer that keyword rules read."""
     spelling = question.spelling
     patterns = [leaf.pattern for leaf in _leaves(question) if spelling is not None or not leaf.is_plain_text]
     where = f"question {question.question_id}: the pattern "

@@ -1,4 +1,4 @@
-"""The report of a suite build: what each stage kept and removed, how the selection converged, how the suite scores.
+"""The report of a suite build: answers that each stage kept and removed, the convergence of the selection, scores.
 
 Like the report of runs, it is a single file, which contains untrusted text only escaped or as JSON for text nodes.
 """
@@ -10,16 +10,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..errors import BuildError
 from ..files.untrusted_text import in_one_line
-from ..files.writing import writing_whole
 from ..refset.pipeline import Branch, Built, building_alone, records
 from ..refset.stages import examples
 from ..scoring.scorer import Scorer
 from ..suite.rules import PARTS
 from ..suite.suite import Suite
-from .templating import library, own_code, page_json, source, template
+from .page_files import write_page
+from .templating import markup, page_json, page_text
 
 _NAME = "report.html"
 _N_EXAMPLES = 5
@@ -37,7 +36,6 @@ def write_building_report(
     """Writes the report into the work folder of a build."""
     if not built.is_written:
         raise BuildError(f"{built.config.suite}: not built, so there is nothing to report")
-    page = template("building.html.jinja", figure=_figure)
     path = built.config.work / _NAME
     with building_alone(built.config):
         scorer = Scorer(Suite.load(built.config.suite.absolute()), threads=threads)
@@ -46,37 +44,23 @@ def write_building_report(
             if on_branch is not None:
                 on_branch(branch)
             described.append(_described(branch, scorer))
-        with writing_whole(path) as file:
-            for piece in page.generate(**_content(built, scorer, described)):
-                file.write(piece.encode())
+        page = page_text(
+            "building.html.jinja",
+            style="building.css",
+            scripts=("charts.js", "building.js"),
+            suite=Path(scorer.suite.name).name,
+            n_questions=len({branch.asked.question_id for branch in built.branches}),
+            unit=built.config.unit,
+            stages=[stage["name"] for stage in described[0]["stages"]],
+            branches=described,
+            overview=markup(page_json({"branches": described, "unit": built.config.unit, "bin": _BIN})),
+        )
+        write_page(path, page)
     return path
 
 
-def _content(built: Built, scorer: Scorer, described: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The values for the template."""
-    markup, unit = library("markupsafe").Markup, built.config.unit
-    return {
-        "version": __version__,
-        "suite": Path(scorer.suite.name).name,
-        "n_questions": len({branch.asked.question_id for branch in built.branches}),
-        "unit": unit,
-        "stages": [stage["name"] for stage in described[0]["stages"]],
-        "branches": described,
-        "overview": markup(page_json({"branches": described, "unit": unit, "bin": _BIN})),
-        **own_code(
-            style=source("report.css") + source("building.css"),
-            early_script=source("theme.js"),
-            script=source("page.js") + source("charts.js") + source("building.js"),
-        ),
-    }
-
-
-def _figure(value: float | None, form: str) -> str:
-    return "–" if value is None else format(value, form)
-
-
 def _described(branch: Branch, scorer: Scorer) -> dict[str, Any]:
-    """Everything that the page shows about a set of a question, as JSON values."""
+    """The data of the page about a set of a question, as JSON values."""
     stages = [_stage(branch, name, record, scorer) for name, record in records(branch)]
     chosen = dict(records(branch))["select"]["figures"]
     return {
@@ -100,7 +84,8 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
         "n": left["n"],
         "mean": left["mean"],
         "std": left["std"],
-        "lengths": _binned(left["lengths"]),
+        # Counts of lengths in bins; the last bin holds all longer ones.
+        "lengths": [sum(left["lengths"][at : at + _BIN]) for at in range(0, len(left["lengths"]), _BIN)],
         "scores": _scores(scorer, branch, branch.answers(name)),
         "reasons": [],
         "examples": [],
@@ -111,7 +96,10 @@ def _stage(branch: Branch, name: str, record: dict[str, Any], scorer: Scorer) ->
         return described
     removed = branch.removed(name)
     described["reasons"] = [[in_one_line(reason), n] for reason, n in figures["reasons"][:_N_REASONS]]
-    described["examples"] = _examples(removed)
+    described["examples"] = [
+        {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
+        for row in examples(removed, _N_EXAMPLES)
+    ]
     described["removed_scores"] = _scores(scorer, branch, removed)
     described["note"] = _note(name, figures, removed)
     return described
@@ -134,13 +122,6 @@ def _note(name: str, figures: dict[str, Any], removed: Any) -> str:
     return in_one_line(figures.get("note", ""))
 
 
-def _examples(removed: Any) -> list[dict[str, Any]]:
-    return [
-        {"row": row["row"], "answer": in_one_line(row["answer"], _SHOWN), "reason": in_one_line(row["reason"])}
-        for row in examples(removed, _N_EXAMPLES)
-    ]
-
-
 def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None:
     """Mean scores of a sample of a table's answers, evenly spaced; None if the table is empty."""
     answers = [row["answer"] for row in examples(table, _N_SCORED)]
@@ -148,11 +129,6 @@ def _scores(scorer: Scorer, branch: Branch, table: Any) -> dict[str, Any] | None
         return None
     scored = scorer.score(branch.asked.question_id, answers)
     return {"n": len(answers), **{metric: float(getattr(scored, metric).mean()) for metric in _METRICS}}
-
-
-def _binned(lengths: Sequence[int]) -> list[int]:
-    """Counts of lengths in bins; the last bin holds all longer ones."""
-    return [sum(lengths[start : start + _BIN]) for start in range(0, len(lengths), _BIN)]
 
 
 def thinned(curve: Sequence[Any]) -> list[Any]:

@@ -28,7 +28,6 @@ from ..experiments.chart_data import (
     Ranges,
     Scatter,
 )
-from ..statistics.correlation import Floats
 from .bars import draw_bars
 from .drawing import (
     COLORS,
@@ -203,18 +202,15 @@ def _draw_curves(above: Any, below: Any, curves: Sequence[Curve], legend_title: 
     for number, curve in enumerate(curves):
         known = ~np.isnan(curve.summary)
         above.plot(curve.x[known], curve.summary[known], label=plain(curve.name), **look(number))
-        below.plot(curve.x, _told_apart(curve.lines), **{**look(number), "marker": "", "linewidth": 0.9})
+        # So many lines that they would fill the panel are drawn as their quantiles.
+        lines = curve.lines if curve.lines.shape[1] <= _MANY_LINES else np.quantile(curve.lines, _SHARES, axis=1).T
+        below.plot(curve.x, lines, **{**look(number), "marker": "", "linewidth": 0.9})
     n_lines = max(curve.lines.shape[1] for curve in curves)
     if n_lines > _MANY_LINES:
         shares = ", ".join(f"{share:.0%}" for share in _SHARES)
         below.set_title(f"{shares} of {n_lines:,} are below", fontsize=7)
     if len(curves) > 1:
         above.legend(title=plain(legend_title), fontsize=7)
-
-
-def _told_apart(lines: Floats) -> Floats:
-    """The lines, or their quantiles if there are so many that they would fill the panel."""
-    return lines if lines.shape[1] <= _MANY_LINES else np.quantile(lines, _SHARES, axis=1).T
 
 
 @drawn.register

@@ -1,4 +1,4 @@
-"""Two texts side by side with their differences marked: what is gone in the first, what is new in the second.
+"""Two texts side by side with their differences marked: deleted parts in the first, new parts in the second.
 
 Long texts are cut to what lies around their first difference, so that no text makes marking slow.
 """
@@ -19,7 +19,7 @@ _JOINER = "\u200d"
 
 
 def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
-    """Both texts in pieces. Unchanged pieces are the same in both; no character with its marks is split."""
+    """Both texts in pieces. Both have equal unchanged pieces; no character is split from its marks."""
     is_long = max(len(before), len(after)) > N_SHOWN
     start = max(0, _n_equal(before, after) - _N_IN_FRONT) if is_long else 0
     # Where it is cut, a character that is joined to its neighbour may be split; it is told by the dots.
@@ -32,7 +32,7 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
     are_cut = [len(text) > start + N_SHOWN for text in (before, after)]
     steps = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     if all(are_cut) and len(steps) > 2 and steps[-1][0] in ("delete", "insert"):
-        del steps[-1]  # only one text reaches so far, because it is the shorter one in front of it
+        del steps[-1]  # only one text reaches this far, because it is shorter before this point
     for tag, begin, end, begin_after, end_after in steps:
         for side, text in zip(pieces, ("".join(first[begin:end]), "".join(second[begin_after:end_after])), strict=True):
             if text:
@@ -44,7 +44,7 @@ def marked(before: str, after: str) -> tuple[Pieces, Pieces]:
 
 
 def _n_equal(first: str, second: str) -> int:
-    """How many code points two texts have in common at their beginning."""
+    """The length of the longest common beginning of two texts."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

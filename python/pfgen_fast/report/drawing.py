@@ -1,7 +1,7 @@
 """Drawing with matplotlib: figures without a window, their PNG and SVG, colours, fonts, and labels that stay readable.
 
-The same figure always produces the same bytes. Every colour has a contrast of at least 3 to its ground, white or dark,
-and whatever a colour tells apart, a marker or a dash tells apart too.
+The same figure always produces the same bytes. Every colour has a contrast of at least 3 to a white or dark ground, and
+curves of different colours also have different markers or dashes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..statistics.correlation import Floats
 from .templating import library
 
 COLORS = ("#3b82f6", "#e8710a", "#12a37f", "#b05cd6", "#d6455d", "#7a8699")
-"""The colours of what is told apart; those of `LOOKS` in page.js."""
+"""The colours of curves and bars, equal to those of `LOOKS` in page.js."""
 
 QUIET = "#808080"
 """The colour of lines that only help to read a chart."""
 
 UNDEFINED = "#cccccc"
-"""The colour of what has no value."""
+"""The colour of cells without a value."""
 
 LIMIT = "#dc143c"
 """The colour of a threshold."""
@@ -64,7 +64,7 @@ _OTHERS = (
 )  # fmt: skip
 _DPI = 110
 _LABEL_SIZE = 7
-# Where a label may stand around its point: to the sides, above, below, at the corners; then farther off, with a line.
+# Places of a label around its point: to the sides, above, below, at the corners; then farther off, with a line.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (4, 14)
 
@@ -242,14 +242,14 @@ def _short(label: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _size(axes: Any, name: str) -> tuple[float, float]:
+def _size(axes: Any, name: str) -> Any:
     """Width and height of a label in pixels."""
     text = axes.text(0, 0, name, fontsize=_LABEL_SIZE)
     _choose_fonts([text])
     with style():
-        box = text.get_window_extent()
+        size = text.get_window_extent().size
     text.remove()
-    return box.width, box.height
+    return size
 
 
 def _is_free(

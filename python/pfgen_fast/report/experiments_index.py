@@ -1,7 +1,7 @@
 """The page of all experiments in a folder, made anew from their records whenever one of them is written there.
 
-A record is a small file `NAME.finding.json`. Whatever else the folder has, records of strangers and damaged ones
-included, is passed over; an `index.html` that is not ours stays.
+A record is a small file `NAME.finding.json`. Other files, such as foreign or damaged records, are ignored, and an
+`index.html` from another program stays.
 """
 
 from __future__ import annotations
@@ -9,34 +9,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import __version__
 from ..errors import PfgenError
 from ..experiments.finding import Finding
 from ..files.lock import held
-from ..files.reading import open_regular
 from ..files.untrusted_json import checked, items, member, read_json, text
 from ..files.untrusted_text import in_one_line, utf8
-from ..files.writing import write_whole
-from .templating import library, own_code, source, template
+from .page_files import PAGE, may_replace, write_page
+from .templating import page_text
 
-MARK = '<meta name="generator" content="pfgen-fast: experiments">'
-"""What a page of all experiments has near its beginning; others are not replaced."""
+GENERATOR = "pfgen-fast: experiments"
+"""The generator that the page of all experiments names; pages without it are not replaced."""
 
-_NAME = "index.html"
 _ENDING = ".finding.json"
-_MARK_WITHIN = 4096
 _MAX_BYTES = 1 << 20
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _PATIENCE_SECONDS = 10.0
 
 
-@dataclass(frozen=True)
-class Record:
-    """What the page of all experiments shows of one."""
+class Record(NamedTuple):
+    """The facts about an experiment in the page of all experiments."""
 
     name: str  # name of the experiment
     question: str  # question that it answers
@@ -51,7 +45,7 @@ class Record:
 
     def to_json(self) -> bytes:
         """The record as its file holds it."""
-        return utf8(json.dumps(vars(self), ensure_ascii=False, indent=1) + "\n")
+        return utf8(json.dumps(self._asdict(), ensure_ascii=False, indent=1) + "\n")
 
 
 def record_of(finding: Finding, files: Sequence[str]) -> Record:
@@ -62,34 +56,20 @@ def record_of(finding: Finding, files: Sequence[str]) -> Record:
 
 def write_index(folder: Path) -> Path | None:
     """Writes the page of all experiments in a folder; returns None if there is an `index.html` of another origin."""
-    path = folder / _NAME
+    path = folder / PAGE
     # Of two experiments that end at the same time, the second sees the record of the first.
     with held(folder / ".index.lock", patience=_PATIENCE_SECONDS):
-        if not _is_ours(path):
+        if not may_replace(path, GENERATOR):
             return None
-        page: str = template("experiments.html.jinja").render(
+        page = page_text(
+            "experiments.html.jinja",
+            style="experiment.css",
+            scripts=("experiments.js",),
+            generator=GENERATOR,
             records=list(_records(folder)),
-            mark=library("markupsafe").Markup(MARK),
-            version=__version__,
-            **own_code(
-                style=source("report.css") + source("experiment.css"),
-                early_script=source("theme.js"),
-                script=source("page.js") + "followTheme(() => {})();\n",
-            ),
         )
-        write_whole(path, page.encode())
+        write_page(path, page)
     return path
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether the page is one of these, or is not there."""
-    if not path.exists():
-        return True
-    try:
-        with open_regular(path) as file:
-            return MARK.encode() in file.read(_MARK_WITHIN)
-    except OSError:
-        return False
 
 
 def _records(folder: Path) -> Iterator[Record]:
@@ -100,7 +80,7 @@ def _records(folder: Path) -> Iterator[Record]:
             continue
         there = tuple(name for name in record.files if (folder / name).is_file())
         if f"{record.name}.html" in there:
-            yield Record(record.name, record.question, record.answer, record.notes, there)
+            yield record._replace(files=there)
 
 
 def _read(path: Path) -> Record:
@@ -108,8 +88,7 @@ def _read(path: Path) -> Record:
     found = checked(read_json(path, limit=_MAX_BYTES), _checked, str(path))
     if found.file_name != path.name or not _PLAIN.fullmatch(found.name):
         raise PfgenError(f"{path}: expected the record of {path.name.removesuffix(_ENDING)}")
-    files = tuple(name for name in found.files if _belongs(name, found.name))
-    return Record(found.name, found.question, found.answer, found.notes, files)
+    return found._replace(files=tuple(name for name in found.files if _belongs(name, found.name)))
 
 
 def _checked(value: Any) -> Record:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .. import __version__
 from ..experiments.finding import Finding, Table
 from ..files.untrusted_text import in_one_line, link_target, utf8
 from ..files.writing import write_whole
@@ -20,7 +19,7 @@ from .charts import drawn
 from .drawing import stored_alike
 from .experiments_index import record_of, write_index
 from .inline_svg import Link, inline_svg
-from .templating import library, own_code, source, template
+from .templating import library, markup, page_text
 
 
 def check_libraries() -> None:
@@ -53,27 +52,27 @@ def write_finding(finding: Finding, folder: Path, *, report: Path | None = None)
 
 def _page(finding: Finding, files: dict[str, bytes], report: str | None) -> str:
     def link(run: str) -> str | None:
-        return None if report is None or run not in runs else f"{report}#run={_for_fragment(run)}"
+        if report is None or run not in runs:
+            return None
+        name = quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")  # as report/state.js writes it
+        return f"{report}#run={name}"
 
-    runs, markup = frozenset(finding.runs), library("markupsafe").Markup
+    runs = frozenset(finding.runs)
     drawings = [
         markup(inline_svg(files[f"{finding.file_name(picture)}.svg"], f"picture-{number}", picture, link))
         for number, picture in enumerate(finding.pictures)
     ]
-    page: str = template("experiment.html.jinja").render(
+    page = page_text(
+        "experiment.html.jinja",
+        style="experiment.css",
+        scripts=("sorting.js", "experiment.js"),
         finding=finding,
         report=report,
         notes=finding.shown_notes,
         pictures=[(picture.title, drawing) for picture, drawing in zip(finding.pictures, drawings, strict=True)],
         tables=[_shown(finding, table, link) for table in finding.tables if table.shown != ()],
-        **own_code(
-            style=source("report.css") + source("experiment.css"),
-            early_script=source("theme.js"),
-            script=source("page.js") + source("sorting.js") + source("experiment.js"),
-        ),
-        version=__version__,
     )
-    return page
+    return "".join(page)
 
 
 def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
@@ -92,8 +91,3 @@ def _shown(finding: Finding, table: Table, link: Link) -> dict[str, Any]:
         "columns": [(name, not readable.is_text(column)) for column, name in enumerate(readable.columns)],
         "rows": [list(map(shown, cells, texts)) for cells, texts in zip(readable.rows, readable.texts(), strict=True)],
     }
-
-
-def _for_fragment(run: str) -> str:
-    """A run's name as the report has it in its address (state.js)."""
-    return quote(utf8(in_one_line(run, 200)), safe="/:!~*'()")

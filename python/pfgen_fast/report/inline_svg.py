@@ -7,9 +7,8 @@ scales become variables of the page's style, which knows light and dark.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import singledispatch
+from collections.abc import Callable
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from ..experiments.chart_data import Intervals, Points, Ranges, Scatter
@@ -20,7 +19,7 @@ from .drawing import DIVERGING, LEVELS
 from .heat_maps import ON_DIVERGING
 
 Link = Callable[[str], str | None]
-"""The address of a run in a report; None if there is none."""
+"""Returns the address of a run in a report, or None if the report lacks the run."""
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 _COLORS = {
@@ -38,9 +37,8 @@ ElementTree.register_namespace("", _SVG)
 ElementTree.register_namespace("xlink", _XLINK[1:-5])
 
 
-@dataclass(frozen=True)
-class Mark:
-    """What stands behind a point: a line of text, and the run that it stands for, if it stands for one."""
+class Mark(NamedTuple):
+    """The name of a point and the run that it stands for, if any."""
 
     text: str
     run: str | None
@@ -74,38 +72,20 @@ def inline_svg(svg: bytes, name: str, picture: Picture, link: Link) -> str:
 # --- what points stand for
 
 
-@singledispatch
 def marks_of(chart: object) -> list[list[Mark]]:
-    """The marks of the points of each panel; none for charts whose points have no names."""
-    return []
-
-
-@marks_of.register
-def _of_scatter(chart: Scatter) -> list[list[Mark]]:
-    return [_of_points(points) for points in chart.panels]
+    """The marks of the points of each panel; empty for charts whose points have no names."""
+    if isinstance(chart, Scatter):
+        return [_of_points(points) for points in chart.panels]
+    return [_of_rows(chart)] if isinstance(chart, Ranges | Intervals) else []
 
 
 def _of_points(points: Points) -> list[Mark]:
     names = points.labels or points.runs
     runs = points.runs or (None,) * len(names)
-    return (
-        [
-            Mark(f"{in_one_line(name)}: {points.x_label} {x:.4g}, {points.y_label} {y:.4g}", run)
-            for name, run, x, y in zip(names, runs, points.x, points.y, strict=True)
-        ]
-        if names
-        else []
-    )
-
-
-@marks_of.register
-def _of_ranges(chart: Ranges) -> list[list[Mark]]:
-    return [_of_rows(chart)]
-
-
-@marks_of.register
-def _of_intervals(chart: Intervals) -> list[list[Mark]]:
-    return [_of_rows(chart)]
+    return [
+        Mark(f"{in_one_line(name)}: {points.x_label} {x:.4g}, {points.y_label} {y:.4g}", run)
+        for name, run, x, y in zip(names, runs, points.x, points.y, strict=bool(names))
+    ]
 
 
 def _of_rows(chart: Ranges | Intervals) -> list[Mark]:
@@ -138,22 +118,18 @@ def _group(root: ElementTree.Element, identity: str) -> ElementTree.Element | No
 
 
 def _use_attributes(element: ElementTree.Element) -> None:
-    """Replaces the style attribute; the font becomes that of the page."""
+    """Replaces the style attribute by presentation attributes without the font family."""
     for declaration in element.attrib.pop("style", "").split(";"):
         name, _, value = map(str.strip, declaration.partition(":"))
         if name == "font":
-            name, value = "font-size", _size(value)
+            found = _FONT.match(value)
+            name, value = "font-size", found["size"] if found else "9px"
         if name and not name.startswith("-"):
             element.set(name, _COLORS.get(value, value))
 
 
-def _size(font: str) -> str:
-    found = _FONT.match(font)
-    return found["size"] if found else "9px"
-
-
 def _own_ids(element: ElementTree.Element, prefix: str) -> None:
-    """Makes the ids of a picture differ from those of the others on its page."""
+    """Makes the ids of a picture unique on its page."""
     if identity := element.get("id"):
         if identity.startswith((ON_LEVEL, ON_DIVERGING)):  # several elements have it
             element.set("class", identity)
@@ -167,16 +143,14 @@ def _own_ids(element: ElementTree.Element, prefix: str) -> None:
             element.set(name, _REFERENCE.sub(rf"url(#{prefix}-\1)", value))
 
 
-def _places(group: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, int]]:
-    for parent in group.iter():
-        yield from ((parent, index) for index, child in enumerate(parent) if child.tag == _tag("use"))
-
-
 def _mark_points(group: ElementTree.Element | None, marks: list[Mark], link: Link) -> None:
-    places = [] if group is None else list(_places(group))
-    if len(places) != len(marks):  # a point lies outside of its panel, so that nobody knows which is which
+    if group is None:
         return
-    for shape in group.iter(_tag("path")) if group is not None else ():
+    use = _tag("use")
+    places = [(parent, at) for parent in group.iter() for at, child in enumerate(parent) if child.tag == use]
+    if len(places) != len(marks):  # a point lies outside of its panel, so its mark is unknown
+        return
+    for shape in group.iter(_tag("path")):
         for name in ("fill", "stroke", "stroke-width"):  # as each place has its own, which a style can then change
             shape.attrib.pop(name, None)
     for number, ((parent, index), mark) in enumerate(zip(places, marks, strict=True)):

@@ -1,7 +1,7 @@
-"""A report of results that may change: written into a folder anew when they did, and served on the loopback.
+"""A report of results that may change: written into a folder again after each change, and served on the loopback.
 
-The server answers requests that name it as its host, and no others: a page of somebody else that has its own name lead
-to the loopback (DNS rebinding) learns nothing. It serves the files of the report and nothing else.
+The server answers only requests that name it as their host, so that a page of another site whose name leads to the
+loopback (DNS rebinding) learns nothing. It serves only the files of the report.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -24,15 +24,21 @@ from ..runs.result import read_result
 from ..suite.rules import FloatSum
 from ..suite.suite import Suite
 from .html import write_report_folder
-from .page_folders import PAGE
+from .page_files import PAGE
 from .safe_runs import ReportRun, check_run
 from .sweeps import with_intervals
 
 _DATA_FILE = re.compile(r"/(data/answers-[0-9a-f]{16}\.js)")
 _SECONDS_FOR_A_REQUEST = 30
+_PROTECTION = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
 
-# What tells whether a file has changed: its inode, size and time.
 _Stamp = tuple[int, int, int]
+"""The inode, size and time of a file, which differ if the file has changed."""
 
 
 @dataclass
@@ -42,10 +48,9 @@ class LiveReport:
     paths: Sequence[str]  # files or folders with results
     suite: Suite  # suite of all of them
     folder: Path  # folder for the report
-    # called with the error of each result that cannot be reported, once for each version of its file, and with that of
-    # a report that cannot be written
+    # called with each error of a result, once for each version of its file, and with each error of the report
     on_problem: Callable[[PfgenError], None]
-    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     n_runs: int = field(default=0, init=False)
     _read: dict[Path, tuple[_Stamp, ReportRun | None]] = field(default_factory=dict, init=False)
     _seen: dict[Path, _Stamp] = field(default_factory=dict, init=False)
@@ -60,9 +65,9 @@ class LiveReport:
         self.n_runs = len(runs)
 
     def write_if_changed(self) -> None:
-        """Writes the report if results have changed since, and no more since this was called last.
+        """Writes the report if results have changed since it was written, but not since the last call of this method.
 
-        Where no result is left, the report stays as it is.
+        If no result is left, the report stays as it is.
         """
         before, self._seen = self._seen, self._stamps()
         if self._seen and self._seen == before and self._seen != self._written:
@@ -72,9 +77,8 @@ class LiveReport:
                 self.on_problem(problem)
 
     def _stamps(self) -> dict[Path, _Stamp]:
-        """The stamps of all results there are."""
         stamps = {}
-        with contextlib.suppress(TrialsError):  # there is none
+        with contextlib.suppress(TrialsError):  # no results were found
             for path in find_results(self.paths):
                 with contextlib.suppress(OSError):
                     status = os.stat(path)
@@ -128,7 +132,7 @@ class ReportServer(ThreadingHTTPServer):
             thread.join()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Says nothing: browsers close connections as they like."""
+        """Ignores errors, because browsers may close connections at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -136,63 +140,35 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _SECONDS_FOR_A_REQUEST
 
     def do_GET(self) -> None:
-        content = self._begin()
-        if content is not None:
-            self.wfile.write(content)
+        self.wfile.write(self._begin())
 
     def do_HEAD(self) -> None:
         self._begin()
 
-    def _begin(self) -> bytes | None:
-        """Sends the head of the reply, and returns the content; None if there is none."""
-        found = self._found()
-        if isinstance(found, HTTPStatus):
-            self._send_head(found, {"Content-Length": "0"})
-            return None
-        path, content, changed = found
-        kind = "text/html" if path.suffix == ".html" else "text/javascript"
-        self._send_head(
-            HTTPStatus.OK,
-            {
-                "Content-Type": f"{kind}; charset=utf-8",
-                "Content-Length": str(len(content)),
-                "Last-Modified": formatdate(changed, usegmt=True),
-            },
-        )
+    def _begin(self) -> bytes:
+        """Sends the head of the reply and returns its content. Pages of other sites can neither load nor frame it."""
+        status, fields, content = HTTPStatus.NOT_FOUND, {}, b""
+        if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
+            status = HTTPStatus.MISDIRECTED_REQUEST
+        elif (path := self._file()) is not None:
+            with contextlib.suppress(OSError):  # the file does not exist, or a new report has just replaced it
+                content, changed = path.read_bytes(), path.stat().st_mtime
+                kind = "text/html" if path.suffix == ".html" else "text/javascript"
+                fields = {"Content-Type": f"{kind}; charset=utf-8", "Last-Modified": formatdate(changed, usegmt=True)}
+                status = HTTPStatus.OK
+        self.send_response(status)
+        for name, value in {**fields, "Content-Length": str(len(content)), **_PROTECTION}.items():
+            self.send_header(name, value)
+        self.end_headers()
         return content
 
-    def _found(self) -> tuple[Path, bytes, float] | HTTPStatus:
-        """The file that is asked for, with its content and time, or why there is none."""
-        if self.headers.get_all("Host") not in [[host] for host in self.server.hosts]:
-            return HTTPStatus.MISDIRECTED_REQUEST
-        path = self._file()
-        if path is None:
-            return HTTPStatus.NOT_FOUND
-        try:
-            return path, path.read_bytes(), path.stat().st_mtime
-        except OSError:
-            return HTTPStatus.NOT_FOUND
-
     def _file(self) -> Path | None:
-        """The file that is asked for."""
+        """The file that the request names."""
         if self.path in ("/", f"/{PAGE}"):
             self.server.asked.set()
             return self.server.folder / PAGE
         data = _DATA_FILE.fullmatch(self.path)
         return self.server.folder / data[1] if data else None
 
-    def _send_head(self, status: HTTPStatus, fields: Mapping[str, str]) -> None:
-        """The head of a reply. No page of somebody else may load or frame anything from here, and nothing is kept."""
-        self.send_response(status)
-        protection = {
-            "Cache-Control": "no-store",
-            "Cross-Origin-Resource-Policy": "same-origin",
-            "X-Content-Type-Options": "nosniff",
-            "X-Frame-Options": "DENY",
-        }
-        for name, value in {**fields, **protection}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing."""
+        """Logs nothing."""

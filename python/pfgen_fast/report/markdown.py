@@ -23,7 +23,7 @@ from .safe_runs import MAX_SAMPLES, N_SHOWN, ReportRun, check_run
 from .tinting import pooled_tints
 
 _SET_LABELS = {"P": "PFN", "T": "Titech", "S": "Stockmark", "R": "RAG", "X": "Unknown"}
-"""What the published files call the reference sets, in their order; other sets follow under their own names."""
+"""Names of the reference sets in the published files, in their order; other sets follow under their own names."""
 
 _TAGS = {"0": "s", "4": "b", "5": "b"}
 """The element of each tint level that has one: rare characters are struck through, common ones bold."""

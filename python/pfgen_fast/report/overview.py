@@ -1,4 +1,4 @@
-"""What the report page has at once: runs with scores, intervals, groups and parameters, and the lines of a sweep."""
+"""The data that the report page holds unpacked: runs with scores, intervals and parameters, and lines of a sweep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..statistics.mean_interval import mean_interval, quantile
 from ..statistics.paired import MIN_QUESTIONS, all_pairs
 from ..suite.suite import Suite
 from .safe_runs import CheckedAnswer, CheckedRun
-from .sweeps import Line, axis, lines, plain_values, point_name, swept_values
+from .sweeps import axis, lines, plain_values, point_name, swept_values
 
 FLUENT = 0.7
 """An answer of at least this fluency is fluent; that of the reference answers is 1 on average."""
@@ -42,7 +42,7 @@ def overview_of(runs: Sequence[CheckedRun], suite: Suite) -> dict[str, Any]:
 def tied_ranks(
     of_ranks: Sequence[int | None], scores: Sequence[Sequence[float | None]]
 ) -> list[tuple[int, int] | None]:
-    """The first and last rank that each run cannot be told apart from; None without a rank or with too few questions.
+    """The first and last rank from which each run does not differ; None without a rank or with too few questions.
 
     They are the ranks of all groups that the run is in: see `statistics.paired.all_pairs`.
     """
@@ -77,7 +77,7 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
     return {
         "name": run.name,
         "medal": run.medal,
-        "group": "system" if run.medal else run.mode[:20] or "mode unknown",
+        "group": "system" if run.medal else run.parameters.get("mode", "")[:20] or "mode unknown",
         "score": run.figures.score,
         "length": run.figures.length,
         "fluency": run.figures.fluency,
@@ -111,7 +111,7 @@ def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
                 "name": in_one_line(parameter),
                 "values": axis(points, parameter),
                 "points": [values[parameter] for values in points],
-                "lines": [_line(line) for line in lines(points, parameter)],
+                "lines": [{"name": line.name, "runs": line.points} for line in lines(points, parameter)],
             }
             for parameter in swept[0]
         ],
@@ -124,7 +124,3 @@ def _sweep(runs: Sequence[CheckedRun]) -> dict[str, Any] | None:
             for run in runs
         ],
     }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {"name": line.name, "runs": line.points}

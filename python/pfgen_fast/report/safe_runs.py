@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TrialsError
@@ -45,7 +46,7 @@ class ReportRun:
     # intervals of its scores, by metric, if they are to be shown; result.json has none
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
-    float_sum: FloatSum = "compensated"  # how the shares of the sets in a metric are added up
+    float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 
@@ -60,7 +61,6 @@ class CheckedFigures:
     average: float | None
     score_std: float | None
     length: float | None
-    length_std: float | None
     fluency: float | None
     truthfulness: float | None
     helpfulness: float | None
@@ -104,16 +104,6 @@ class CheckedRun:
     def medal(self) -> str:
         """The symbol of a yardstick; "" for a model."""
         return medal(self.model)
-
-    @property
-    def mode(self) -> str:
-        """The mode of the prompts; "" if unknown."""
-        return self.parameters.get("mode", "")
-
-    @property
-    def temperature(self) -> str:
-        """The temperature; "" if unknown."""
-        return self.parameters.get("temperature", "")
 
 
 def check_run(run: ReportRun, suite: Suite) -> CheckedRun:
@@ -170,7 +160,6 @@ def _figures(figures: Figures, float_sum: FloatSum, n_digits: int | None = 5) ->
         average=_shown(figures.scores.average),
         score_std=_shown(figures.score_std),
         length=_shown(figures.length),
-        length_std=_shown(figures.length_std),
         fluency=total("fluency"),
         truthfulness=total("truthfulness"),
         helpfulness=_shown(figures.scores.helpfulness),
@@ -183,11 +172,10 @@ def _shown(value: float | None) -> float | None:
 
 
 def _parameters(config: Mapping[str, Any]) -> dict[str, str]:
-    return {in_one_line(key): in_one_line(_text(value), 200) for key, value in list(config.items())[:_MAX_ENTRIES]}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {
+        in_one_line(key): in_one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), 200)
+        for key, value in islice(config.items(), _MAX_ENTRIES)
+    }
 
 
 def _safe_link(link: str | None) -> str | None:

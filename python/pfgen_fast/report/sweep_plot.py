@@ -62,7 +62,7 @@ def _draw_parameter(part: Any, shown: Sequence[Measured], parameter: str) -> Non
                 [interval.value for interval in intervals],
                 yerr=[interval.half_width or 0 for interval in intervals],
                 label=plain(line.name),
-                **_look(number),
+                **{**look(number), "capsize": 3, "linewidth": 1.2},
             )
         if not in_numbers:
             axes.set_xticks(range(len(values)), [plain(point_name({"": value}).strip()) for value in values])
@@ -109,10 +109,6 @@ def _name_plainly(scaled: Any) -> None:
     scaled.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
     scaled.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     scaled.set_minor_formatter(ticker.NullFormatter())
-
-
-def _look(number: int) -> dict[str, Any]:
-    return {**look(number), "capsize": 3, "linewidth": 1.2}
 
 
 def _name(part: Any, wanted: bool) -> None:

@@ -47,15 +47,13 @@ def swept_values(configs: Sequence[Mapping[str, Any] | None]) -> list[dict[str, 
     differing = {key: values for key, values in columns.items() if len(set(values)) > 1}
     for key in _MAY_FOLLOW:
         others = [values for other, values in differing.items() if other != key]
-        if key in differing and any(_follows(differing[key], values) for values in others):
+        if key in differing and any(
+            len(set(zip(other, differing[key], strict=True))) == len(set(other)) for other in others
+        ):
             del differing[key]
     if not 1 <= len(differing) <= MAX_PARAMETERS or any(len(set(v)) > MAX_VALUES for v in differing.values()):
         return None
     return [dict(zip(differing, values, strict=True)) for values in zip(*differing.values(), strict=True)]
-
-
-def _follows(values: Sequence[Any], others: Sequence[Any]) -> bool:
-    return len(set(zip(others, values, strict=True))) == len(set(others))
 
 
 def _plain(value: object) -> float | str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..files.optional import optional
 from ..files.untrusted_text import harmless
 
@@ -35,14 +36,42 @@ def library(name: str, *, extra: str = "report") -> Any:
     return optional(name, extra=extra, needed_for=_NEEDED_FOR[extra])
 
 
-def template(name: str, **filters: Any) -> Any:
-    """Loads a template by its file name; HTML output is escaped, texts are harmless, undefined names are errors."""
-    return _template(library("jinja2"), name, tuple(filters.items()))
+def page_text(
+    name: str,
+    *,
+    style: str,
+    scripts: Iterable[str],
+    generator: str = "",
+    loads_scripts: bool = False,
+    asks_server: bool = False,
+    **values: Any,
+) -> Iterator[str]:
+    """The text of a page, piece by piece.
+
+    Args:
+        name: The file name of its template.
+        style: The file name of its style, which follows that of all pages.
+        scripts: The file names of its scripts, which follow that of all pages.
+        generator: The name of the program in the page, by which a later page may replace it.
+        loads_scripts: Whether the page loads files of data.
+        asks_server: Whether the page asks the server that it comes from for changes.
+        values: The values for the template.
+    """
+    code = own_code(
+        style=source("report.css") + source(style),
+        early_script=source("theme.js"),
+        script="".join(map(source, ("page.js", *scripts))),
+        loads_scripts=loads_scripts,
+        asks_server=asks_server,
+    )
+    template = _environment(library("jinja2")).get_template(name)
+    pieces: Iterator[str] = template.generate(version=__version__, generator=generator, **values, **code)
+    return pieces
 
 
 @cache
-def _template(jinja2: Any, name: str, filters: tuple[tuple[str, Callable[..., Any]], ...]) -> Any:
-    """A template, compiled once: this takes longer than a small page."""
+def _environment(jinja2: Any) -> Any:
+    """The templates, each compiled once: HTML output is escaped, texts are harmless, undefined names are errors."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=lambda file: file is not None and ".html" in file,
@@ -52,8 +81,26 @@ def _template(jinja2: Any, name: str, filters: tuple[tuple[str, Callable[..., An
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(filters)
-    return environment.get_template(name)
+    environment.filters |= {"figure": _figure, "breakable": _breakable}
+    return environment
+
+
+def _figure(value: float | None, form: str) -> str:
+    """A number by the rules of `format`, without a negative zero."""
+    if value is None:
+        return "–"
+    text = format(value, form)
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def _breakable(name: str) -> Any:
+    """A name that may be broken behind its underscores."""
+    return markup("_<wbr>").join(harmless(name).split("_"))
+
+
+def markup(text: str) -> Any:
+    """Text that templates do not escape."""
+    return library("markupsafe").Markup(text)
 
 
 def source(name: str) -> str:
@@ -64,9 +111,8 @@ def source(name: str) -> str:
 def own_code(style: str, *, loads_scripts: bool = False, asks_server: bool = False, **scripts: str) -> dict[str, Any]:
     """Our style and scripts as a template embeds them, and a Content-Security-Policy that allows no others: `policy`.
 
-    The page must contain each of them whole, as an element of its own.
+    The page must contain each of them unchanged, in an element that contains nothing else.
     """
-    markup = library("markupsafe").Markup
     code = {name: _script_text(script) for name, script in scripts.items()}
     policy = (
         f"default-src 'none'; script-src {_hashes(code.values())}{_STRICT if loads_scripts else ''}; "

@@ -31,23 +31,10 @@ _Ints = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 
 
-def tints(question: Question, answers: Sequence[str]) -> list[str]:
-    """Computes the tint levels of answers to one question.
-
-    The frequency of a character in one reference set is the largest document frequency of the answer's 3-grams that
-    cover the character, divided by the number of answers in the set; with several sets, it is the mean over the sets.
-    If no 3-gram covers a character (in answers of one or two), its frequency is 0. The levels are those of `LEVELS`:
-    level 0 is below 0.005; levels 1, 2 and 3 start at 0.005, 0.02 and 0.05; levels 4 and 5 are above 0.10 and 0.25.
-
-    The references are counted again in each call, so pass all answers to a question at once.
-    """
-    return QuestionTints(question).levels(answers)
-
-
 class TintTable(NamedTuple):
-    """What tints answers where there is no Python: in how many reference answers of each set a 3-gram is."""
+    """The data by which pages tint answers: the number of reference answers of each set that hold a 3-gram."""
 
-    grams: str  # 3-grams of the answers that any reference answer holds, one behind another
+    grams: str  # 3-grams of the answers that any reference answer holds, joined
     counts: list[list[int]]  # for each set, the number of reference answers that hold each 3-gram
     sizes: list[int]  # number of reference answers of each set
 
@@ -60,34 +47,35 @@ class QuestionTints:
         self._sets = [_Frequencies.of(question, references) for references in question.answers.values()]
 
     def levels(self, answers: Sequence[str]) -> list[str]:
-        """The levels of `tints`."""
-        spelling = self.question.spelling
-        if spelling is None:
-            return _unit_tints(self._sets, answers)
-        of_answers = zip(answers, _unit_tints(self._sets, spelling.spelled(answers)), strict=True)
-        return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+        """Computes the tint levels of answers.
+
+        The frequency of a character in one reference set is the largest document frequency of the answer's 3-grams
+        that cover the character, divided by the number of answers in the set; with several sets, it is the mean over
+        the sets. If no 3-gram covers a character (in answers of one or two), its frequency is 0. The levels are those
+        of `LEVELS`: level 0 is below 0.005; levels 1, 2 and 3 start at 0.005, 0.02 and 0.05; levels 4 and 5 are above
+        0.10 and 0.25.
+        """
+        return _tints(self.question, self._sets, answers)
 
     def table(self, answers: Sequence[str]) -> TintTable:
         """The table that tints these answers, where the units are characters."""
         found, _ = _three_grams(*_code_points(answers))
         keys = np.unique(found)
-        held = np.array([of_set.look_up_counts(keys) for of_set in self._sets], dtype=np.int64)
+        held = np.array([of_set.look_up(keys) for of_set in self._sets], dtype=np.int64)
         is_held = held.any(axis=0)
         return TintTable(_spelled(keys[is_held]), held[:, is_held].tolist(), [of_set.size for of_set in self._sets])
 
 
 def pooled_tints(suite: Suite, question_id: str, answers: Sequence[str]) -> list[str]:
-    """Like `tints`, but as the published README.md of a run is tinted.
+    """Like `QuestionTints.levels`, but as the published README.md of a run is tinted.
 
     A 3-gram counts in all sets together, and where the units are characters, the 3-grams with a literal `^` before and
     `$` after the answer count too. The references are counted once for all calls.
     """
-    spelling = suite[question_id].spelling
-    pooled = [_pooled_frequencies(suite, question_id)]
-    if spelling is None:
-        return [levels[1:-1] for levels in _unit_tints(pooled, [f"^{answer}$" for answer in answers])]
-    of_answers = zip(answers, _unit_tints(pooled, spelling.spelled(answers)), strict=True)
-    return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+    question, pooled = suite[question_id], [_pooled_frequencies(suite, question_id)]
+    if question.spelling is None:
+        return [levels[1:-1] for levels in _tints(question, pooled, [f"^{answer}$" for answer in answers])]
+    return _tints(question, pooled, answers)
 
 
 @lru_cache(maxsize=256)
@@ -116,11 +104,7 @@ class _Frequencies:
         document_frequency = np.bincount(once_per_answer // len(references), minlength=len(keys))
         return cls(keys, document_frequency, len(references))
 
-    def look_up(self, keys: _Keys) -> _Floats:
-        """The share of the answers that hold each 3-gram; 0 for unknown ones."""
-        return self.look_up_counts(keys) / self.size
-
-    def look_up_counts(self, keys: _Keys) -> _Ints:
+    def look_up(self, keys: _Keys) -> _Ints:
         """The number of answers that hold each 3-gram."""
         if not len(self.keys):
             return np.zeros(len(keys), dtype=np.int64)
@@ -128,12 +112,20 @@ class _Frequencies:
         return np.where(self.keys[rows] == keys, self.counts[rows], 0)
 
 
+def _tints(question: Question, sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
+    spelling = question.spelling
+    if spelling is None:
+        return _unit_tints(sets, answers)
+    of_answers = zip(answers, _unit_tints(sets, spelling.spelled(answers)), strict=True)
+    return ["".join(spelling.read(answer).by_character(digits, "0")) for answer, digits in of_answers]
+
+
 def _unit_tints(sets: Sequence[_Frequencies], answers: Sequence[str]) -> list[str]:
     points, owners = _code_points(answers)
     keys, starts = _three_grams(points, owners)
     frequency = np.zeros(len(points))
     for of_set in sets:
-        frequency += _cover(of_set.look_up(keys), starts, len(points))
+        frequency += _cover(of_set.look_up(keys) / of_set.size, starts, len(points))
     digits = (_levels(frequency / len(sets)) + ord("0")).astype(np.uint8).tobytes().decode("ascii")
     ends = np.cumsum([len(answer) for answer in answers], dtype=np.int64).tolist()
     return [digits[end - len(answer) : end] for answer, end in zip(answers, ends, strict=True)]
@@ -156,7 +148,7 @@ def _three_grams(points: NDArray[np.uint32], owners: _Ints) -> tuple[_Keys, _Int
 
 
 def _spelled(keys: _Keys) -> str:
-    """The 3-grams of some keys, one behind another."""
+    """The 3-grams of some keys, joined."""
     points = np.stack([keys >> np.uint64(42), keys >> np.uint64(21), keys], axis=1) & np.uint64(0x1FFFFF)
     content: bytes = points.astype("<u4").tobytes()
     return content.decode("utf-32-le", "surrogatepass")

@@ -1,6 +1,6 @@
-"""Who may ask: programs of this machine, and elsewhere those that know the token; never a page in a browser.
+"""Access: programs on this machine may ask, and programs elsewhere with the token; pages of other origins may not.
 
-The token is compared in constant time, and it is in no message.
+The token is compared in constant time, and no message contains it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_TOKEN_LENGTH = 4096
 
 
 def find_token(file: Path | None) -> str | None:
-    """The token in a file, or else in the environment (`PFGEN_FAST_TOKEN`); None if there is none."""
+    """The token in a file or, without a file, in the environment (`PFGEN_FAST_TOKEN`); None if it is not set."""
     if file is None:
         token = os.environ.get(TOKEN_VARIABLE)
         return None if token is None else _checked(token, TOKEN_VARIABLE)
@@ -46,8 +46,8 @@ def _checked(token: str, where: str) -> str:
 class Guard:
     """Refuses requests that may not be answered.
 
-    Without a token, a request must name the loopback as its host, so that a page of somebody else that has its own name
-    lead to the loopback (DNS rebinding) learns nothing. What a page of another origin sends is refused in any case.
+    Without a token, a request must name the loopback as its host, so that a page of another site whose name leads to
+    the loopback (DNS rebinding) learns nothing. Requests of pages of other origins are always refused.
     """
 
     def __init__(self, token: str | None, port: int, host: str = "127.0.0.1") -> None:
@@ -73,7 +73,7 @@ class Guard:
 
 
 def _shown_token(headers: Mapping[str, str]) -> bytes:
-    """The token of a request: that of a bearer, or a password, which is how a URL can hold it."""
+    """The token of a request: a bearer token, or the password, as which a URL can hold it."""
     scheme, _, value = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return value.strip().encode("latin-1", "replace")

@@ -1,4 +1,4 @@
-"""The memory that requests may take together: how many are in progress, and how many bytes they hold.
+"""The memory that requests may take together: the number of requests in progress and the bytes that they hold.
 
 A request holds its body and its reply until the reply is sent and its worker has ended.
 """
@@ -16,7 +16,7 @@ Receive = Callable[[], Awaitable[Any]]
 
 
 class Room:
-    """Room for requests; used by one event loop."""
+    """Counts the requests of one event loop and the bytes that they hold."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -49,7 +49,7 @@ class Place:
         self._room.n_bytes += n_bytes
 
     def keep_until(self, work: asyncio.Future[Any]) -> None:
-        """Gives nothing back before some work has ended, even if nobody waits for it any more."""
+        """Gives nothing back before some work has ended, even if its client has left."""
         self._work = work
         work.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # asyncio logs an unread error
 

@@ -1,7 +1,7 @@
-"""The ASGI application of the reward server: who may ask what, and what becomes of it.
+"""The ASGI application of the reward server.
 
-The event loop only moves bytes and counts them; workers read, score and write. What waits for a worker is dropped when
-its client leaves, or when it has waited too long.
+The event loop only moves bytes and counts them; workers read, score and write. A request that waits for a worker is
+dropped when its client leaves or when it has waited too long.
 """
 
 from __future__ import annotations
@@ -19,26 +19,25 @@ from ..generation.prompts import Mode
 from ..scoring.scorer import Scorer
 from .access import Guard
 from .admission import Place, Receive, Room
-from .batches import ARROW, JSON
 from .description import described, page
 from .endpoints import ENDPOINTS
 from .limits import Gone, Limits, Refusal, too_busy
 from .metrics import Metrics
-from .replies import Replies, Reply, json_of
+from .replies import ARROW, JSON, Replies, Reply, json_of
 
 Send = Callable[[Any], Awaitable[None]]
 Work = Callable[[bytes, str, str], Reply]
 
 _log = logging.getLogger(__name__)
 _SHARE_OF_QUEUE, _SHARE_OF_ALL = 0.5, 0.9
-"""Until when a worker must have begun and ended, as shares of the time of a request; the rest is for the reply."""
+"""The shares of the time of a request after which a worker must have begun and ended; the rest is for the reply."""
 
 _WATCH_AFTER_SECONDS = 0.1
-"""When it is looked whether a client is still there; most have their reply before."""
+"""Seconds before the server checks whether a client has left; most requests have their reply before."""
 
 
 class Application:
-    """What uvicorn calls for each request."""
+    """The object that uvicorn calls for each request."""
 
     def __init__(
         self,
@@ -64,7 +63,7 @@ class Application:
         }
 
     def close(self) -> None:
-        """Ends the workers; what waits for them is dropped."""
+        """Ends the workers and drops the requests that wait for them."""
         self._workers.shutdown(wait=False, cancel_futures=True)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -118,7 +117,7 @@ class Application:
         return show()
 
     async def _worked(self, work: Callable[[], Reply], receive: Receive, place: Place, begin: float) -> Reply:
-        """What a worker makes of some work."""
+        """The reply of a worker."""
         submitted = self._workers.submit(work)
         future = asyncio.wrap_future(submitted)
         place.keep_until(future)
@@ -145,7 +144,7 @@ class Application:
 
 
 def _headers(scope: Mapping[str, Any]) -> dict[str, str]:
-    """The headers; several of a name are joined, so that a second Host is none that is expected."""
+    """The headers. Headers of one name are joined, so a request with two hosts names no expected host."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
@@ -56,7 +57,8 @@ class RewardClient:
             raise ServingError(f"retry_seconds {retry_seconds}, n_answers {n_answers}: expected at least 0 and 1")
         self.url, password = _address(url)
         token = token or password
-        self._settings = {"token": token, "timeout": timeout, "retry_seconds": retry_seconds, "n_answers": n_answers}
+        settings = {"token": token, "timeout": timeout, "retry_seconds": retry_seconds, "n_answers": n_answers}
+        self._copy = partial(RewardClient, self.url, **settings)  # type: ignore[arg-type]
         self._retry_seconds, self._n_answers = retry_seconds, n_answers
         self._httpx = optional("httpx", extra="serve", needed_for="the client of a reward server")
         headers = {"Content-Type": "application/json"}
@@ -93,7 +95,7 @@ class RewardClient:
         }
 
     def signature(self) -> str:
-        """What makes the scores; see `Scorer.signature`. Raises the errors of `reward`."""
+        """The signature of the scores; see `Scorer.signature`. Raises the errors of `reward`."""
         signature: str = self._reply("reward", {"questions": [], "answers": []}, 0)["signature"]
         return signature
 
@@ -108,7 +110,7 @@ class RewardClient:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _client, (self.url, self._settings)
+        return self._copy, ()
 
     def __repr__(self) -> str:
         return f"RewardClient({self.url!r})"
@@ -187,12 +189,8 @@ def _address(url: str) -> tuple[str, str | None]:
     return f"{parts.scheme}://{place}{parts.path}".rstrip("/"), unquote(parts.password) if parts.password else None
 
 
-def _client(url: str, settings: dict[str, Any]) -> RewardClient:
-    return RewardClient(url, **settings)
-
-
 def _sentence(response: Any) -> str:
-    """Why a server refuses, in its own words if it has any."""
+    """The sentence of a refusal, or its status if the server sent no sentence."""
     import orjson
 
     try:

@@ -25,7 +25,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
         _in_head = _takes_headers = _is_half_closed = False
         _n_framing_bytes = 0
         _n_unanswered = 0
-        """How many requests have come to their end, less the replies; -1 while an answered request still comes."""
+        """The number of complete requests minus that of replies; -1 while an answered request still arrives."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)

@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import __version__
 from ..files.untrusted_text import html_text
-from .batches import ARROW, JSON
 from .endpoints import ENDPOINTS, Endpoint, Schema, json_object
 from .limits import Limits
+from .replies import ARROW, JSON
 
 _REFUSALS = {
     "400": "The body is no such batch; the sentence names the row.",
@@ -68,7 +68,7 @@ def _get(summary: str, kind: str) -> dict[str, Any]:
 
 
 def page(document: Mapping[str, Any]) -> bytes:
-    """The same as HTML, without scripts and without anything that is loaded."""
+    """The document as HTML that has no scripts and loads nothing."""
     about = document["info"]
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",

@@ -1,4 +1,4 @@
-"""Bodies of JSON: decoded strictly, because a trainer that sends something else by mistake should hear of it."""
+"""Bodies of JSON: decoded strictly, so that a trainer learns of its mistakes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _texts(value: Any, key: str) -> str | list[str]:
 
 
 def _n_texts(body: bytes) -> int:
-    """How many texts are in a valid document, as keys and as values: half its quotation marks, but for escaped ones."""
+    """The number of keys and texts in a valid document: half the number of quotation marks that are not escaped."""
     n_escaped = sum(escaped[0] == rb"\"" for escaped in _ESCAPED.finditer(body))
     return (body.count(b'"') - n_escaped) // 2
 

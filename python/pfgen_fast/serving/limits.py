@@ -1,4 +1,4 @@
-"""What one client may ask of the server, and how it is refused: one sentence, and the status that fits."""
+"""Limits of requests, and refusals: the status and one sentence."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass, field
 from ..errors import ServingError
 
 MAX_VALUES = 1_000_000
-"""The most values in a body of JSON, each of which takes many times the memory of its text."""
+"""The maximum number of values in a body of JSON; each takes many times the memory of its text."""
 
 MAX_HEAD_BYTES = 1 << 15
-"""The most bytes of the head of a request, of its trailers, and of the extensions of a chunk."""
+"""The maximum number of bytes of the head of a request, of its trailers, and of the extensions of a chunk."""
 
 HALF_CLOSED_SECONDS = 2.0
-"""How long a client that has closed its sending side gets replies; one that has left looks the same."""
+"""Seconds for replies to a client that has closed its sending side, because a client that has left looks equal."""
 
 MAX_HEADERS = 100
-"""The most headers of a request, each of which takes many times the memory of its text."""
+"""The maximum number of headers of a request; each takes many times the memory of its text."""
 
 MAX_PIPELINED = 64
-"""The most requests of a connection that have come before an earlier one is answered."""
+"""The maximum number of requests of a connection that wait for the reply to an earlier one."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is refused beyond it."""
+    """The limits of a server; requests beyond them are refused."""
 
     n_body_bytes: int = 32 << 20  # largest body of a request
     n_answers: int = 16_384  # most answers in a request
@@ -36,7 +36,7 @@ class Limits:
     n_connections: int = 1024
     seconds: float = 60.0  # from the first byte of a request to the last of its reply
     head_seconds: float = 10.0  # from the first byte of a request to the first of its body
-    idle_seconds: float = 75.0  # how long a connection may wait between two requests
+    idle_seconds: float = 75.0  # maximum time between two requests of a connection
 
     def __post_init__(self) -> None:
         if not 0 < self.seconds < math.inf:
@@ -51,7 +51,7 @@ class Limits:
 
 @dataclass
 class Refusal(Exception):
-    """Why a request is not answered."""
+    """The reason why a request is not answered."""
 
     status: int  # status of the reply
     sentence: str  # message of the reply
@@ -67,7 +67,7 @@ def too_busy(sentence: str, status: int = 429) -> Refusal:
 
 
 class Gone(Exception):
-    """The client has left, so that nobody waits for a reply."""
+    """The client has left, so no reply is needed."""
 
 
 def checked_answers(answers: list[str], limits: Limits) -> list[str]:

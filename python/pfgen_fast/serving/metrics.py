@@ -1,8 +1,6 @@
-"""What Prometheus collects: requests, answers and their time, and what is in progress."""
+"""Metrics for Prometheus: requests, answers, their time, and requests in progress."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from ..files.optional import optional
 from .admission import Room
@@ -28,20 +26,14 @@ class Metrics:
         held.set_function(lambda: room.n_bytes)
         prometheus.Info("pfgen", "What makes the scores.", registry=registry).info({"signature": signature})
         prometheus.ProcessCollector(registry=registry)
-        self._of_path: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def count(self, path: str, status: int, seconds: float, n_answers: int) -> None:
         """Counts a request; `path` is one of few."""
-        key = path, status
-        if key not in self._of_path:
-            self._of_path[key] = self._requests.labels(path, status), self._seconds.labels(path)
-        requests, of_seconds = self._of_path[key]
-        requests.inc()
-        of_seconds.observe(seconds)
-        if n_answers:
-            self._answers.inc(n_answers)
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
+        self._answers.inc(n_answers)
 
     def text(self) -> bytes:
-        """The metrics in Prometheus' format of text."""
+        """The metrics in the text format of Prometheus."""
         content: bytes = self._prometheus.generate_latest(self._registry)
         return content

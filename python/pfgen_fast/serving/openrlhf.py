@@ -1,7 +1,7 @@
-"""What OpenRLHF sends for a reward: whole texts, with their prompts and labels, and the answers in them.
+"""OpenRLHF's requests for rewards: whole texts with their prompts and labels, and the answers in them.
 
-A query is the text of a prompt and of what the model said, with all special tokens. The answer is what `pfgen-fast
-generate` would keep of it, so its reward is the score that it would have in a run.
+A query is the text of a prompt and of the model's reply, with all special tokens. The answer is the part that
+`pfgen-fast generate` would keep, so its reward is its score in a run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from ..generation.engines import first_part
 from ..generation.prompts import STOP, Mode, cleaned
 from ..scoring.scorer import Scorer
 
-# What tokenizers of today put behind an answer.
 END_TOKENS = (
     *("</s>", "<eos>", "<pad>", "<|endoftext|>", "<|end_of_text|>", "<|end|>", "<|eot_id|>", "<|im_end|>"),
     *("<|return|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>", "<turn|>", "[EOS]", "[PAD]", "<｜end▁of▁sentence｜>"),
@@ -29,7 +28,7 @@ PARTS = ("fluency", "truthfulness", "helpfulness")
 def scores_of_queries(
     scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], mode: Mode = "completion"
 ) -> dict[str, Any]:
-    """The reply to OpenRLHF: rewards and scores, which are the same, and the parts of the scores to log."""
+    """The reply to OpenRLHF: rewards, equal scores, and the parts of the scores to log."""
     if not len(queries) == len(prompts) == len(labels):
         raise TrialsError(
             f"{len(queries)} queries, {len(prompts)} prompts, {len(labels)} labels; expected as many each"

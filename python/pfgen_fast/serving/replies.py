@@ -1,4 +1,4 @@
-"""From the body of a request to that of its reply: read, scored and written in one go, by a worker."""
+"""Replies to batches: a worker reads the body of a request, scores the answers and writes the body of the reply."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 from ..generation.prompts import Mode
 from ..scoring.scorer import Scorer
-from .arrow_bodies import stream_of
-from .batches import ARROW, JSON, read_batch
+from .arrow_bodies import stream_of, texts_of_stream
 from .json_bodies import decoded, in_list
 from .limits import Limits, Refusal, checked_answers
 from .openrlhf import scores_of_queries
+
+JSON, ARROW = "application/json", "application/vnd.apache.arrow.stream"
 
 
 @dataclass(frozen=True)
@@ -23,42 +24,34 @@ class Reply:
     kind: str = JSON
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
-    n_answers: int = 0  # how many answers were scored for it
+    n_answers: int = 0  # number of answers that were scored for it
 
 
 @dataclass(frozen=True)
 class Replies:
-    """What makes the replies; thread-safe.
-
-    Attributes:
-        scorer: The scorer.
-        limits: What is refused.
-        mode: The kind of prompts of OpenRLHF.
-    """
+    """Makes the replies; thread-safe. Each method takes a body, its media type and the media type of the reply."""
 
     scorer: Scorer
     limits: Limits
-    mode: Mode
+    mode: Mode  # kind of prompts of OpenRLHF
 
     def reward(self, body: bytes, kind: str, accepted: str) -> Reply:
         """The rewards of a batch."""
-        batch = read_batch(body, kind, self.limits)
-        rewards = self.scorer.reward(batch.questions, batch.answers)
+        rewards = self.scorer.reward(*read_batch(body, kind, self.limits))
         if accepted == ARROW:
             return Reply(stream_of({"rewards": rewards}, self.scorer.signature), ARROW, n_answers=len(rewards))
         return Reply(json_of({"rewards": rewards, "signature": self.scorer.signature}), n_answers=len(rewards))
 
     def score(self, body: bytes, kind: str, accepted: str) -> Reply:
-        """All columns of the scores of a batch; see `reward`. In JSON, a set that a question lacks has null."""
-        batch = read_batch(body, kind, self.limits)
-        table = self.scorer.score(batch.questions, batch.answers)
+        """All columns of the scores of a batch. In JSON, a set that a question lacks has null."""
+        table = self.scorer.score(*read_batch(body, kind, self.limits))
         if accepted == ARROW:
             return Reply(stream_of(table, self.scorer.signature), ARROW, n_answers=len(table))
         scores = {"question_id": table.question_id.tolist(), **{name: table[name] for name in table.columns[1:]}}
         return Reply(json_of({"scores": scores, "signature": self.scorer.signature}), n_answers=len(table))
 
     def openrlhf(self, body: bytes, kind: str, accepted: str) -> Reply:
-        """The reply to OpenRLHF; see `reward`."""
+        """The reply to OpenRLHF."""
         if ARROW in (kind, accepted):
             raise Refusal(415, "OpenRLHF's protocol is JSON")
         keys = ("query", "prompts", "labels")
@@ -66,6 +59,14 @@ class Replies:
         checked_answers(queries, self.limits)
         found = scores_of_queries(self.scorer, queries, prompts, labels, self.mode)
         return Reply(json_of(found), n_answers=len(queries))
+
+
+def read_batch(body: bytes, kind: str, limits: Limits) -> tuple[Any, Any]:
+    """The questions and answers in a body, as `Scorer.score` takes them."""
+    if kind == ARROW:
+        return texts_of_stream(body, limits)
+    questions, answers = decoded(body, ("questions", "answers"))
+    return questions, checked_answers(in_list(answers, "answers"), limits)
 
 
 def json_of(value: Any) -> bytes:

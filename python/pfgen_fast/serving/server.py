@@ -1,6 +1,6 @@
-"""The reward server as a process: where it listens, its signals, and its end.
+"""The reward server as a process: its address, its signals and its end.
 
-The first SIGTERM or Ctrl-C lets it finish what is in progress, the second ends it at once.
+The first SIGTERM or Ctrl-C lets it finish the requests in progress, the second ends it at once.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def serve(
         scorer: The scorer.
         host: The address to listen on; one that is not of the loopback needs a token.
         port: The port; 0 takes a free one.
-        token: What every request has to show; see `find_token`.
-        limits: What is refused.
+        token: The token that every request needs; see `find_token`.
+        limits: The limits of requests.
         mode: The kind of prompts of OpenRLHF, which determines where an answer begins and ends.
-        workers: How many requests are scored at a time: with two, one is scored while another is read.
+        workers: The number of requests that are scored at a time; with two, one is scored while another is read.
         on_start: Called with the server's address once it listens.
 
     Returns:
@@ -97,7 +97,7 @@ def _server(uvicorn: Any, config: Any, on_start: Callable[[], None]) -> Any:
 
 @contextlib.contextmanager
 def _signals_of_ours() -> Iterator[None]:
-    """uvicorn raises its signals again when it has ended; here nothing more happens by them."""
+    """Ignores the signals that uvicorn raises again when it has ended."""
     former = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -107,7 +107,7 @@ def _signals_of_ours() -> Iterator[None]:
 
 
 def _listening(host: str, port: int, *, has_token: bool) -> socket.socket:
-    """A socket that is bound to an address, which is looked at before anybody can connect."""
+    """A socket that is bound to an address; the address is checked before clients can connect."""
     try:
         found = socket.getaddrinfo(host, port, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = found[0]

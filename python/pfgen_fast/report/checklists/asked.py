@@ -1,50 +1,35 @@
-"""What judges were asked and replied, as the file of replies holds it, found for each answer.
+"""The requests to judges and their replies, as the file of replies holds them, found for each answer.
 
-A reply is kept with its whole request, and a request belongs to the answers that would be asked about in its words. In
-it, answer and instruction are not repeated: a page has them already.
+A reply is stored with its whole request, and a request belongs to all answers that it would be made for. The page has
+the answer and the instruction already, so messages do not repeat them.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ...checklists.judgements import PROFILES, AnswerKey, Judgement, Method, Profile
+from ...checklists.judgements import PROFILES, AnswerKey, Judgement, Method
 from ...checklists.judging.requests import Wording
 from ...checklists.runs import Answer
 from ...checklists.suite import ChecklistSuite
 from ...errors import ChecklistError
 from ...files.journal import Journal
+from ...files.untrusted_json import Fault, items, member, text
 from ...judging.requests import Judge
 
+ANSWER, INSTRUCTION = -1, -2
+"""The pieces of a message that stand for the answer and the instruction."""
 
-class Place(Enum):
-    """What stands in a message in place of a text that the page has already."""
+Pieces = tuple[str | int, ...]
+"""A message in pieces: texts, and the numbers above."""
 
-    ANSWER = "answer"
-    INSTRUCTION = "instruction"
-
-
-Pieces = tuple[str | Place, ...]
-"""A message, taken apart."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request to a judge and its reply."""
-
-    model: str  # model as it was asked for
-    parameters: Mapping[str, Any]
-    messages: tuple[tuple[str, Pieces], ...]  # role and content of each message
-    reply: str  # what the judge replied
-    version: str | None = None  # what the server said the model was, with the fingerprint of its system if it has one
-    finish_reason: str | None = None  # why the judge stopped
-    time: str | None = None  # when the reply came
+Asked = dict[str, Any]
+"""A request and its reply as the page shows them, but with the messages in pieces; unknown values are missing."""
 
 
 def asked_of(
@@ -62,35 +47,33 @@ def asked_of(
     for wording in _wordings(suite, judgements, method):
         for key, hashed in _requests(suite, answers, wording):
             by_messages.setdefault(hashed, []).append(key)
-    texts: dict[str, str] = {}  # most pieces are alike
+    texts: dict[str | int, str | int] = {}  # each text once, because most pieces are equal
     for entry in Journal(path).entries():
-        request = entry["request"] if isinstance(entry.get("request"), dict) else {}
-        messages = _messages(request)
-        for key in by_messages.get(_hash(messages), ()) if messages else ():
+        messages = _messages(entry.get("request"))
+        for key in by_messages.get(_hash(messages), ()):
             instruction = suite.by_key[key[0], key[1]].instruction or ""
-            taken_apart = tuple(
-                (role, tuple(_shared(pieces_of(content, answers[key].response, instruction), texts)))
+            in_pieces = [
+                (role, [texts.setdefault(one, one) for one in pieces_of(content, answers[key].response, instruction)])
                 for role, content in messages
-            )
-            found.setdefault(key, []).append(_asked(entry, request, taken_apart))
+            ]
+            found.setdefault(key, []).append(_asked(entry, in_pieces))
     return found
 
 
 def pieces_of(content: str, answer: str, instruction: str) -> Pieces:
-    """A message with marks in place of the answer and the instruction, which stands before it."""
-    before, mark, after = content.partition(instruction) if instruction else (content, "", "")
-    head: Pieces = (before, Place.INSTRUCTION) if mark else ()
-    rest = after if mark else content
-    before, mark, after = rest.partition(answer) if answer else (rest, "", "")
-    found: Pieces = (*head, before, Place.ANSWER, after) if mark else (*head, rest)
-    return tuple(piece for piece in found if piece != "")
+    """A message in pieces; the instruction stands before the answer."""
+    pieces: list[str | int] = [content]
+    for number, known in ((INSTRUCTION, instruction), (ANSWER, answer)):
+        before, mark, after = str(pieces[-1]).partition(known) if known else ("", "", "")
+        if mark:
+            pieces[-1:] = [before, number, after]
+    return tuple(piece for piece in pieces if piece != "")
 
 
 def _wordings(suite: ChecklistSuite, judgements: Iterable[Judgement], method: Method) -> Iterator[Wording]:
-    """The ways in which judges were asked: as far as is known, otherwise the usual one."""
+    """The wordings of the profiles that the judgements name, or of the usual profile if they name no known one."""
     named = {(judgement.profile or "").partition(" ")[0] for judgement in judgements}
-    profiles: Sequence[Profile] = [profile for profile in PROFILES if profile in named] or PROFILES[:1]
-    for profile in profiles:
+    for profile in [profile for profile in PROFILES if profile in named] or PROFILES[:1]:
         try:
             yield Wording(suite, Judge(""), profile, method)
         except ChecklistError:  # the suite has no prompt for the method, so nothing was asked with this suite
@@ -107,41 +90,37 @@ def _requests(
             yield key, _hash([(message["role"], message["content"]) for message in request.messages])
 
 
-def _messages(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Roles and contents of a request as it is kept; nothing if it is none."""
-    messages = request.get("messages")
-    found = []
-    for message in messages if isinstance(messages, list) else ():
-        if not isinstance(message, dict):
-            return []
-        role, content = _text(message, "role"), _text(message, "content")
-        if role is None or content is None:
-            return []
-        found.append((role, content))
-    return found
+def _messages(request: object) -> Sequence[tuple[str, str]]:
+    """Roles and contents of a stored request; empty if it is damaged."""
+    try:
+        return member(request, "messages", lambda messages: items(messages, _message))
+    except Fault:
+        return ()
+
+
+def _message(message: object) -> tuple[str, str]:
+    return member(message, "role", text), member(message, "content", text)
 
 
 def _hash(messages: Sequence[tuple[str, str]]) -> bytes:
     return hashlib.sha256(json.dumps(messages).encode()).digest()
 
 
-def _shared(pieces: Pieces, texts: dict[str, str]) -> Iterator[str | Place]:
-    return (texts.setdefault(piece, piece) if isinstance(piece, str) else piece for piece in pieces)
-
-
-def _asked(entry: Mapping[str, Any], request: Mapping[str, Any], messages: tuple[tuple[str, Pieces], ...]) -> Asked:
+def _asked(entry: Mapping[str, Any], messages: Sequence[Any]) -> Asked:
+    request = entry["request"]
     parameters = request.get("parameters")
-    sampled = parameters if isinstance(parameters, dict) else {}
-    said = [_text(entry, "model"), _text(entry, "system_fingerprint")]
-    return Asked(
-        _text(request, "model") or "",
-        {name: value for name, value in sampled.items() if _is_plain(value)},
-        messages,
-        _text(entry, "reply") or "",
-        " ".join(filter(None, said)) or None,
-        _text(entry, "finish_reason"),
-        _text(entry, "time"),
-    )
+    found = {
+        "model": _text(request, "model") or "",
+        "parameters": {name: value for name, value in parameters.items() if _is_plain(value)}
+        if isinstance(parameters, dict)
+        else {},
+        "messages": messages,
+        "reply": _text(entry, "reply") or "",
+        "version": " ".join(filter(None, [_text(entry, "model"), _text(entry, "system_fingerprint")])) or None,
+        "finish": _text(entry, "finish_reason"),
+        "time": _text(entry, "time"),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _text(entry: Mapping[str, Any], name: str) -> str | None:
@@ -150,4 +129,4 @@ def _text(entry: Mapping[str, Any], name: str) -> str | None:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, str | int) or (isinstance(value, float) and value - value == 0)
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))

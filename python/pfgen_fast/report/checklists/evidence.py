@@ -1,4 +1,4 @@
-"""What a page shows of each answer beside its score: the text, what judges said of it, and how they were asked."""
+"""The data that a page shows of each answer: text, score, judgements, and the requests to judges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .asked import Asked, asked_of
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """All that is known of one answer of a model."""
+    """The data of one answer of a model."""
 
     trial: int  # number of the answer
     state: State  # whether it is judged, and if not, why
@@ -28,13 +28,13 @@ class AnswerEvidence:
     answer: Answer | None = None  # answer, if the run has it
     judgements: tuple[Judgement, ...] = ()  # judgements of it, in the order of the file
     are_stale: tuple[bool, ...] = ()  # whether each of them is of another text or another checklist
-    asked: tuple[Asked, ...] = ()  # what judges were asked about it, and what they replied
+    asked: Sequence[Asked] = ()  # requests to judges about it, with their replies
     marks: tuple[str, ...] = ()  # its error modes and signals, as far as its text tells
 
 
 @dataclass(frozen=True)
 class ModelEvidence:
-    """All that is known of the answers of a model, by task; those without answer, judgement and score are missing."""
+    """The data of the answers of a model, by task, without answers that have no text, judgement or score."""
 
     scores: ModelScores
     has_answers: bool  # whether its run has answers
@@ -59,7 +59,7 @@ def evidence_of(
     on_fault: OnFault | None = None,
     on_model: Callable[[str], None] | None = None,
 ) -> list[ModelEvidence]:
-    """What is known of the answers of all models, in the order of the scores."""
+    """The data of the answers of all models, in the order of the scores."""
     by_key = {run.key: run for run in runs}
     rules = ErrorRules(scores.suite)
     found = []
@@ -107,7 +107,7 @@ def _by_task(
             answers.get(key),
             of_answer,
             are_stale,
-            tuple(asked.get(key, ())),
+            asked.get(key, ()),
             marks.get(key, ()),
         )
         by_task.setdefault(key[:2], []).append(evidence)

@@ -1,4 +1,4 @@
-"""What the page has at once, as JSON: models, categories with the means of their questions, and tasks with scores."""
+"""The data that the page holds unpacked, as JSON: models, categories with means of questions, and tasks with scores."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...checklists.scoring.scores import Scores, State
+from ...checklists.scoring.scores import ModelScores, Scores, State
 from ...checklists.tasks import Checklist, Task
 from ...files.untrusted_text import in_one_line
 from .evidence import ModelEvidence
-from .questions import question_means
 
 STATES: tuple[State | None, ...] = ("judged", "stale", "unjudged", "missing", None)
-"""By how much they are worth; the last is that of a model which was not asked for tasks of that length."""
+"""The states from best to worst; None is the state of a model that was not asked for tasks of that length."""
 
 _N_TITLE = 160
 _N_READ = 2000
@@ -35,15 +34,7 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
         ],
         "lengths": list(suite.lengths),
         "levels": list(suite.levels),
-        "means": [
-            {
-                "category": categories.index((one.checklist.area, one.checklist.category)),
-                "length": one.length,
-                "means": [None if means is None else [round(mean, 6) for mean in means] for means in one.means],
-                "n": one.n,
-            }
-            for one in question_means(scores)
-        ],
+        "means": question_means(scores),
         "marks": list(marks),
         "tasks": {
             "id": [task.id for task in tasks],
@@ -55,6 +46,44 @@ def overview_of(scores: Scores, models: Sequence[ModelEvidence], marks: Sequence
             "marked": [[_marked(model, task, marks) for model in models] for task in tasks],
         },
     }
+
+
+def question_means(scores: Scores) -> list[dict[str, Any]]:
+    """The mean verdict of each model on each question, by length and category; first those of the main table.
+
+    Categories without a judged answer are left out. An overall rating has no verdicts on questions.
+    """
+    if scores.method != "checklist":
+        return []
+    suite, by_model = scores.suite, [_verdicts(model) for model in scores.models]
+    found = []
+    for length in (None, *suite.lengths):
+        for area, category in sorted(suite.checklists, key=lambda key: suite.areas.index(key[0])):
+            verdicts = [model.get((length, area, category), []) for model in by_model]
+            if any(verdicts):
+                found.append(
+                    {
+                        "category": list(suite.checklists).index((area, category)),
+                        "length": length,
+                        "means": list(map(_means, verdicts)),
+                        "n": list(map(len, verdicts)),
+                    }
+                )
+    return found
+
+
+def _verdicts(model: ModelScores) -> dict[tuple[str | None, str, str], list[tuple[float, ...]]]:
+    """The verdicts on the answers of a model, by length, area and category."""
+    found: dict[tuple[str | None, str, str], list[tuple[float, ...]]] = {}
+    for answer in model.answers:
+        task = answer.task
+        found.setdefault((task.length, task.area, task.category), []).append(answer.verdicts)
+    return found
+
+
+def _means(verdicts: Sequence[tuple[float, ...]]) -> list[float] | None:
+    columns = zip(*verdicts, strict=True)
+    return [round(math.fsum(column) / len(verdicts), 6) for column in columns] if verdicts else None
 
 
 def shown_tasks(scores: Scores, models: Sequence[ModelEvidence]) -> list[Task]:
@@ -86,7 +115,7 @@ def titles(tasks: Sequence[Task]) -> list[str]:
 
 
 def _n_common(texts: Sequence[str]) -> int:
-    """How many code points of whole words all texts begin with."""
+    """The number of code points of the whole words with which all texts begin."""
     first, last = min(texts), max(texts)
     n_equal = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     return first.rfind(" ", 0, n_equal) + 1

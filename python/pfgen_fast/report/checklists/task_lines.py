@@ -6,25 +6,20 @@ What many answers share (the text of a request, the names of a judge) is in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...checklists.judgements import Judgement
 from ...checklists.tasks import Task
 from ..answers import packed
-from .asked import Asked, Place
+from .asked import Asked
 from .evidence import AnswerEvidence, ModelEvidence
 
-_NUMBERS = {Place.ANSWER: -1, Place.INSTRUCTION: -2}
-"""What stands in a message instead of the number of a shared text."""
 
+class Extent(NamedTuple):
+    """The part of the texts that a page holds."""
 
-@dataclass(frozen=True)
-class Extent:
-    """How much of the texts a page holds."""
-
-    answer: int | None = None  # how many code points of an answer or instruction; None for all
-    reason: int | None = None  # how many code points of a reason; None for all
+    answer: int | None = None  # maximum number of code points of an answer or instruction; None for no limit
+    reason: int | None = None  # maximum number of code points of a reason; None for no limit
     has_requests: bool = True  # whether it holds the requests to judges and their replies
 
 
@@ -94,20 +89,12 @@ class _Line:
         return {name: value for name, value in found.items() if value not in (None, "")}
 
     def _asked(self, asked: Asked) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "model": asked.model,
-            "parameters": dict(asked.parameters),
-            "messages": [[role, list(map(self._number, pieces))] for role, pieces in asked.messages],
-            "reply": asked.reply,
-            "version": asked.version,
-            "finish": asked.finish_reason,
-            "time": asked.time,
-        }
-        return {name: value for name, value in found.items() if value is not None}
+        messages = [[role, list(map(self._number, pieces))] for role, pieces in asked["messages"]]
+        return {**asked, "messages": messages}
 
-    def _number(self, piece: str | Place) -> int:
-        """A piece of a message as the number of a shared text, of the answer or of the instruction."""
-        return _NUMBERS[piece] if isinstance(piece, Place) else self.texts.setdefault(piece, len(self.texts))
+    def _number(self, piece: str | int) -> int:
+        """A piece of a message as a number, which is that of a shared text if the piece is a text."""
+        return piece if isinstance(piece, int) else self.texts.setdefault(piece, len(self.texts))
 
 
 def _rounded(verdicts: Sequence[float]) -> list[float]:

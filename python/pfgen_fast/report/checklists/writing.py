@@ -12,12 +12,12 @@ from ...checklists.scoring.table_data import to_csv, to_dict
 from ...checklists.scoring.text_tables import to_markdown
 from ...files.untrusted_text import json_text, utf8
 from ...files.writing import write_whole
-from ..page_folders import PAGE
+from ..page_files import PAGE
 from .evidence import evidence_of
 from .page import Page
 
 NAME = "table"
-"""What the names of the files beside the page begin with, in a folder."""
+"""The beginning of the names of the files beside a page in a folder."""
 
 
 def write_checklists(

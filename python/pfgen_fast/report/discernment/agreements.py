@@ -1,4 +1,4 @@
-"""How far evaluators agree that were tested on the same items, as a table and in words."""
+"""The agreement of evaluators that were tested on the same items, as a table and in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLUMNS = ("first", "second", "task", "difference", "low", "high", "kendall", "
 
 
 def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table]:
-    """A row for each pair and task; none if there are no pairs."""
+    """A row for each pair and task; empty if there are no pairs."""
     rows: list[tuple[Cell, ...]] = [
         (names[first], names[second], task, *(one.difference, one.low, one.high, one.tau, one.n_perturbations))
         for (first, second), of_tasks in agreements.items()
@@ -26,7 +26,7 @@ def agreement_tables(agreements: Agreements, names: Sequence[str]) -> list[Table
 
 
 def agreement_remarks(agreements: Agreements, names: Sequence[str]) -> list[Remarks]:
-    """A sentence for each pair and task; none if there are no pairs."""
+    """A sentence for each pair and task; empty if there are no pairs."""
     is_several = len({task for of_tasks in agreements.values() for task in of_tasks}) > 1
     said = [
         (f"{in_one_line(task)}: " if is_several else "") + _sentence(names[first], names[second], one)

@@ -1,4 +1,4 @@
-"""What the DHP benchmark says of its data sets, beside our figures: claims in words, and figures read off its bars."""
+"""Claims and figures of the DHP benchmark about its data sets, beside our figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OURS = {
 
 
 def paper_tables(results: Sequence[Result], published: Sequence[Published]) -> list[Table]:
-    """The claims about the data sets whose plans were run, and the published figures; none if there are neither."""
+    """The claims about the data sets whose plans were run, and the published figures, if any."""
     of_datasets = {result: dataset for result in results if (dataset := _dataset(result)) is not None}
     found = []
     if names := dict.fromkeys([*of_datasets.values(), *(one.dataset for one in published)]):

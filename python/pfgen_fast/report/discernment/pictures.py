@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -25,7 +26,7 @@ from ...experiments.chart_data import (
 from ...experiments.finding import Picture
 from ...files.untrusted_text import in_one_line
 from ...statistics.correlation import MIN_VALUES, Floats, coefficient, is_constant
-from .rows import Result, Row, d_text, is_control, is_rewarded, name_of, summary_row
+from .rows import Result, Row, d_text, is_rewarded, name_of, summary_row
 from .tables import weighted_by
 
 _MAX_PAIRS = 200_000
@@ -36,25 +37,20 @@ _REWARDED = " ↑"
 def pictures(results: Sequence[Result]) -> list[Picture]:
     """All pictures."""
     by = weighted_by([result.found for result in results])
-    found: list[tuple[str, str, Chart]] = []
-    for result in results:
-        found.append(
-            ("heat", f"What {result.title} notices: d, on colours for how consistently scores fall", _heat(result))
-        )
-    for result in results:
-        found += _curves(result)
-    found.append(("bars", f"Average and minimum of d{by}", _bars(results)))
-    for scope in ("level", "degree"):
-        found += [(f"{scope}s", f"Average d by {scope}", chart) for chart in _by_scope(results, scope)]
-    for result in results:
-        found += [
-            ("scores", f"Scores of originals and damaged texts by {result.title}", chart) for chart in _scores(result)
-        ]
-    seen: dict[str, int] = {}
+    heat = "What {} notices: d, on colours for how consistently scores fall"
+    found: list[tuple[str, str, Chart | None]] = [
+        *(("heat", heat.format(result.title), _heat(result)) for result in results),
+        *(curves for result in results for curves in _curves(result)),
+        ("bars", f"Average and minimum of d{by}", _bars(results)),
+        *((f"{scope}s", f"Average d by {scope}", _by_scope(results, scope)) for scope in ("level", "degree")),
+        *(("scores", f"Scores of originals and damaged texts by {one.title}", _scores(one)) for one in results),
+    ]
+    seen: Counter[str] = Counter()
     numbered = []
     for name, title, chart in found:
-        seen[name] = seen.get(name, 0) + 1
-        numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
+        if chart is not None:
+            seen[name] += 1
+            numbered.append(Picture(name if seen[name] == 1 else f"{name}-{seen[name]}", title, chart))
     return numbered
 
 
@@ -62,11 +58,10 @@ def pictures(results: Sequence[Result]) -> list[Picture]:
 
 
 def _heat(result: Result) -> HeatMap:
-    cells = {(name_of(row), row["metric"]): row for row in result.cells()}
-    levels = {name_of(row): row["level"] for row in result.cells()}
     panels = []
     for level in LEVELS:
-        names = tuple(name for name, of in levels.items() if of == level)
+        cells = {(name_of(row), row["metric"]): row for row in result.rows("cells", level=level)}
+        names = tuple(dict.fromkeys(name for name, _ in cells))
         if names:
             grid = [[cells[name, metric] for metric in result.metrics] for name in names]
             panels.append(_heat_panel(level, names, result.metrics, grid))
@@ -105,7 +100,7 @@ def _curves(result: Result) -> list[tuple[str, str, Chart]]:
     bands = f", with 95 % bands of {n_draws:,} bootstrap draws" if n_draws else ""
     found: list[tuple[str, str, Chart]] = []
     for metrics in _scales(result.found.scored.metrics, own):
-        levels = {metric.name: _control_level(result, metric, own) for metric in metrics}
+        levels = {metric.name: _control_level(result, metric) for metric in metrics}
         chart = _panels(own, levels, "mean score", _mean_line, "the control that costs most")
         found.append(("curves", f"Mean scores by {result.title} against the degree of damage{bands}", chart))
     names = {metric.name: None for metric in result.found.scored.metrics}
@@ -128,17 +123,13 @@ def _panels(
         # A metric without a curve here still has its place, so that its colour is its own.
         lines = [line(of_metrics[name]) if name in of_metrics else Line(name, empty, empty) for name in levels]
         title = f"{in_one_line(kind, 40)} (n = {first.n_items:,})"
-        panels.append(LinePanel(title, tuple(lines), tuple(levels.values()), _ticks(first)))
+        # Degrees that are no rates are numbered, and have names.
+        is_numbered = np.array_equal(first.permille, np.arange(len(first.names)))
+        panels.append(LinePanel(title, tuple(lines), tuple(levels.values()), first.names if is_numbered else ()))
     has_level = any(level is not None for level in levels.values())
     is_rate = any(not panel.ticks for panel in panels)
     x_label = "damaged sites in per mille" if is_rate else "degree"
     return LinePanels(tuple(panels), x_label, label, control if has_level else "")
-
-
-def _ticks(curve: Curve) -> tuple[str, ...]:
-    """The names of degrees that are numbered because they are no rates."""
-    is_numbered = np.array_equal(curve.permille, np.arange(len(curve.names)))
-    return curve.names if is_numbered else ()
 
 
 def _mean_line(curve: Curve) -> Line:
@@ -149,25 +140,21 @@ def _share_line(curve: Curve) -> Line:
     return Line(curve.metric, curve.permille, curve.share_lower)
 
 
-def _control_level(result: Result, metric: Metric, curves: Sequence[Curve]) -> float | None:
-    """Where the mean of all originals would be after the control that costs most; None if none costs anything."""
-    drops = [row["mean_drop"] for row in result.controls() if row["metric"] == metric.name and row["mean_drop"]]
-    means = [row["mean_original"] for row in result.cells() if row["metric"] == metric.name and not is_control(row)]
-    known = [mean for mean in means if mean is not None]
-    if not drops or max(drops) <= 0 or not known:
+def _control_level(result: Result, metric: Metric) -> float | None:
+    """The mean of all originals after the control that costs most; None if no control costs anything."""
+    drop = max((row["mean_drop"] or 0 for row in result.rows("controls", metric=metric.name)), default=0)
+    means = (row["mean_original"] for row in result.damage(metric=metric.name))
+    original = next((mean for mean in means if mean is not None), None)
+    if drop <= 0 or original is None:
         return None
-    original = known[0]
-    return float(original - max(drops) if metric.higher_is_better else original + max(drops))
+    return float(original - drop if metric.higher_is_better else original + drop)
 
 
 def _scales(metrics: Sequence[Metric], curves: Sequence[Curve]) -> list[list[Metric]]:
-    """The metrics in groups whose scores are of about the same size, so that one axis fits all."""
-    sizes = {
-        metric.name: max(
-            (float(np.nanmax(np.abs(curve.mean))) for curve in curves if curve.metric == metric.name), default=0.0
-        )
-        for metric in metrics
-    }
+    """The metrics in groups whose scores are of similar size, so that they can share an axis."""
+    sizes = dict.fromkeys((metric.name for metric in metrics), 0.0)
+    for curve in curves:
+        sizes[curve.metric] = max(sizes[curve.metric], float(np.nanmax(np.abs(curve.mean))))
     groups: list[list[Metric]] = []
     for metric in metrics:
         for group in groups:
@@ -205,26 +192,20 @@ def _of_scores(results: Sequence[Result]) -> tuple[BarSeries, ...]:
     return tuple(found)
 
 
-def _by_scope(results: Sequence[Result], scope: str) -> list[Bars]:
-    """The averages of each level, or each degree, with the evaluators side by side."""
-    names: dict[str, None] = {}
-    for result in results:
-        for row in result.summary():
-            kind, _, name = row["scope"].partition(":")
-            if kind == scope and row["score"] == "d" and row["average"] is not None:
-                names[name] = None
+def _by_scope(results: Sequence[Result], scope: str) -> Bars | None:
+    """The averages of each level, or each degree, with the evaluators side by side; None if there is only one."""
+    rows = [row for result in results for row in result.rows("summary", score="d") if row["average"] is not None]
+    scopes = dict.fromkeys(row["scope"].partition(":")[::2] for row in rows)
+    names = [name for kind, name in scopes if kind == scope]
     if len(names) < 2:
-        return []
-    in_order = (
-        sorted(names, key=lambda name: (0, int(name), "") if name.isdecimal() else (1, 0, ""))
-        if scope == "degree"
-        else list(names)
-    )
+        return None
+    if scope == "degree":
+        names.sort(key=lambda name: (0, int(name)) if name.isdecimal() else (1, 0))
     series = tuple(
-        _series(result.title, [summary_row(result, "d", f"{scope}:{name}") for name in in_order], "average")
+        _series(result.title, [summary_row(result, "d", f"{scope}:{name}") for name in names], "average")
         for result in results
     )
-    return [Bars((BarPanel("", tuple(in_order), series),), "average d", 1.0)]
+    return Bars((BarPanel("", tuple(names), series),), "average d", 1.0)
 
 
 def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
@@ -238,7 +219,7 @@ def _series(name: str, rows: Sequence[Row | None], statistic: str) -> BarSeries:
 # --- densities
 
 
-def _scores(result: Result) -> list[Density]:
+def _scores(result: Result) -> Density | None:
     items = np.array([item.task == result.task for item in result.found.scored.collection.items])
     damaged = [one for one in result.found.scored.perturbed if not one.perturbation.is_control]
     panels = [
@@ -246,7 +227,7 @@ def _scores(result: Result) -> list[Density]:
         for metric in result.metrics
         if (panel := _pairs(metric, result.found.scored.originals[metric], damaged, items)) is not None
     ]
-    return [Density(tuple(panels), "pairs")] if panels else []
+    return Density(tuple(panels), "pairs") if panels else None
 
 
 def _pairs(metric: str, originals: Floats, damaged: Sequence[PerturbedScores], items: np.ndarray) -> Points | None:

@@ -1,4 +1,4 @@
-"""Why our own scores are blind to some damage, reward it, or mind what harms nobody: the rules of docs/scoring.md."""
+"""The rules of docs/scoring.md by which our scores miss damage, reward it, or penalise harmless changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
 
 
 def reasons(evaluator: str, metric: str, kinds: Sequence[str]) -> list[str]:
-    """The rules that explain what a metric does with some kinds, each with its kinds; none for evaluators of others."""
+    """The rules that explain the verdicts of our metrics on some kinds, each after its kinds."""
     known = _REASONS.get(metric, {}) if evaluator == "ngram" else {}
     by_reason: dict[str, list[str]] = {}
     for kind in kinds:

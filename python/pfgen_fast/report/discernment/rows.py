@@ -1,9 +1,9 @@
-"""Results of several tests side by side: each with a name of its own, and its tables as rows."""
+"""Results of several tests side by side: each with a unique name and its tables as rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +14,15 @@ Row = Mapping[str, Any]
 """A row of a table by the names of its columns."""
 
 AT_CEILING = 0.95
-"""From this share of the ceiling on, d says only that it is at least so much."""
+"""The share of the ceiling from which d is only a lower bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a test found about one task."""
+    """The result of a test for one task."""
 
-    found: Discernment  # all that the test found
-    label: str  # what the evaluator is called here; unique among the tests
+    found: Discernment  # result of the test for all tasks
+    label: str  # name of the evaluator, unique among the tests
     task: str
     title: str  # label, with the task if there are several
 
@@ -31,28 +31,13 @@ class Result:
         """The names of the evaluator's metrics."""
         return tuple(metric.name for metric in self.found.scored.metrics)
 
-    def cells(self) -> list[Row]:
-        """The cells of the task."""
-        return self._of_task(self.found.cells)
+    def rows(self, table: str, **values: object) -> list[Row]:
+        """The rows of a table of the test, such as `cells`, for the task and with these values."""
+        return having(rows(getattr(self.found, table)), task=self.task, **values)
 
-    def summary(self) -> list[Row]:
-        """The averages and minima of the task."""
-        return self._of_task(self.found.summary)
-
-    def profile(self) -> list[Row]:
-        """The sensitivity profile of the task."""
-        return self._of_task(self.found.profile)
-
-    def controls(self) -> list[Row]:
-        """The controls of the task."""
-        return self._of_task(self.found.controls)
-
-    def perturbations(self) -> list[Row]:
-        """The perturbations of the task, their metrics combined."""
-        return self._of_task(self.found.perturbations)
-
-    def _of_task(self, columns: Columns) -> list[Row]:
-        return [row for row in rows(columns) if row["task"] == self.task]
+    def damage(self, **values: object) -> list[Row]:
+        """The cells with these values, without those of controls."""
+        return [row for row in self.rows("cells", **values) if not is_control(row)]
 
 
 def results(found: Sequence[Discernment]) -> list[Result]:
@@ -81,6 +66,11 @@ def labels(found: Sequence[Discernment]) -> list[str]:
     return unique
 
 
+def having(rows: Iterable[Row], **values: object) -> list[Row]:
+    """The rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
 def rows(columns: Columns) -> list[Row]:
     """A table as rows."""
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
@@ -88,7 +78,7 @@ def rows(columns: Columns) -> list[Row]:
 
 def summary_row(result: Result, score: str, scope: str) -> Row | None:
     """The row of the summary for a score (`d`, `printed_d`, `weighted_d`) and a scope (`all`, `level:word`)."""
-    return next((row for row in result.summary() if (row["score"], row["scope"]) == (score, scope)), None)
+    return next(iter(result.rows("summary", score=score, scope=scope)), None)
 
 
 def name_of(row: Row) -> str:

@@ -58,7 +58,7 @@ def tables(found: Sequence[Discernment]) -> list[Table]:
 
 
 def weighted_by(found: Sequence[Discernment]) -> str:
-    """What the weighted figures are made with, for a title."""
+    """The weights of the weighted figures, for a title."""
     names = list(dict.fromkeys(one.weights for one in found if one.weights is not None))
     texts = [f"{ASSUMED} weights" if name == ASSUMED else f"weights of {in_one_line(name, 100)}" for name in names]
     return f" (weighted: {', '.join(texts)})" if texts else ""
@@ -84,7 +84,7 @@ def _controls(found: Sequence[Discernment]) -> list[Table]:
 
 
 def _work(found: Sequence[Discernment]) -> Table:
-    """What was done. Requests and seconds are not here: they differ where a test goes on after a kill."""
+    """The work, without requests and seconds, which differ if a test was killed and continued."""
     rows: list[tuple[Cell, ...]] = []
     for one in found:
         work, scored = one.work, one.scored

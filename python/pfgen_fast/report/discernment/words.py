@@ -1,4 +1,4 @@
-"""What a test found in words, with its numbers: the answer, and what is noticed, missed, rewarded and noticed."""
+"""The finding of a test in words: the answer, and the damage that is noticed, missed or rewarded."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ...discernment.result import Discernment
 from ...experiments.finding import Remarks
 from ...files.untrusted_text import in_one_line
 from .reasons import reasons
-from .rows import AT_CEILING, Result, Row, d_text, is_at_ceiling, is_control, is_rewarded, name_of, summary_row
+from .rows import AT_CEILING, Result, Row, d_text, having, is_at_ceiling, is_control, is_rewarded, name_of, summary_row
 
 _MANY = 24
 
 
 def answer(results: Sequence[Result]) -> str:
-    """What was found, in one sentence."""
+    """The finding in one sentence."""
     if len(results) == 1:
         return f"{_in_short(results[0])}."
     best = [
@@ -31,8 +31,8 @@ def answer(results: Sequence[Result]) -> str:
 
 
 def paragraph(results: Sequence[Result]) -> str:
-    """How to read the figures."""
-    ceilings = [row["ceiling_d"] for result in results for row in result.cells() if row["ceiling_d"]]
+    """Explains the figures."""
+    ceilings = [row["ceiling_d"] for result in results for row in result.rows("cells") if row["ceiling_d"]]
     most = f" With these items it can hardly be more than {max(ceilings):.1f}." if ceilings else ""
     return (
         "Texts were damaged in known ways and degrees, and scored apart from their originals. The discernment score d "
@@ -51,7 +51,7 @@ def in_short(results: Sequence[Result]) -> list[Remarks]:
 
 def remarks(result: Result) -> list[Remarks]:
     """The findings one by one."""
-    damage = [row for row in result.cells() if not is_control(row)]
+    damage = result.damage()
     if _never_moves(damage):
         return []
     parts = {
@@ -63,7 +63,7 @@ def remarks(result: Result) -> list[Remarks]:
 
 
 def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
-    """What each test took."""
+    """The work of each test."""
     said = []
     for one, name in zip(found, names, strict=True):
         work = one.work
@@ -75,10 +75,10 @@ def work_done(found: Sequence[Discernment], names: Sequence[str]) -> Remarks:
 
 
 def _in_short(result: Result) -> str:
-    cells = [row for row in result.cells() if not is_control(row)]
+    cells = result.damage()
     if _never_moves(cells):
         return f"{result.title} never moves: no damage changes any of its scores"
-    rows = [row for row in result.perturbations() if not is_control(row)]
+    rows = [row for row in result.rows("perturbations") if not is_control(row)]
     noticed = sum(bool(row["noticed"]) for row in rows)
     text = (
         f"{result.title} notices {noticed} of {_counted(len(rows), 'kind and degree', 'kinds and degrees')} of damage"
@@ -86,8 +86,8 @@ def _in_short(result: Result) -> str:
     row = summary_row(result, "d", "all")
     if row is not None and row["average"] is not None:
         text += f", with d {row['average']:.1f} on average and {row['minimum']:.1f} at least ({row['minimum_at']})"
-    lowering = {row["kind"] for row in result.controls() if row["noticed"]}
-    controls = {row["kind"] for row in result.controls() if row["noticed"] is not None}
+    lowering = {row["kind"] for row in result.rows("controls") if row["noticed"]}
+    controls = {row["kind"] for row in result.rows("controls") if row["noticed"] is not None}
     if controls:
         of = _counted(len(controls), "change", "changes")
         text += f"; {len(lowering)} of {of} that should not matter lower a score of it"
@@ -102,12 +102,9 @@ def _never_moves(cells: Sequence[Row]) -> bool:
 def _noticed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
     """From which degree on each metric notices which kinds, and how far its mean falls there."""
     for metric in result.metrics:
-        profile = [row for row in result.profile() if row["metric"] == metric and row["verdict"] is not None]
-        found = []
-        for row in profile:
-            cell = _first_noticed(cells, row)
-            if cell is not None:
-                found.append(f"{name_of(cell)} ({_number(cell['mean_drop'])})")
+        profile = [row for row in result.rows("profile", metric=metric) if row["verdict"] is not None]
+        first = [cell for row in profile if (cell := _first_noticed(cells, row)) is not None]
+        found = [f"{name_of(cell)} ({_number(cell['mean_drop'])})" for cell in first]
         if found:
             kinds = _counted(len(profile), "kind", "kinds")
             said = f"{metric} notices {len(found)} of {kinds}, from this degree on (in brackets how far its mean falls)"
@@ -117,9 +114,10 @@ def _noticed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 def _first_noticed(cells: Sequence[Row], row: Row) -> Row | None:
     """The cell of the lightest degree from which on all are noticed, with 100 items or with all if there are fewer."""
     if row["detectable_at_100"] is not None:
-        return _cell(cells, row["kind"], row["metric"], row["detectable_at_100"])
-    wanted = (row["kind"], row["metric"])
-    own = [cell for cell in cells if (cell["kind"], cell["metric"]) == wanted and cell["d"] is not None]
+        degree = row["detectable_at_100"]
+        own = having(cells, kind=row["kind"], metric=row["metric"])
+        return next((cell for cell in own if degree in (cell["degree"], name_of(cell))), None)
+    own = [cell for cell in having(cells, kind=row["kind"], metric=row["metric"]) if cell["d"] is not None]
     last = list(takewhile(lambda cell: bool(cell["noticed"]), reversed(own)))
     return last[-1] if last else None
 
@@ -127,7 +125,7 @@ def _first_noticed(cells: Sequence[Row], row: Row) -> Row | None:
 def _saturated(result: Result, cells: Sequence[Row]) -> Iterable[str]:
     of_metrics = []
     for metric in result.metrics:
-        own = [row for row in cells if row["metric"] == metric and row["d"] is not None]
+        own = [row for row in having(cells, metric=metric) if row["d"] is not None]
         at_ceiling = sum(is_at_ceiling(row) and row["n"] >= AT_CEILING * row["n_items"] for row in own)
         if at_ceiling:
             of_metrics.append(f"{metric} {at_ceiling} of {len(own)}")
@@ -140,7 +138,7 @@ def _saturated(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 def _missed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
     for metric in result.metrics:
-        own = [row for row in result.profile() if row["metric"] == metric]
+        own = result.rows("profile", metric=metric)
         unnoticed = [row["kind"] for row in own if row["verdict"] == "blind"]
         unclear = [kind for kind in unnoticed if _is_unclear(cells, kind, metric)]
         if blind := [kind for kind in unnoticed if kind not in unclear]:
@@ -155,8 +153,8 @@ def _missed(result: Result, cells: Sequence[Row]) -> Iterable[str]:
 
 
 def _is_unclear(cells: Sequence[Row], kind: str, metric: str) -> bool:
-    """Whether some scores fell and none rose, but too few changed at all for that to count as noticed."""
-    own = (cell for cell in cells if (cell["kind"], cell["metric"]) == (kind, metric))
+    """Whether scores only fell, but too few of them for the damage to count as noticed."""
+    own = having(cells, kind=kind, metric=metric)
     return any(cell["few"] and cell["n"] and is_at_ceiling(cell) for cell in own)
 
 
@@ -164,39 +162,37 @@ def _from_where(row: Row, cells: Sequence[Row]) -> str:
     """From which degree on a kind is noticed, or at which degrees if not from one on."""
     if row["detectable_at_100"] not in (None, UNNOTICED):
         return f"{row['kind']} (from {row['detectable_at_100']} on)"
-    own = [cell for cell in cells if (cell["kind"], cell["metric"]) == (row["kind"], row["metric"])]
+    own = having(cells, kind=row["kind"], metric=row["metric"])
     return f"{row['kind']} (only at {', '.join(str(cell['degree']) for cell in own if cell['noticed']) or 'no degree'})"
 
 
 def _rewarded(result: Result, cells: Sequence[Row]) -> Iterable[str]:
     for metric in result.metrics:
-        rewarded = [row for row in cells if row["metric"] == metric and is_rewarded(row)]
-        strongest: dict[str, Row] = {}
-        for row in rewarded:
-            other = strongest.get(row["kind"])
-            if other is None or row["reverse_d"] > other["reverse_d"]:
-                strongest[row["kind"]] = row
-        if strongest:
-            said = [
-                f"{name_of(row)} (the mean rises by {_number(-row['mean_drop'])}, reverse d {row['reverse_d']:.1f})"
-                for row in strongest.values()
-            ]
-            yield f"{metric} rewards {_listed(said)}.{_why(result, metric, list(strongest))}"
+        rewarded = list(filter(is_rewarded, having(cells, metric=metric)))
+        kinds = list(dict.fromkeys(row["kind"] for row in rewarded))
+        strongest = [max(having(rewarded, kind=kind), key=lambda row: row["reverse_d"]) for kind in kinds]
+        said = [
+            f"{name_of(row)} (the mean rises by {_number(-row['mean_drop'])}, reverse d {row['reverse_d']:.1f})"
+            for row in strongest
+        ]
+        if said:
+            yield f"{metric} rewards {_listed(said)}.{_why(result, metric, kinds)}"
 
 
 def _controls(result: Result) -> list[str]:
-    controls = [row for row in result.controls() if row["noticed"] is not None]
+    controls = [row for row in result.rows("controls") if row["noticed"] is not None]
     if not controls:
         return []
     said = []
     for kind in dict.fromkeys(row["kind"] for row in controls):
-        noticed = [row for row in controls if row["kind"] == kind and row["noticed"]]
+        noticed = having(controls, kind=kind, noticed=True)
         if noticed:
             drops = [f"{row['metric']} (d {d_text(row)}, drop {_number(row['mean_drop'])})" for row in noticed]
             why = "".join(_why(result, row["metric"], [kind]) for row in noticed[:1])
             said.append(f"{kind} lowers {_listed(drops)}.{why}{_cheaper(result, noticed)}")
     defined = [row for row in controls if row["d"] is not None]
-    unnoticed = [kind for kind in dict.fromkeys(row["kind"] for row in defined) if not _is_noticed(defined, kind)]
+    kinds = dict.fromkeys(row["kind"] for row in defined)
+    unnoticed = [kind for kind in kinds if not having(defined, kind=kind, noticed=True)]
     if unnoticed:
         said.append(f"Not noticed: {_listed(unnoticed)}.")
     specificity = [f"{name} {share:.2f}" for name, share in result.found.specificity.items() if share is not None]
@@ -205,15 +201,11 @@ def _controls(result: Result) -> list[str]:
     return said
 
 
-def _is_noticed(controls: Sequence[Row], kind: str) -> bool:
-    return any(row["noticed"] for row in controls if row["kind"] == kind)
-
-
 def _cheaper(result: Result, noticed: Sequence[Row]) -> str:
     """Which kinds cost less, at their highest degree, than a control, for the metric that all others make up."""
     wholes = {metric.name for metric in result.found.scored.metrics if not metric.combined}
     control = max(noticed, key=lambda row: (row["metric"] in wholes, row["mean_drop"]))
-    cells = [row for row in result.cells() if not is_control(row) and row["metric"] == control["metric"]]
+    cells = result.damage(metric=control["metric"])
     cheaper = []
     for kind in dict.fromkeys(row["kind"] for row in cells):
         cell = _hardest(cells, kind, control["metric"])
@@ -224,16 +216,8 @@ def _cheaper(result: Result, noticed: Sequence[Row]) -> str:
 
 def _hardest(cells: Sequence[Row], kind: str, metric: str) -> Row | None:
     """The cell of the highest degree that is defined."""
-    own = [row for row in cells if (row["kind"], row["metric"]) == (kind, metric) and row["d"] is not None]
+    own = [row for row in having(cells, kind=kind, metric=metric) if row["d"] is not None]
     return own[-1] if own else None
-
-
-def _cell(cells: Sequence[Row], kind: str, metric: str, degree: str | None) -> Row | None:
-    if degree is None:
-        return None
-    wanted = (kind, metric)
-    own = [row for row in cells if (row["kind"], row["metric"]) == wanted]
-    return next((row for row in own if degree in (row["degree"], name_of(row))), None)
 
 
 def _why(result: Result, metric: str, kinds: Sequence[str]) -> str:

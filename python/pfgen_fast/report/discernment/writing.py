@@ -20,7 +20,7 @@ from .tables import tables
 from .words import answer, in_short, paragraph, remarks, work_done
 
 NAME = "discernment"
-"""What the names of all files begin with."""
+"""The beginning of the names of all files."""
 
 _MANY = 4
 
@@ -40,7 +40,7 @@ def write_discernment(
 def finding_of(
     found: Sequence[Discernment], published: Sequence[Published] = (), agreements: Agreements | None = None
 ) -> Finding:
-    """What one or several tests found, in words, tables, pictures and examples."""
+    """The finding of one or several tests, in words, tables, pictures and examples."""
     of_tasks = results(found)
     names = labels(found)
     pairs = agreements or {}
@@ -70,7 +70,7 @@ def _question(names: Sequence[str]) -> str:
 
 
 def _notes(found: Sequence[Discernment], names: Sequence[str]) -> list[str]:
-    """What limits the answer: what is said of all tests once, the rest with the name of its test."""
+    """The limits of the answer. A note that is not common to all tests begins with the names of its tests."""
     said: dict[str, list[str]] = {}
     for one, name in zip(found, names, strict=True):
         for note in dict.fromkeys((*one.warnings, *one.notes)):

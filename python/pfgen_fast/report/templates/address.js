@@ -7,6 +7,18 @@ function forAddress(text) {
   return encoded.replace(/%(2F|3A|2C)/g, decodeURIComponent);  // what may stand as it is: "/", ":", ","
 }
 
+function addressWith(pairs) {
+  const written = pairs.filter(([, text]) => text).map((pair) => pair.map(forAddress).join("="));
+  return written.length ? `#/${written.join("&")}` : "#";
+}
+
+/** Sets filters by name; "" removes one. */
+function goFilters(changes, options) {
+  const filters = new Map([...state.filters, ...Object.entries(changes)]);
+  for (const [name, value] of filters) if (!value) filters.delete(name);
+  go({ filters }, options);
+}
+
 /** Changes parts of the state, such as `{ run: 3 }`. A step that Back undoes, unless it takes the place of the last. */
 function go(changes, { replace = false } = {}) {
   const address = addressOf(changes);

@@ -52,6 +52,24 @@ function shortened(text, length) {
   return points.length <= length ? text : `${points.slice(0, length - 1).join("")}…`;
 }
 
+/** Adds a text of `n` code points, of which `nodes(begin, end)` are a part: `first` of them now, the others on demand. */
+function addLongText(element, n, first, nodes, addEnd) {
+  element.append(...nodes(0, Math.min(n, first)));
+  if (n <= first) {
+    addEnd();
+    return;
+  }
+  const more = make("button", { type: "button", className: "more" }, `Show all ${counted(n)} characters`);
+  more.addEventListener("click", () => { more.remove(); element.append(...nodes(first, n)); addEnd(); element.focus(); });
+  element.append(more);
+}
+
+function saveFile(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
 const LOOKS = [
   { symbol: "circle", character: "●", color: "#3b82f6" }, { symbol: "diamond", character: "◆", color: "#e8710a" },
   { symbol: "square", character: "■", color: "#12a37f" }, { symbol: "triangle-up", character: "▲", color: "#b05cd6" },

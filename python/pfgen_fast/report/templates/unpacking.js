@@ -17,6 +17,19 @@ async function unpackedLine(line) {
   return JSON.parse(await unpackedText(line));
 }
 
+/** A function from a number to a promise, which keeps its last `n` promises, but none that failed. */
+function keepingLast(n, promised) {
+  const kept = new Map();
+  return (key) => {
+    const value = kept.get(key) ?? promised(key);
+    kept.delete(key);
+    kept.set(key, value);
+    if (kept.size > n) kept.delete(kept.keys().next().value);
+    value.catch(() => kept.delete(key));
+    return value;
+  };
+}
+
 /** What a file of data beside the page calls. */
 function register(lines) {
   document.currentScript.lines = lines;

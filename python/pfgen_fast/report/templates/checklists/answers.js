@@ -5,31 +5,16 @@ const N_KEPT_TASKS = 20;
 /** The part that holds each task, and its line there. */
 const placesOfTasks = overview.parts.flatMap((n, part) => Array.from({ length: n }, (_, line) => [part, line]));
 
-/** The lines of the part that was read last: neighbours are often looked at one after the other. */
-let lastPart = { number: null, lines: null };
-
-function linesOfPart(number) {
-  if (lastPart.number !== number) lastPart = { number, lines: packedLines(overview.files[number], `part-${number}`) };
-  lastPart.lines.catch(() => { lastPart = { number: null, lines: null }; });
-  return lastPart.lines;
-}
+/** The lines of a part; the last part is kept, because neighbours are often looked at one after the other. */
+const linesOfPart = keepingLast(1, (number) => packedLines(overview.files[number], `part-${number}`));
 
 async function textOfTask(task) {
   const [part, line] = placesOfTasks[task];
   return unpackedText((await linesOfPart(part))[line]);
 }
 
-const unpackedTasks = new Map();
-
-/** Promises all that is known of a task. The last few are kept. */
-function answersTo(task) {
-  const answers = unpackedTasks.get(task) ?? textOfTask(task).then(JSON.parse);
-  unpackedTasks.delete(task);
-  unpackedTasks.set(task, answers);
-  if (unpackedTasks.size > N_KEPT_TASKS) unpackedTasks.delete(unpackedTasks.keys().next().value);
-  answers.catch(() => unpackedTasks.delete(task));
-  return answers;
-}
+/** Promises all that is known of a task. */
+const answersTo = keepingLast(N_KEPT_TASKS, async (task) => JSON.parse(await textOfTask(task)));
 
 /** What matches a text whatever its case; in JSON that page_json of the program wrote, if it is `inJson`. */
 function patternOf(text, { inJson = false } = {}) {

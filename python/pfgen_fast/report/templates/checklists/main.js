@@ -11,11 +11,7 @@ unpackedLine(document.getElementById("download-files").textContent).then((files)
     const ending = name.split(".").at(-1);
     const button = make("button", { type: "button" }, ending === "md" ? "Markdown" : ending.toUpperCase());
     button.setAttribute("aria-label", `Download ${name}`);
-    button.addEventListener("click", () => {
-      const address = URL.createObjectURL(new Blob([text], { type: `${TYPES[ending]};charset=utf-8` }));
-      make("a", { href: address, download: name }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10_000);
-    });
+    button.addEventListener("click", () => saveFile(name, text, TYPES[ending]));
     downloads.append(button);
   }
 });

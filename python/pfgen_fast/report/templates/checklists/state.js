@@ -23,18 +23,7 @@ function readState(fragment) {
 function addressOf(changes) {
   const { task, filters } = { ...state, ...changes };
   const pairs = task === null ? [] : [["task", overview.tasks.id[task]], ["of", overview.tasks.length[task]]];
-  const written = [...pairs, ...filters].filter(([, text]) => text).map((pair) => pair.map(forAddress).join("="));
-  return written.length ? `#/${written.join("&")}` : "#";
-}
-
-/** Sets filters by name; "" takes one away. What is typed in one go is one step. */
-function goFilters(changes, options) {
-  const filters = new Map(state.filters);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value) filters.set(name, value);
-    else filters.delete(name);
-  }
-  go({ filters }, options);
+  return addressWith([...pairs, ...filters]);
 }
 
 function showTitle() {

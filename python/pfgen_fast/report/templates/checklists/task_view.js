@@ -7,22 +7,13 @@ const N_QUESTION = 100;
 
 /** A long text in a box of its own; the end of a very long one is shown on demand. */
 function textBox(text, length, label, className = "answer") {
-  const points = text.length > N_AT_ONCE ? [...text] : text;
+  const points = [...text];
   const element = make("div", { className, tabIndex: 0, role: "group", ariaLabel: label });
-  const addEnd = () => {
-    const hidden = length - [...text].length;
+  addLongText(element, points.length, N_AT_ONCE, (begin, end) => [points.slice(begin, end).join("")], () => {
+    const hidden = length - points.length;
     if (!text) element.append(make("span", { className: "quiet" }, length ? "not shown" : "empty"));
-    if (hidden > 0 && text) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
-  };
-  if (points.length <= N_AT_ONCE) {
-    element.append(text);
-    addEnd();
-    return element;
-  }
-  element.append(points.slice(0, N_AT_ONCE).join(""));
-  const more = make("button", { type: "button", className: "more" }, `Show all ${counted(points.length)} characters`);
-  more.addEventListener("click", () => { more.remove(); element.append(points.slice(N_AT_ONCE).join("")); addEnd(); element.focus(); });
-  element.append(more);
+    else if (hidden > 0) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
+  });
   return element;
 }
 
@@ -197,30 +188,8 @@ views.task = { title: taskTitle, content: () => taskContent(state.task) };
 
 // ---- Steps from task to task, in the order of the list
 
-const stepButtons = [[document.getElementById("previous"), -1], [document.getElementById("next"), 1]];
-
-function neighbour(by) {
-  const tasks = tasksInOrder();
-  const at = tasks.indexOf(state.task);
-  return at < 0 ? undefined : tasks[at + by];
+function steps() {
+  return { part: "task", values: state.task === null ? [] : tasksInOrder() };
 }
 
-function step(by) {
-  const task = neighbour(by);
-  if (task !== undefined) go({ task }, { replace: true });
-}
-
-for (const [button, by] of stepButtons) button.addEventListener("click", () => { step(by); button.focus(); });
-whenChanged(() => {
-  if (state.task !== null) for (const [button, by] of stepButtons) button.disabled = neighbour(by) === undefined;
-});
-
-const STEPS = { j: 1, k: -1 };
-
-addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
-  if (STEPS[event.key] && dialog.open) step(STEPS[event.key]);
-  else if (event.key === "/" && !dialog.open) search.focus();
-  else return;
-  event.preventDefault();
-});
+function moveInTable() {}

@@ -20,19 +20,8 @@ async function* unpackedLines(question) {
   }
 }
 
-const unpackedAnswers = new Map();
-
-/** Promises what is known of a question: `samples`, `references`, `table`, `patterns`, `rules`. The last few are kept. */
-function answersTo(question) {
-  const answers = unpackedAnswers.get(question) ?? unpackQuestion(question);
-  unpackedAnswers.delete(question);
-  unpackedAnswers.set(question, answers);
-  if (unpackedAnswers.size > N_KEPT_QUESTIONS) unpackedAnswers.delete(unpackedAnswers.keys().next().value);
-  answers.catch(() => unpackedAnswers.delete(question));
-  return answers;
-}
-
-async function unpackQuestion(question) {
+/** Promises what is known of a question: `samples`, `references`, `table`, `patterns`, `rules`. */
+const answersTo = keepingLast(N_KEPT_QUESTIONS, async (question) => {
   const lines = unpackedLines(question);
   const head = (await lines.next()).value;
   const samples = [];
@@ -40,7 +29,7 @@ async function unpackQuestion(question) {
   const texts = head.texts.map((text, place) => textOf(head, place));
   const sets = Object.entries(head.sets).map(([name, size]) => ({ name, texts: texts.splice(0, size) }));
   return { samples, sets, rules: head.rules, patterns: head.patterns.map((pattern) => [...pattern]), table: tintTable(head) };
-}
+});
 
 function textOf(columns, place) {
   return { text: columns.texts[place], length: columns.length[place], tints: columns.tints[place] ?? null, spans: columns.spans[place] ?? [] };
@@ -160,20 +149,13 @@ function tintedSpans(points, levels, begin, end) {
 function answerText(text, answers, label) {
   const shown = shownPoints(text, answers);
   const n = shown.points.length;
-  const first = Math.min(n, N_AT_ONCE);
-  const element = make("div", { className: "answer", role: "group", ariaLabel: label }, ...tintedNodes(shown, 0, first));
+  const element = make("div", { className: "answer", role: "group", ariaLabel: label });
   if (n > N_SEARCHED) element.tabIndex = 0;  // it may scroll; a stop for each short one would be in the way
-  const addEnd = () => {
+  addLongText(element, n, N_AT_ONCE, (begin, end) => tintedNodes(shown, begin, end), () => {
     const hidden = text.length - overview.n_shown;
     if (!n) element.append(make("span", { className: "quiet" }, text.length ? "not shown" : "empty answer"));
     if (hidden > 0) element.append(make("span", { className: "quiet" }, ` … ${counted(hidden)} more characters`));
-  };
-  if (first === n) addEnd();
-  else {
-    const more = make("button", { type: "button", className: "more" }, `Show all ${counted(n)} characters`);
-    more.addEventListener("click", () => { more.remove(); element.append(...tintedNodes(shown, first, n)); addEnd(); element.focus(); });
-    element.append(more);
-  }
+  });
   return element;
 }
 

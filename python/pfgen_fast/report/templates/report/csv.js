@@ -29,8 +29,4 @@ function csvText() {
   return [columns.map(([name]) => name), ...lines].map((line) => `${csvLine(line)}\r\n`).join("");
 }
 
-document.getElementById("csv").addEventListener("click", () => {
-  const address = URL.createObjectURL(new Blob([csvText()], { type: "text/csv;charset=utf-8" }));
-  make("a", { href: address, download: "leaderboard.csv" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-});
+document.getElementById("csv").addEventListener("click", () => saveFile("leaderboard.csv", csvText(), "text/csv"));

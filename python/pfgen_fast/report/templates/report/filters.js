@@ -67,20 +67,12 @@ document.getElementById("columns").append(...COLUMNS.filter(({ isOptional }) => 
   return make("label", {}, box, " ", make("bdi", {}, title));
 }));
 
-/** Changes one filter; "" takes it away. */
-function setFilter(name, value, options) {
-  const filters = new Map(state.filters);
-  if (value) filters.set(name, value);
-  else filters.delete(name);
-  go({ filters }, options);
-}
-
 document.querySelector("main").addEventListener("change", ({ target }) => {
   const { filter, shows } = target.dataset;
-  if (filter) setFilter(filter, target.type === "checkbox" ? (target.checked ? "yes" : "") : target.value);
+  if (filter) goFilters({ [filter]: target.type === "checkbox" ? (target.checked ? "yes" : "") : target.value });
   if (shows) {
     const chosen = [...filterForm.querySelectorAll("[data-shows]")].filter((box) => box.checked).map((box) => encodedKey(box.dataset.shows));
-    setFilter("columns", chosen.join(",") || "none");
+    goFilters({ columns: chosen.join(",") || "none" });
   }
 });
 filterForm.addEventListener("submit", (event) => event.preventDefault());
@@ -158,7 +150,7 @@ function showFound() {
   element.hidden = !text;
   if (!text) return;
   const end = make("button", { type: "button" }, "End this search");
-  end.addEventListener("click", () => setFilter("answers", ""));
+  end.addEventListener("click", () => goFilters({ answers: "" }));
   const name = ["“", make("bdi", {}, shortened(text, 60)), "”"];
   if (!runs) {
     element.replaceChildren(make("p", {}, "Searching the answers for ", ...name, " … ", end));

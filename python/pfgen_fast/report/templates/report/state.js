@@ -53,8 +53,7 @@ function readState(fragment) {
 function addressOf(changes) {
   const shown = { ...state, ...changes };
   const written = [...Object.entries(PARTS).map(([name, part]) => [name, part.write(shown[name])]), ...shown.filters];
-  const pairs = written.filter(([, text]) => text).map((pair) => pair.map(forAddress).join("="));
-  return pairs.length ? `#/${pairs.join("&")}` : "#";
+  return addressWith(written);
 }
 
 function showTitle() {

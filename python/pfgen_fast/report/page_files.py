@@ -1,0 +1,128 @@
+"""Pages as files: in one file of bounded size, or as the index.html of a folder with files of data beside it.
+
+A page on disk can load only scripts, so the files of data are scripts that call `register`. They are named by the hash
+of their content, so an old page and its data fit together until the new page takes its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import PfgenError
+from ..files.reading import open_regular
+from ..files.writing import write_whole, writing_whole
+from .templating import page_json
+
+PAGE = "index.html"
+"""The name of the page in a folder."""
+
+MAX_BYTES = 30_000_000
+"""The maximum size of a page in one file."""
+
+_DATA = "data"
+_PART_SIZE = 500_000
+_N_SAMPLED = 40
+_MARK_WITHIN = 4096
+
+T = TypeVar("T")
+
+
+def write_page(path: Path, pieces: Iterable[str]) -> None:
+    """Writes a page in one file of any size."""
+    with writing_whole(path) as file:
+        for piece in pieces:
+            file.write(piece.encode())
+
+
+def write_bounded_page(
+    path: Path,
+    n_lines: int,
+    forms: Sequence[T],
+    lines: Callable[[T, int], Iterable[str]],
+    page: Callable[[T, Sequence[str]], Iterable[str]],
+    too_large: PfgenError,
+) -> None:
+    """Writes a page in one file of at most `MAX_BYTES`, with its data in the first form that fits.
+
+    Args:
+        path: The file.
+        n_lines: The number of lines of data.
+        forms: The forms of the data; the first is the whole data.
+        lines: Returns every n-th line of the data in a form.
+        page: Returns the page with some lines of data in a form.
+        too_large: Raised if no form fits.
+    """
+    room = MAX_BYTES - sum(len(piece.encode()) for piece in page(forms[0], [])) - 100 * n_lines
+    step = max(1, n_lines // _N_SAMPLED)
+    for form in forms:
+        if step > 1 and step * sum(map(len, lines(form, step))) > 1.1 * room:
+            continue
+        found = list(_while_they_fit(lines(form, 1), room))
+        if len(found) == n_lines:
+            write_page(path, page(form, found))
+            return
+    raise too_large
+
+
+def _while_they_fit(lines: Iterable[str], n_bytes: int) -> Iterator[str]:
+    for line in lines:
+        n_bytes -= len(line) + 1
+        if n_bytes < 0:
+            return
+        yield line
+
+
+def in_parts(values: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Groups values into parts, each of which ends with the value that makes it large enough."""
+    part: list[T] = []
+    so_far = 0
+    for value in values:
+        part.append(value)
+        so_far += size(value)
+        if so_far >= _PART_SIZE:
+            yield part
+            part, so_far = [], 0
+    if part:
+        yield part
+
+
+def page_mark(generator: str) -> bytes:
+    """The element near the beginning of a page that names its generator (page.html.jinja)."""
+    return f'<meta name="generator" content="{generator}">'.encode()
+
+
+def may_replace(page: Path, generator: str) -> bool:
+    """Whether a page does not exist or is from this generator."""
+    return not page.exists() or page_mark(generator) in _begin(page)
+
+
+def write_page_folder(
+    folder: Path, generator: str, name: str, data: Iterable[Any], page: Callable[[Sequence[str]], Iterable[str]]
+) -> None:
+    """Writes a page after its data, and removes the data of an earlier page.
+
+    The names of the files of data begin with `name`; `page` gets their addresses.
+    """
+    if not may_replace(folder / PAGE, generator):
+        raise PfgenError(f"{folder / PAGE}: not from a report; choose another folder, or remove the file")
+    mark = f"// Data of a {generator}.\n".encode()
+    files = []
+    for values in data:
+        content = mark + f"register({page_json(values)});\n".encode()
+        files.append(f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.js")
+        write_whole(folder / _DATA / files[-1], content)
+    write_page(folder / PAGE, page([f"{_DATA}/{file}" for file in files]))
+    for path in sorted((folder / _DATA).glob(f"{name}-*.js")):
+        if path.name not in files and _begin(path).startswith(mark):
+            path.unlink(missing_ok=True)
+
+
+def _begin(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read(_MARK_WITHIN)
+    except OSError:
+        return b""
