@@ -15,7 +15,7 @@ from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, Fetching
 from ..places.place_names import base_name, shown_place
-from ..places.storage import storage_of
+from ..places.storage import LocalStorage, storage_of
 from ..streaming import TableCounts
 from ..table_job import Nulls, TableJob
 from .plans import Sources, plan_files
@@ -279,7 +279,9 @@ def _score(
         place = record_place(task.folder, task.name)
         storage_of(place).write(place, record.to_bytes())
 
-    storage_of(task.target).make_folder(task.target)
+    storage = storage_of(task.target)
+    if isinstance(storage, LocalStorage):
+        storage.make_folder(task.target)
     name = shown_place(task.source)
     of_file = job if has_encoding(base_name(task.source)) else replace(job, encoding=None)
     return score_fetched(source, name, task.target, of_file, on_whole=on_whole, on_batch=on_batch)

@@ -10,7 +10,7 @@ from pathlib import Path
 from ...errors import PfgenError, TrialsError
 from ..places.fetching import Fetched, endings, temporary_folder
 from ..places.place_names import FileInfo, check_target, is_remote, joined, shown_place
-from ..places.storage import storage_of
+from ..places.remote import RemoteStorage
 from ..streaming import OnWhole, TableCounts, scored_table
 from ..table_job import TableJob
 
@@ -51,7 +51,7 @@ def score_fetched(
             counts = scored_table(source.path, local, job, on_batch=on_batch)
         if on_whole is not None:
             on_whole(counts, local.stat().st_size)
-        storage_of(target).put(local, target)
+        RemoteStorage(target).put(local, target)
         return counts
 
 

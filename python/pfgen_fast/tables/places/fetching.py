@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import PfgenError, TrialsError
 from .place_names import FileInfo, base_name, is_remote, is_web, shown_place
-from .storage import storage_of
+from .storage import LocalStorage, storage_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -67,8 +67,11 @@ class Fetching:
         info = storage.info(place)
         if info is None:
             raise TrialsError(f"{shown_place(place)}: no such file{', or no such server' if is_web(place) else ''}")
-        path = storage.fetch(place, self._local(number), self._is_stopped.is_set)
-        if path == self._local(number) and info.n_bytes not in (None, n_bytes := path.stat().st_size):
+        if isinstance(storage, LocalStorage):
+            return Fetched(Path(place), info)
+        path = self._local(number)
+        storage.fetch(place, path, self._is_stopped.is_set)
+        if info.n_bytes not in (None, n_bytes := path.stat().st_size):
             raise TrialsError(
                 f"{shown_place(place)}: came with {n_bytes:,} bytes, not {info.n_bytes:,}: it changes, or was cut off"
             )

@@ -110,8 +110,8 @@ class RemoteStorage:
         with _telling(place, "cannot be written", PfgenError), contextlib.suppress(FileNotFoundError):
             self._files.rm_file(self._path(place))
 
-    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
-        """Copies the file to a local one."""
+    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> None:
+        """Copies the file to a local one; raises `Stopped` as soon as `is_stopped` returns true."""
         callbacks = optional("fsspec.callbacks", extra="remote", needed_for=f"{scheme_of(place)}://")
 
         class Stopping(callbacks.Callback):  # type: ignore[misc,name-defined]  # fsspec is untyped
@@ -121,16 +121,12 @@ class RemoteStorage:
 
         with _telling(place, "cannot be read"):
             self._files.get_file(self._path(place), str(target), callback=Stopping())
-            return target
 
     def put(self, source: Path, place: str) -> None:
         """Copies a local file to its place."""
         with _telling(place, "cannot be written", PfgenError):
             self._make_folder(place)
             self._files.put_file(str(source), self._path(place))
-
-    def make_folder(self, place: str) -> None:
-        """Does nothing: writing makes what is needed."""
 
     def _path(self, place: str) -> str:
         return str(self._kind._strip_protocol(place))

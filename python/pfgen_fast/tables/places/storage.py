@@ -1,13 +1,12 @@
-"""What can be asked about files and folders, and the answers for those of this machine."""
+"""Files and directories: those of this machine, and the choice between these and `RemoteStorage`."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Protocol
 
 from ...errors import PfgenError, TrialsError
 from ...files.reading import read_stored
@@ -16,60 +15,15 @@ from .place_names import FileInfo, has_magic, is_remote
 from .remote import RemoteStorage
 
 
-class Storage(Protocol):
-    """What can be asked about places of one kind; all errors are `PfgenError` and name the place."""
-
-    def key(self, place: str) -> tuple[str, ...]:
-        """The place by its parts, equal for different spellings of one place."""
-
-    def info(self, place: str) -> FileInfo | None:
-        """What is known of a file; None if there is none."""
-
-    def is_folder(self, place: str) -> bool:
-        """Whether there is such a folder."""
-
-    def below(self, folder: str) -> list[tuple[str, FileInfo]]:
-        """The files at any depth below a folder by their names relative to it, sorted; none if it does not exist.
-
-        Names that begin with `_` or `.`, of files or of folders, are left out; links to folders are not followed.
-        """
-
-    def matches(self, pattern: str) -> list[str]:
-        """The files and folders that a glob matches, sorted."""
-
-    def read_all(self, places: list[str], limit: int) -> list[bytes]:
-        """The contents of small files."""
-
-    def write(self, place: str, content: bytes) -> None:
-        """Writes a small file whole."""
-
-    def remove(self, place: str) -> None:
-        """Removes a file, which need not exist."""
-
-    def make_folder(self, place: str) -> None:
-        """Makes the folder of a file that will be written here."""
-
-    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
-        """The local file with a file's content: `target`, or the file itself if it is here."""
-
-    def put(self, source: Path, place: str) -> None:
-        """Puts a whole local file to a place."""
-
-
-def storage_of(place: str) -> Storage:
-    """Where a place is."""
-    return RemoteStorage(place) if is_remote(place) else LocalStorage()
-
-
 class LocalStorage:
-    """Files and folders of this machine."""
+    """Files and directories of this machine; all errors are `PfgenError` and name the path."""
 
     def key(self, place: str) -> tuple[str, ...]:
-        """The parts of the path with all links resolved."""
+        """The parts of the path with all links resolved, equal for different spellings of one path."""
         return Path(os.path.realpath(place)).parts
 
     def info(self, place: str) -> FileInfo | None:
-        """Size and time of modification."""
+        """Size and time of modification; None if there is no such file."""
         try:
             return _info(os.stat(place))
         except FileNotFoundError:
@@ -78,11 +32,15 @@ class LocalStorage:
             raise TrialsError(f"{place}: cannot be read: {error.strerror or error}") from None
 
     def is_folder(self, place: str) -> bool:
-        """Whether there is such a folder."""
+        """Whether the directory exists."""
         return os.path.isdir(place)
 
     def below(self, folder: str) -> list[tuple[str, FileInfo]]:
-        """The files at any depth."""
+        """The files at any depth below a directory by their relative names, sorted.
+
+        Names that begin with `_` or `.`, of files or of directories, are left out; links to directories are not
+        followed.
+        """
         found = []
         for at, folders, files in os.walk(folder, onerror=_refused):
             folders[:] = [name for name in folders if name[0] not in "_."]
@@ -96,7 +54,7 @@ class LocalStorage:
         return sorted(found, key=lambda one: one[0])
 
     def matches(self, pattern: str) -> list[str]:
-        """Like `glob.glob`, but `**` follows no links: those that lead back would be followed forever."""
+        """The matches of a glob, sorted; `**` follows no links, since a link that leads back would never end."""
         path = Path(pattern)
         parts = path.parts
         n_fixed = next((number for number, part in enumerate(parts) if has_magic(part)), len(parts))
@@ -105,7 +63,7 @@ class LocalStorage:
         return found if n_fixed else [os.path.relpath(one) for one in found]
 
     def read_all(self, places: list[str], limit: int) -> list[bytes]:
-        """The contents, one after another."""
+        """The contents of small files."""
         return [read_stored(Path(place), limit=limit) for place in places]
 
     def write(self, place: str, content: bytes) -> None:
@@ -113,26 +71,23 @@ class LocalStorage:
         write_whole(Path(place), content)
 
     def remove(self, place: str) -> None:
-        """Removes a file."""
+        """Removes a file, which need not exist."""
         try:
             Path(place).unlink(missing_ok=True)
         except OSError as error:
             raise PfgenError(f"{place}: cannot be replaced: {error.strerror or error}") from None
 
     def make_folder(self, place: str) -> None:
-        """Makes the folder of a file."""
+        """Makes the directory of a file that will be written."""
         try:
             Path(place).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise PfgenError(f"{place}: cannot be written: {error.strerror or error}") from None
 
-    def fetch(self, place: str, target: Path, is_stopped: Callable[[], bool]) -> Path:
-        """The file itself."""
-        return Path(place)
 
-    def put(self, source: Path, place: str) -> None:
-        """Never called: a local output is written in its place."""
-        raise NotImplementedError
+def storage_of(place: str) -> LocalStorage | RemoteStorage:
+    """The storage of a path or URL."""
+    return RemoteStorage(place) if is_remote(place) else LocalStorage()
 
 
 def _info(status: os.stat_result) -> FileInfo:
