@@ -282,10 +282,6 @@ def _answer(fewer: Sequence[Fewer]) -> str:
     return f"{sentence}."
 
 
-def _of_close(swapped: float | None) -> str:
-    return "" if swapped is None else f", and {100 * swapped:.1f} % of the close pairs swapped"
-
-
 def _listed(parts: Sequence[str], last: str) -> str:
     *others, end = parts
     return f"{', '.join(others)} {last} {end}" if others else end
