@@ -14,15 +14,8 @@ PYTHON = ROOT / "python"
 MOST_LINES = 400
 GENERATED = "unicode_table.cpp"
 
-TOO_LONG = {
-    "cpp/src/index/section_builder.cpp",
-    "python/pfgen_fast/cli/checklists_metrics.py",
-    "python/pfgen_fast/refset/config.py",
-}
+TOO_LONG = {"cpp/src/index/section_builder.cpp"}
 """Files that are still too long; a file that has become shorter must be removed here."""
-
-CIRCLE = ("pfgen_fast.scoring.score_table", "pfgen_fast.scoring.scorer")
-"""The one circle that is left: a table names the type of the scorer that it keeps."""
 
 
 def imported(path: Path, modules: dict[str, Path]) -> Iterator[str]:
@@ -42,7 +35,6 @@ def test_modules_form_no_circle():
     modules = {".".join(path.relative_to(PYTHON).with_suffix("").parts): path for path in paths}
     imports = {name: (set(imported(path, modules)) & modules.keys()) - {name} for name, path in modules.items()}
     assert sum(map(len, imports.values())) > 1000
-    imports[CIRCLE[0]].remove(CIRCLE[1])
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:

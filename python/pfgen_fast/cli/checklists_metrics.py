@@ -13,30 +13,24 @@ from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line
 from .app import Exit, Json, Quiet, counting, note, print_json, print_line, shown, warn
 from .checklists_options import RunsWithAnswers, SuiteOption
-from .layout import columns, folded, rest, shortened
+from .layout import rest, shortened
+from .suite_line import print_signature
 
 if TYPE_CHECKING:
-    from ..checklists.judgements import AnswerKey
     from ..checklists.line_files import OnFault
-    from ..checklists.metrics.answer_metrics import MeanMetrics, ModelMetrics
+    from ..checklists.metrics.answer_metrics import MeanMetrics, Measured, ModelMetrics
     from ..checklists.metrics.error_counts import ErrorCounts, ModelErrors
+    from ..checklists.metrics.error_modes import AnswerErrors
     from ..checklists.runs import Run
-    from ..checklists.tasks import Task
 
 T = TypeVar("T")
 
-_NONE = "–"
-_HEADS = {"repetition": "repeats", "rejection": "rejects", "cut_off": "cut off"}
-"""Heads of columns that are shorter than the names of the errors, for terminals of 80 columns."""
+_HEADS = {"repetition": "repeats", "rejection": "rejects", "cut_off": "cut off"}  # short, for 80 columns
 
-_LONGEST_EXAMPLE = 200
 _KEY_TYPES: Mapping[str, type] = {
-    "model": str,
-    "id": str,
-    "length": str,
+    **dict.fromkeys(("model", "id", "length"), str),
     "trial": int,
-    "area": str,
-    "category": str,
+    **dict.fromkeys(("area", "category"), str),
     "words": int,
 }
 
@@ -120,8 +114,10 @@ def metrics(
     """
     from ..checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
     from ..checklists.suite import ChecklistSuite
+    from ..tables.value_table import check_value_table
 
-    _check_output(output)
+    if output is not None:
+        check_value_table(output)
     opened = ChecklistSuite.load(suite)
     with_model = None
     if perplexity is not None:
@@ -138,11 +134,7 @@ def metrics(
     found, has_failed = _of_each(runs, measured, needs_answers=True)
     if output is not None:
         types = {**_KEY_TYPES, **dict.fromkeys(measures.names, float)}
-        rows = (
-            (*_key_cells(model.model, one.key, one.task, one.words), *one.values.values())
-            for model in found
-            for one in model.answers
-        )
+        rows = ((*_key_cells(model.model, one), *one.values.values()) for model in found for one in model.answers)
         _write(output, types, rows)
     if as_json:
         print_json(
@@ -202,8 +194,10 @@ def errors(
     from ..checklists.metrics.error_modes import ErrorRules, errors_of
     from ..checklists.metrics.rejections import phrases_for
     from ..checklists.suite import ChecklistSuite
+    from ..tables.value_table import check_value_table
 
-    _check_output(output)
+    if output is not None:
+        check_value_table(output)
     opened = ChecklistSuite.load(suite)
     rules = ErrorRules(opened, profile.value, None if phrases is None else phrases_for(opened.language, phrases))
 
@@ -229,20 +223,13 @@ def errors(
         raise SystemExit(Exit.PARTIAL)
 
 
-def _check_output(output: Path | None) -> None:
-    if output is not None:
-        from ..tables.value_table import check_value_table
-
-        check_value_table(output)
-
-
 def _of_each(
     paths: Sequence[Path], of: Callable[[Run, OnFault], T], *, needs_answers: bool = False
 ) -> tuple[list[T], bool]:
-    """What a function finds of each run, and whether anything could not be read, which is named.
+    """The results of a function for each run, and whether a file could not be read, which is named.
 
-    The command ends if nothing could be. Runs that have judgements only are left out where answers are needed, unless
-    no run has any.
+    The command ends if no run could be read. If answers are needed, runs without answers are left out, unless no run
+    has answers.
     """
     from ..checklists.runs import open_runs
 
@@ -268,8 +255,8 @@ def _of_each(
     return found, bool(faults)
 
 
-def _key_cells(model: str, key: AnswerKey, task: Task, words: int | None) -> tuple[Any, ...]:
-    return model, *key, task.area, task.category, words
+def _key_cells(model: str, one: AnswerErrors | Measured) -> tuple[Any, ...]:
+    return model, *one.key, one.task.area, one.task.category, one.words
 
 
 def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> None:
@@ -279,40 +266,28 @@ def _write(output: Path, types: Mapping[str, type], rows: Iterable[Sequence[Any]
         write(rows)
 
 
+_ERROR_COLUMNS: Mapping[str, tuple[type, Callable[[AnswerErrors], Any]]] = {
+    "wanted_words": (int, lambda one: one.task.wanted_words),
+    "repeated": (int, lambda one: one.repeated),
+    "longest_run": (int, lambda one: one.longest_run),
+    "repetition": (bool, lambda one: one.is_repetition),
+    "rejection": (str, lambda one: one.rejection),
+    "cut_off": (str, lambda one: one.cut_off),
+    "filtered": (bool, lambda one: one.is_filtered),
+    "empty": (bool, lambda one: one.is_empty),
+    "claimed": (int, lambda one: one.claim and one.claim.claimed),
+    "counted": (int, lambda one: one.claim and one.claim.counted),
+    "signals": (str, lambda one: ", ".join(one.signals)),
+}
+
+
 def _write_errors(output: Path, found: Sequence[ModelErrors]) -> None:
-    types: dict[str, type] = {
-        **_KEY_TYPES,
-        "wanted_words": int,
-        "repeated": int,
-        "longest_run": int,
-        "repetition": bool,
-        "rejection": str,
-        "cut_off": str,
-        "filtered": bool,
-        "empty": bool,
-        "claimed": int,
-        "counted": int,
-        "signals": str,
-    }
     rows = (
-        (
-            *_key_cells(model.model, one.key, one.task, one.words),
-            one.task.wanted_words,
-            one.repeated,
-            one.longest_run,
-            one.is_repetition,
-            one.rejection,
-            one.cut_off,
-            one.is_filtered,
-            one.is_empty,
-            one.claim and one.claim.claimed,
-            one.claim and one.claim.counted,
-            ", ".join(one.signals),
-        )
+        (*_key_cells(model.model, one), *(get(one) for _, get in _ERROR_COLUMNS.values()))
         for model in found
         for one in model.answers
     )
-    _write(output, types, rows)
+    _write(output, {**_KEY_TYPES, **{name: kind for name, (kind, _) in _ERROR_COLUMNS.items()}}, rows)
 
 
 def _parts(model: Any, *, with_areas: bool) -> Iterator[tuple[str, Any]]:
@@ -345,9 +320,7 @@ def _print_metrics(found: Sequence[ModelMetrics], names: Sequence[str], *, with_
 
 
 def _metric_head(name: str) -> str:
-    """A short head; whether synonyms match in METEOR is told once, below the table."""
-    short = name.partition(" ")[0].replace("_", "-")
-    return short.replace("repetition", "rep").replace("distinct", "dist")
+    return name.partition(" ")[0].replace("_", "-").replace("repetition", "rep").replace("distinct", "dist")
 
 
 def _metric_text(name: str, value: float | None) -> str:
@@ -360,7 +333,7 @@ def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
     from ..checklists.metrics.error_counts import MODES
 
     def cells(part: ErrorCounts) -> list[str]:
-        return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _text(part.longest_run)]
+        return [f"{part.n:,}", *(_fixed(part.shares[mode].percent, 1) for mode in MODES), _fixed(part.longest_run, 0)]
 
     heads = ["answers", *(_HEADS.get(mode, mode) for mode in MODES), "run"]
     rows = [(name, cells(part)) for model in found for name, part in _parts(model, with_areas=with_areas)]
@@ -369,13 +342,13 @@ def _print_errors(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
 
 
 def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
-    """Prints how wanted lengths are met, and what answers say of their own, where there is anything of it."""
+    """Prints how far answers have the requested lengths, and the lengths that answers claim."""
 
     def cells(part: ErrorCounts) -> list[str]:
         length = part.length
         claims = [f"{part.n_claims:,}", f"{part.n_wrong_claims:,}"]
         if length is None:
-            return [_NONE] * 4 + claims
+            return ["–"] * 4 + claims
         share = 100 * length.share_long_enough
         figures = length.mean_words, length.mean_absolute_length_error, length.mean_shortfall, share
         return [*(_fixed(figure, 1) for figure in figures), *claims]
@@ -388,9 +361,8 @@ def _print_lengths(found: Sequence[ModelErrors], *, with_areas: bool) -> None:
     ]
     if rows:
         print_line("")
-        print_line(
-            ("lengths: means in words, long enough in %; how many answers claim a length, how many wrongly", "dim")
-        )
+        caption = "lengths: means in words, long enough in %; how many answers claim a length, how many wrongly"
+        print_line((caption, "dim"))
         _print_table(["words", "error", "shortfall", "long enough", "claims", "wrong"], rows)
 
 
@@ -405,11 +377,11 @@ def _print_examples(model: ModelErrors, most: int) -> None:
         length = f", {example['length']}" if example["length"] else ""
         trial = f", trial {example['trial']}" if example["trial"] != 1 else ""
         place = in_one_line(f"{example['id']}{length}{trial}", 100)
-        print_line(f"  {example['mode'].replace('_', ' ')}: {place}: {in_one_line(example['seen'], _LONGEST_EXAMPLE)}")
+        print_line(f"  {example['mode'].replace('_', ' ')}: {place}: {in_one_line(example['seen'], 200)}")
 
 
 def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Prints numbers in columns, with the name of each row at its end, shortened to fit the terminal."""
+    """Prints numbers in columns; the name at the end of each row is shortened to fit the terminal."""
     widths = [max(map(len, column)) for column in zip(heads, *(cells for _, cells in rows), strict=True)]
     taken = sum(widths) + 2 * len(widths)
     print_line(("  ".join(head.rjust(width) for head, width in zip(heads, widths, strict=True)) + "  model", "bold"))
@@ -421,13 +393,8 @@ def _print_table(heads: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
 def _print_end(notes: Sequence[str], signature: str) -> None:
     for sentence in notes:
         note(sentence)
-    for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
-        print_line((line, "dim"))
+    print_signature(signature)
 
 
 def _fixed(value: float | None, n_digits: int) -> str:
-    return _NONE if value is None else f"{value:,.{n_digits}f}"
-
-
-def _text(value: int | None) -> str:
-    return _NONE if value is None else f"{value:,}"
+    return "–" if value is None else f"{value:,.{n_digits}f}"

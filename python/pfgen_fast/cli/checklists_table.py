@@ -11,7 +11,8 @@ import typer
 from . import checklists_options as options
 from .app import Exit, Json, Quiet, note, print_json, print_line, shown
 from .checklists_printing import Faults, print_table
-from .layout import columns, folded
+from .layout import columns
+from .suite_line import print_signature
 
 if TYPE_CHECKING:
     from ..checklists.scoring.scores import Scores
@@ -166,8 +167,7 @@ def say_and_end(scores: Scores, faults: Faults, *, is_quiet: bool) -> None:
         if len(sentences) > _MOST_SENTENCES:
             print_line(f"and {len(sentences) - _MOST_SENTENCES:,} more, which --csv and --json name")
         for signature in dict.fromkeys(model.signature for model in scores.models):
-            for line in folded(f"signature: {shown(signature)}", columns(), after="|"):
-                print_line((line, "dim"))
+            print_signature(signature)
     for sentence in scores.notes:
         note(sentence)
     for sentence in scores.left_out:

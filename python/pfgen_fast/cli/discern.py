@@ -9,7 +9,7 @@ import typer
 
 from . import discern_options as options
 from . import discern_texts
-from .app import Quiet, print_line, shown
+from .app import Quiet
 from .commands import LINES, new_group
 from .discern_asking import Asking, ServerOptions
 from .discern_evaluators import Evaluators
@@ -17,6 +17,7 @@ from .discern_run import Test
 from .discern_source import Source
 from .findings import show_finding
 from .options import Threads
+from .suite_line import print_signature
 
 discern = new_group(LINES["discern"])
 discern.command()(discern_texts.perturb)
@@ -211,4 +212,4 @@ def run(
     if not quiet:
         source.print_suite()
         for result in found:
-            print_line((f"signature: {shown(result.signature)}", "dim"))
+            print_signature(result.signature)

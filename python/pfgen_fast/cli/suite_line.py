@@ -68,3 +68,9 @@ def print_origins(outcomes: Iterable[Outcome]) -> None:
                     "dim",
                 )
             )
+
+
+def print_signature(signature: str) -> None:
+    """Prints the signature of scores, folded at its separators to fit the terminal."""
+    for line in folded(f"signature: {shown(signature)}", columns(), after=_SEPARATOR):
+        print_line((line, "dim"))

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import BuildError, SuiteError
 from ..files.reading import read_stored
-from ..files.untrusted_text import in_one_line, nearest_names, shown_value
+from ..files.untrusted_text import nearest_names, shown_value
 from ..files.untrusted_toml import read_toml
-from ..native import _core
 from ..suite.keywords import rule_faults
 from ..suite.questions import Instructions
 from ..suite.units import PATTERNS, FileTokenizer, PatternTokenizer, Tokenizer, may_name_tokenizer
+from .config_table import ConfigTable, check_name
 from .normalise import WHITE_SPACE, Rewrite, check_pattern, check_replacement, read_list
-
-T = TypeVar("T")
 
 KEEP_WORDS = ("auto", "all")
 """What `length.keep` may be besides a number."""
-
-_NAME = re.compile(r"[^\W_][\w-]{0,63}")
-"""Names that are valid file names on every system."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +173,7 @@ def read_config(path: str | Path) -> Config:
     path = Path(path)
     content = read_toml(path, error=BuildError)
     try:
-        return _config(content, path)
+        return _config(ConfigTable(content), path)
     except (BuildError, SuiteError) as error:
         raise BuildError(f"{path}: {error}") from None
 
@@ -198,20 +192,20 @@ _OF_NORMALISE = ("nfkc", "white_space", "lists", "without", "replace", "remove")
 _UNITS = ("character", "token")
 
 
-def _config(content: dict[str, Any], path: Path) -> Config:
-    _refuse_unknown("", content, _TOP)
+def _config(top: ConfigTable, path: Path) -> Config:
+    top.refuse_unknown(_TOP)
     folder = path.parent
-    suite = _folder(content, "suite", "", folder)
-    work = _folder(content, "work", f"{content['suite']}.work", folder)
+    suite = _folder(top, "suite", "", folder)
+    work = _folder(top, "work", f"{top.content['suite']}.work", folder)
     if work.resolve() == suite.resolve() or suite.resolve() in work.resolve().parents:
         raise BuildError(f"work: expected a folder outside of that of the suite, {suite}")
-    sets = _file_lists("sets", _value(content, "sets", dict, {}))
-    usual = _tokenizer(content, "", folder, None)
-    asked_for = _questions(_value(content, "question", list, []), folder, usual)
+    sets = top.file_lists("sets")
+    asked_for = _questions(top.value("question", list, []), folder, _tokenizer(top, folder, None))
     questions = tuple(sorted(asked_for, key=lambda asked: asked.question_id))
     _check_tokenizer_names(questions)
-    select = _part(content, "select", Select)
-    _one_of("select.duplicates", select.duplicates, ("keep", "drop"))
+    select = top.table("select")
+    selected = select.to(Select)
+    select.one_of("duplicates", ("keep", "drop"))
     for asked in questions:
         if not (sets or asked.answers):
             raise BuildError(f"question {asked.question_id}: no answers; expected files in [sets] or in its answers")
@@ -219,19 +213,19 @@ def _config(content: dict[str, Any], path: Path) -> Config:
         path=path,
         suite=suite,
         work=work,
-        seed=_value(content, "seed", str, ""),
-        normalise=_normalise(_value(content, "normalise", dict, {}), folder),
-        frequency=_part(content, "frequency", Frequency),
-        length=_length(content, select),
-        select=select,
+        seed=top.value("seed", str, ""),
+        normalise=_normalise(top.table("normalise"), folder),
+        frequency=top.table("frequency").to(Frequency),
+        length=_length(top.table("length"), selected),
+        select=selected,
         sets=sets,
         questions=questions,
-        instructions=_instructions(_value(content, "instructions", dict, {})),
+        instructions=_instructions(top.table("instructions")),
     )
 
 
-def _folder(content: Mapping[str, Any], key: str, usual: str, folder: Path) -> Path:
-    name = _value(content, key, str, usual)
+def _folder(top: ConfigTable, key: str, usual: str, folder: Path) -> Path:
+    name = top.value(key, str, usual)
     if not name:
         raise BuildError(f"{key}: missing; expected the folder to write")
     if any(unicodedata.category(character) == "Cc" for character in name):
@@ -252,81 +246,22 @@ def _check_tokenizer_names(questions: Sequence[QuestionConfig]) -> None:
                 )
 
 
-def _refuse_unknown(where: str, table: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in table:
-        if key not in known:
-            near = nearest_names(key, known)
-            hint = f"did you mean {near[0]!r}?" if near else f"expected {', '.join(known)}"
-            raise BuildError(f"{where}{in_one_line(key)}: unknown key; {hint}")
-
-
-_KINDS: Mapping[type, str] = {
-    str: "a text",
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    list: "a list",
-    dict: "a table",
-}
-
-
-def _value(table: Mapping[str, Any], key: str, kind: type[T], usual: T, where: str = "") -> T:
-    value = table.get(key, usual)
-    if kind is float and type(value) is int:
-        return float(value)  # type: ignore[return-value]
-    if type(value) is not kind:
-        raise BuildError(f"{where}{key}: expected {_KINDS[kind]}, not {shown_value(value)}")
-    return value
-
-
-def _one_of(where: str, value: str, choices: Sequence[str]) -> str:
-    if value not in choices:
-        raise BuildError(f"{where}: expected {' or '.join(map(repr, choices))}, not {value!r}")
-    return value
-
-
-_LEAST: Mapping[str, int] = {"target": 0}
-_MOST: Mapping[str, int] = {"max_order": _core.__longest_ngram__}
-_MOST_OF_ALL = 2**31 - 1  # what the core counts with
-_KINDS_OF_LIMITS: Mapping[str, type] = {"proposals": int, "seconds": float}
-
-
-def _part(content: Mapping[str, Any], name: str, made: Callable[..., T]) -> T:
-    """Creates an object from a table whose keys are the names of its fields."""
-    table = _value(content, name, dict, {})
-    known: dict[str, Any] = {field.name: field.default for field in fields(made)}  # type: ignore[arg-type]
-    _refuse_unknown(f"{name}.", table, tuple(known))
-    values = {}
-    for key in table:
-        usual = known[key]
-        kind = _KINDS_OF_LIMITS[key] if usual is None else type(usual)
-        value = _value(table, key, kind, usual, f"{name}.")
-        if kind in (int, float) and (value < _LEAST.get(key, 1) if kind is int else not value > 0):
-            least = f"at least {_LEAST.get(key, 1)}" if kind is int else "a number above 0"
-            raise BuildError(f"{name}.{key}: expected {least}, not {value!r}")
-        if kind is int and value > (most := _MOST.get(key, _MOST_OF_ALL)):
-            raise BuildError(f"{name}.{key}: expected at most {most:,}, not {value!r}")
-        values[key] = value
-    return made(**values)
-
-
-def _length(content: Mapping[str, Any], select: Select) -> Length:
-    table = _value(content, "length", dict, {})
-    keep = table.get("keep", Length.keep)
+def _length(table: ConfigTable, select: Select) -> Length:
+    keep = table.content.get("keep", Length.keep)
     words = " or ".join(map(repr, KEEP_WORDS))
     if type(keep) is not int and keep not in KEEP_WORDS:
         raise BuildError(f"length.keep: expected a whole number, {words}, not {shown_value(keep)}")
     if type(keep) is int and keep < select.size:
         raise BuildError(f"length.keep: expected at least select.size, which is {select.size}, not {keep}")
-    rest = {key: value for key, value in table.items() if key != "keep"}
-    return replace(_part({"length": rest}, "length", Length), keep=keep)
+    rest = {key: value for key, value in table.content.items() if key != "keep"}
+    return replace(ConfigTable(rest, table.where).to(Length), keep=keep)
 
 
-def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
-    _refuse_unknown("normalise.", table, _OF_NORMALISE)
-    lists = _texts(table, "lists", "normalise.")
+def _normalise(table: ConfigTable, folder: Path) -> Normalise:
+    table.refuse_unknown(_OF_NORMALISE)
+    lists = table.texts("lists")
     rules = [rule for name in lists for rule in read_list(name, folder)]
-    without = _texts(table, "without", "normalise.")
+    without = table.texts("without")
     names = [rule.name for rule in rules]
     for name in without:
         if name not in names:
@@ -335,64 +270,39 @@ def _normalise(table: dict[str, Any], folder: Path) -> Normalise:
             hint = f"did you mean {near[0]!r}?" if near else those
             raise BuildError(f"normalise.without: no rule {name!r} in the lists; {hint}")
     rules = [rule for rule in rules if rule.name not in without]
-    for number, pair in enumerate(_value(table, "replace", list, [], "normalise.")):
+    for number, pair in enumerate(table.value("replace", list, [])):
         where = f"normalise.replace[{number}]"
         if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(part, str) for part in pair)):
             raise BuildError(f"{where}: expected a pattern and a text, not {shown_value(pair)}")
         check_replacement(pair[0], pair[1], where)
         rules.append(Rewrite(f"replace[{number}]", "replace", pair[0], pair[1]))
-    for number, pattern in enumerate(_texts(table, "remove", "normalise.")):
+    for number, pattern in enumerate(table.texts("remove")):
         check_pattern(pattern, f"normalise.remove[{number}]")
         rules.append(Rewrite(f"remove[{number}]", "remove", pattern))
-    white_space = _value(table, "white_space", str, WHITE_SPACE[0], "normalise.")
     return Normalise(
-        nfkc=_value(table, "nfkc", bool, False, "normalise."),
-        white_space=_one_of("normalise.white_space", white_space, WHITE_SPACE),
+        nfkc=table.value("nfkc", bool, False),
+        white_space=table.one_of("white_space", WHITE_SPACE),
         rules=tuple(rules),
     )
 
 
-def _texts(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    values = table.get(key, [])
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise BuildError(f"{where}{key}: expected a list of texts, not {shown_value(values)}")
-    return tuple(values)
-
-
-def _file_lists(where: str, table: dict[str, Any]) -> Mapping[str, tuple[str, ...]]:
-    """Files or globs by the name of the set; a single one may be given without a list."""
-    found = {}
-    for name, given in table.items():
-        _check_name(f"{where}.{name}", "a set's name", name)
-        paths = [given] if isinstance(given, str) else given
-        if not isinstance(paths, list) or not paths or not all(isinstance(path, str) and path for path in paths):
-            raise BuildError(f"{where}.{name}: expected a file or glob, or a list of them, not {shown_value(given)}")
-        found[name] = tuple(paths)
-    return MappingProxyType(found)
-
-
-def _check_name(where: str, what: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise BuildError(
-            f"{where}: {what} is made of up to 64 letters, digits, '-' and '_', unlike {shown_value(name)}"
-        )
-
-
-def _tokenizer(table: Mapping[str, Any], where: str, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
+def _tokenizer(table: ConfigTable, folder: Path, usual: Tokenizer | None) -> Tokenizer | None:
     """The tokenizer that splits texts into units; `usual` if the table does not name one."""
-    if not any(key in table for key in _OF_UNITS):
+    if not any(key in table.content for key in _OF_UNITS):
         return usual
-    unit = _one_of(f"{where}unit", _value(table, "unit", str, _UNITS[0], where), _UNITS)
-    name = _value(table, "tokenizer", str, "", where)
+    unit = table.one_of("unit", _UNITS)
+    name = table.value("tokenizer", str, "")
     if unit == _UNITS[0]:
         if name:
-            raise BuildError(f"{where}tokenizer: only for the unit 'token'")
+            raise BuildError(f"{table.where}tokenizer: only for the unit 'token'")
         return None
     if name in PATTERNS:
         return PatternTokenizer(name)
     if not may_name_tokenizer(Path(name).name):
         known = ", ".join(map(repr, PATTERNS))
-        raise BuildError(f"{where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}")
+        raise BuildError(
+            f"{table.where}tokenizer: expected {known} or a .json file of Hugging Face tokenizers, not {name!r}"
+        )
     path = folder / name
     tokenizer = FileTokenizer(path, hashlib.sha1(read_stored(path)).hexdigest())
     tokenizer.check()
@@ -414,40 +324,41 @@ def _questions(tables: list[Any], folder: Path, usual: Tokenizer | None) -> list
     return questions
 
 
-def _question(table: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
-    if not isinstance(table, dict):
-        raise BuildError(f"question: expected a [[question]] for each question, not {shown_value(table)}")
+def _question(content: Any, number: int, folder: Path, usual: Tokenizer | None) -> QuestionConfig:
+    if not isinstance(content, dict):
+        raise BuildError(f"question: expected a [[question]] for each question, not {shown_value(content)}")
     where = f"question {number}: "
-    question_id = _value(table, "id", str, f"Q{number:02}", where)
-    _check_name(f"{where}id", "an id", question_id)
+    question_id = ConfigTable(content, where).value("id", str, f"Q{number:02}")
+    check_name(f"{where}id", "an id", question_id)
     if not question_id.startswith("Q"):
         raise BuildError(
             f"{where}id: expected one that begins with 'Q', as the files of a suite do, not {question_id!r}"
         )
     where = f"question {question_id}: "
-    _refuse_unknown(where, table, _OF_QUESTION)
-    texts: dict[str, Any] = {key: _value(table, key, str, "", where) for key in _TEXTS}
+    table = ConfigTable(content, where)
+    table.refuse_unknown(_OF_QUESTION)
+    texts: dict[str, Any] = {key: table.value(key, str, "") for key in _TEXTS}
     if not texts["question"]:
         raise BuildError(f"{where}question: missing; expected its text")
-    keywords = _value(table, "keywords", list, [], where)
+    keywords = table.value("keywords", list, [])
     for index, rule in enumerate(keywords):
         for fault in rule_faults(rule, f"keywords[{index}]"):
             raise BuildError(f"{where}{fault}")
-    patterns: dict[str, Any] = {key: _texts(table, key, where) for key in ("wrong", "required")}
+    patterns: dict[str, Any] = {key: table.texts(key) for key in ("wrong", "required")}
     for key, given in patterns.items():
         for index, pattern in enumerate(given):
             check_pattern(pattern, f"{where}{key}[{index}]")
     return QuestionConfig(
         question_id=question_id,
         keywords=tuple(keywords),
-        answers=_file_lists(f"{where}answers", _value(table, "answers", dict, {}, where)),
-        tokenizer=_tokenizer(table, where, folder, usual),
+        answers=table.file_lists("answers"),
+        tokenizer=_tokenizer(table, folder, usual),
         **texts,
         **patterns,
     )
 
 
-def _instructions(table: dict[str, Any]) -> Mapping[str, str]:
+def _instructions(table: ConfigTable) -> Mapping[str, str]:
     names = tuple(text.name for text in fields(Instructions))
-    _refuse_unknown("instructions.", table, names)
-    return MappingProxyType({key: _value(table, key, str, "", "instructions.") for key in table})
+    table.refuse_unknown(names)
+    return MappingProxyType({key: table.value(key, str, "") for key in table.content})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import TrialsError
 from ..native import _core
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .scorer import Scorer
+    from ..suite.rules import FloatSum, Profile
+    from ..suite.suite import Suite
 
     Floats = NDArray[np.float64]
 
@@ -26,6 +27,22 @@ _AVERAGE = COLUMNS.index("average")
 def score_columns(set_names: Sequence[str]) -> tuple[str, ...]:
     """The columns of scores of a suite with these reference sets, in the order of the core."""
     return (*COLUMNS, *(f"{metric}_{name}" for metric in COLUMNS[:2] for name in set_names))
+
+
+class TableScorer(Protocol):
+    """The parts of a `Scorer` that its tables use."""
+
+    suite: Suite
+    profile: Profile
+    float_sum: FloatSum
+
+    @property
+    def signature(self) -> str:
+        """Identifies how the scores were computed."""
+
+    def _details(self, table: ScoreTable, row: int, code: int, scores: tuple[float, ...]) -> dict[str, Any]: ...
+
+    def _record_json(self, table: ScoreTable, row: int, code: int, line: bytes, depth: int) -> bytes | None: ...
 
 
 class ScoreTable:
@@ -43,7 +60,7 @@ class ScoreTable:
 'truthfulness_A', 'truthfulness_B'))
     """
 
-    def __init__(self, scorer: Scorer, answers: _core.TextColumn, scores: _core.Scores) -> None:
+    def __init__(self, scorer: TableScorer, answers: _core.TextColumn, scores: _core.Scores) -> None:
         """Created by `Scorer.score`."""
         self.scorer = scorer
         self._answers, self._scores = answers, scores
@@ -189,5 +206,5 @@ class ScoreTable:
         return _core.export_stream("question_id", self._codes, ids, list(self._floats), list(self._floats.values()))
 
 
-def _table(scorer: Scorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats) -> ScoreTable:
+def _table(scorer: TableScorer, answers: list[str | None], codes: NDArray[np.int32], columns: Floats) -> ScoreTable:
     return ScoreTable(scorer, _core.TextColumn(answers, "answers", True), _core.Scores(codes, columns))
