@@ -34,9 +34,9 @@ def test_a_line_is_a_request_of_the_batch_api(mini, mode):
     assert len({line["custom_id"] for line in lines}) == len(lines) == 16
     tasks = make_tasks(mini, 1, mode=mode) + make_tasks(mini, 2, mode=mode)
     for line, task in zip(lines, tasks, strict=True):
-        body = {"model": "gpt", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98, "stop": list(STOP[mode])}
+        body = {"model": "gpt", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98}
         if mode == "completion":
-            url, prompt = "/v1/completions", {"prompt": task.prompt.text}
+            url, prompt = "/v1/completions", {"prompt": task.prompt.text, "stop": list(STOP[mode])}
         else:
             url, prompt = "/v1/chat/completions", {"messages": list(task.prompt.messages)}
         assert line == {

@@ -36,6 +36,10 @@ class FakeTokenizer:
     chat_template: str | None = "{{ messages }}"
 
     eos_token_id: int = 0
+    added_tokens_decoder: dict[int, Any] = field(default_factory=dict)
+
+    def decode(self, tokens: list[int], **_: Any) -> str:
+        return "".join(map(chr, tokens))
 
     def __call__(self, text: str) -> dict[str, list[int]]:
         return {"input_ids": [*map(ord, text), self.eos_token_id]}
@@ -97,7 +101,10 @@ class FakeLLM:
         if len(str(prompts[0])) > 100_000:
             raise ValueError("the prompt is longer than the maximum model length")
         self.asked += zip(prompts, params, strict=True)
-        return [SimpleNamespace(outputs=[SimpleNamespace(text=f"answer {each.seed} Q: more")]) for each in params]
+        drawn = [
+            SimpleNamespace(text=f"answer {each.seed} Q: more", token_ids=[1], finish_reason="stop") for each in params
+        ]
+        return [SimpleNamespace(outputs=[one], prompt_token_ids=[65, 58]) for one in drawn]
 
 
 @pytest.fixture

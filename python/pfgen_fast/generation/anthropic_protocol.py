@@ -87,6 +87,12 @@ class AnthropicForm(ThinkingForm):
         texts = [block for block in blocks if member_of(block, "type") == "text"] if isinstance(blocks, list) else []
         return joined_text(texts, "stop_reason", reason)
 
+    def reasoning_in(self, reply: Any) -> str:
+        """The text of the blocks of reasoning."""
+        blocks = member_of(reply, "content")
+        texts = (member_of(block, "thinking") for block in blocks) if isinstance(blocks, list) else ()
+        return "".join(text for text in texts if isinstance(text, str))
+
     def details_in(self, reply: Any) -> Details:
         """The details of a message."""
         return Details(*(reported_name(member_of(reply, name)) for name in ("stop_reason", "model")))

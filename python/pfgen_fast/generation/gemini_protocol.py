@@ -11,7 +11,18 @@ from urllib.parse import quote
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .prompts import Message, Request
-from .protocol import Details, NoAnswer, ThinkingForm, Usage, error_text, joined_text, member_of, reported_name, tokens
+from .protocol import (
+    Details,
+    NoAnswer,
+    ThinkingForm,
+    Usage,
+    error_text,
+    joined_text,
+    member_of,
+    reported_name,
+    texts_of,
+    tokens,
+)
 
 SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
 """The probabilities of harm from which on an answer is blocked, strictest first."""
@@ -103,6 +114,11 @@ class GeminiNativeForm(ThinkingForm):
         of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
         return joined_text(of_answer, "finishReason", reason)
 
+    def reasoning_in(self, reply: Any) -> str:
+        """The summaries of the thoughts, if they were requested."""
+        parts = member_of(reply, "candidates", 0, "content", "parts")
+        return texts_of([part for part in parts if member_of(part, "thought")] if isinstance(parts, list) else [])
+
     def details_in(self, reply: Any) -> Details:
         """The details of a reply."""
         reason = member_of(reply, "candidates", 0, "finishReason")
@@ -113,7 +129,7 @@ class GeminiNativeForm(ThinkingForm):
         usage = member_of(reply, "usageMetadata")
         names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
         of_prompt, of_candidate, of_thoughts, cached = (tokens(member_of(usage, name)) for name in names)
-        return Usage(of_prompt, of_candidate + of_thoughts, cached)
+        return Usage(of_prompt, of_candidate + of_thoughts, cached, of_thoughts)
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""

@@ -19,7 +19,10 @@ from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
-from .prompts import NUM_EXAMPLES, STOP, Mode, Task, check_mode, cleaned, is_encodable, make_tasks, unescaped
+from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode, is_encodable, make_tasks, unescaped
+from .protocol import RawReply
+from .raw_replies import ReplySummary
+from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ class Generated:
         events: What happened on the way.
         n_existing: How many answers already existed.
         oldest_answer: When the oldest existing answer was stored, in ISO 8601; empty if that is unknown.
+        replies: How the replies ended; None if none is on record.
     """
 
     run: RunFolder | None
@@ -56,6 +60,7 @@ class Generated:
     events: Events = field(default_factory=Events, kw_only=True)
     n_existing: int = field(default=0, kw_only=True)
     oldest_answer: str = field(default="", kw_only=True)
+    replies: ReplySummary | None = field(default=None, kw_only=True)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -81,6 +86,7 @@ class Setting:
         num_examples: How many sample answers a prompt shows at most.
         seed: Any text. It determines the choice of sample answers and the sampling seed.
         prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
+        reasoning: How reasoning in replies is treated.
     """
 
     model: str
@@ -89,6 +95,7 @@ class Setting:
     num_examples: int = NUM_EXAMPLES
     seed: str = ""
     prefix: str = ""
+    reasoning: Reasoning = field(default_factory=Reasoning)
 
     def __post_init__(self) -> None:
         for name in ("model", "seed", "prefix"):
@@ -98,10 +105,10 @@ class Setting:
 
     def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What config.json records; the engine's `parameters` take precedence."""
-        sampling = self.sampling or Sampling(stop=STOP[self.mode])
         return {
             "engine": engine,
-            **sampling.config(),
+            **self._sampling.config(),
+            **self.reasoning.config(),
             "instructions": _recorded_instructions(suite),
             "mode": self.mode,
             "model": self.model,
@@ -111,6 +118,21 @@ class Setting:
             "seed": self.seed or None,
             **(parameters or {}),
         }
+
+    @property
+    def _sampling(self) -> Sampling:
+        return self.sampling or Sampling(stop=STOP[self.mode])
+
+    @property
+    def sent_sampling(self) -> Sampling:
+        """What an engine is asked for: tokens for reasoning too, and no stop string that could end the reasoning."""
+        is_plain = self.mode == "completion" or self.reasoning.keep
+        sampling = self._sampling
+        return replace(
+            sampling,
+            max_tokens=sampling.max_tokens + self.reasoning.tokens,
+            stop=sampling.stop if is_plain else (),
+        )
 
     def tasks(self, suite: Suite, trial: int) -> list[Task]:
         """The tasks of one trial."""
@@ -177,7 +199,9 @@ def generate(
             counted = events or Events()
             before = replace(counted)
             stack.callback(lambda: writer.note_usage(counted.usage(before)))
-            rounds = _Rounds(suite, engine, setting, writer, on_progress or (lambda done, total: None), counted, trials)
+            stop = config["stop"] or ()  # stored answers are not cut
+            tell = on_progress or (lambda done, total: None)
+            rounds = _Rounds(suite, engine, setting, writer, tell, counted, trials, stop)
             return await rounds.run(until)
 
     return asyncio.run(run())
@@ -217,6 +241,7 @@ class Generation:
         seed: str = "",
         prefix: str = "",
         stop: Sequence[str] = (),
+        reasoning: Reasoning | None = None,
         options: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Self:
@@ -230,6 +255,7 @@ class Generation:
             seed: Any text. It determines the choice of sample answers and the sampling seed.
             prefix: Text that begins every prompt, with escapes such as `\\n`.
             stop: Texts that end an answer, besides those of the mode.
+            reasoning: How reasoning in replies is treated; by default it is no part of an answer.
             options: The options of the engine; None selects the default.
             sampling: The other arguments of `Sampling`.
 
@@ -247,6 +273,7 @@ class Generation:
             num_examples=examples,
             seed=seed,
             prefix=prefix,
+            reasoning=reasoning or Reasoning(),
         )
         return cls(engine, setting, given)
 
@@ -262,7 +289,7 @@ class Generation:
             suite=suite,
             model=setting.model,
             mode=setting.mode,
-            sampling=setting.sampling,
+            sampling=setting.sent_sampling,
             **self.options,
         )
 
@@ -303,11 +330,15 @@ class _Rounds:
     _on_progress: Callable[[int, int], None]
     _events: Events
     _trials: int
+    _stop: Sequence[str]
+    _received: dict[tuple[int, str], RawReply] = field(default_factory=dict)
     _n_new: int = 0
     _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
         self._engine_reports = reports_to(self._engine, self._events)
+        if hasattr(self._engine, "on_reply"):
+            self._engine.on_reply = self._note
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
@@ -325,7 +356,12 @@ class _Rounds:
             events=self._events,
             n_existing=self._n_there,
             oldest_answer=oldest,
+            replies=self._writer.replies.summary(),
         )
+
+    def _note(self, request: Request, reply: RawReply) -> None:
+        if isinstance(request, Task):
+            self._received[request.trial, request.question] = reply
 
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
@@ -353,26 +389,32 @@ class _Rounds:
 
     async def _ask(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Asks until every task has an answer or the rounds are used up; returns the unanswered tasks."""
-        for _ in range(MAX_ROUNDS):
-            unanswered = await self._ask_once(tasks)
+        for number in range(MAX_ROUNDS):
+            unanswered = await self._ask_once(tasks, takes_unfinished=number >= self._setting.reasoning.retries)
             if not unanswered:
                 return []
             # The same seed would only produce the same empty answer again.
             tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered]
         return tasks
 
-    async def _ask_once(self, tasks: Sequence[Task]) -> list[Task]:
+    async def _ask_once(self, tasks: Sequence[Task], *, takes_unfinished: bool) -> list[Task]:
         unanswered = dict(enumerate(tasks))
         async with contextlib.aclosing(self._engine.answers(tasks)) as answers:
             async for index, raw in answers:
-                answer = cleaned(raw, self._setting.mode)
-                if answer and index in unanswered:
-                    task = unanswered.pop(index)
+                task = tasks[index]
+                reply = self._received.pop((task.trial, task.question), RawReply(raw))
+                divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
+                answer, is_unfinished = divided.answer, divided.state == "unfinished"
+                # Asking again for an answer behind unfinished reasoning would prefer short reasoning.
+                if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
+                    del unanswered[index]
+                    self._writer.replies.add(task.trial, task.question, reply, divided)
                     self._writer.add(task.trial, task.question, answer)
                     self._n_new += 1
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and (raw or not self._engine_reports):  # otherwise the engine has reported the reason
+                elif not answer and not is_unfinished and (raw or not self._engine_reports):
+                    # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())
 

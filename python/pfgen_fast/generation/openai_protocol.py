@@ -10,10 +10,23 @@ from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .engines import Sampling
 from .prompts import Mode, Prompt, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, error_text, member_of, reported_name, tokens
+from .protocol import (
+    Details,
+    NoAnswer,
+    ServerForm,
+    Usage,
+    check_chat,
+    error_text,
+    member_of,
+    reported_name,
+    texts_of,
+    tokens,
+)
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the limit of tokens in requests: the default, and that of newer OpenAI models."""
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 NO_THINK = "/no_think\n"
 """Disables the reasoning of models such as Qwen3 if a prompt begins with it, as in the published runs."""
@@ -77,12 +90,17 @@ class RequestForm(ServerForm):
         choices = member_of(reply, "choices")
         if isinstance(choices, list) and len(choices) > 1:
             raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
-        choice = member_of(choices, 0)
-        is_chat = isinstance(choice, Mapping) and "message" in choice
-        answer = member_of(choice, *(("message", "content") if is_chat else ("text",)))
-        if not isinstance(answer, str):
+        message, text = member_of(choices, 0, "message"), member_of(choices, 0, "text")
+        if isinstance(message, Mapping) and isinstance(message.get("content"), str | list | None):
+            return texts_of(message.get("content"), "text")
+        if not isinstance(text, str):
             raise NoAnswer("holds no answer")
-        return answer
+        return text
+
+    def reasoning_in(self, reply: Any) -> str:
+        """The reasoning in one of the fields that servers have for it."""
+        message = member_of(reply, "choices", -1, "message")
+        return next(filter(None, (texts_of(member_of(message, name)) for name in _REASONING_FIELDS)), "")
 
     def details_in(self, reply: Any) -> Details:
         """The details in the decoded body of a reply."""
@@ -94,7 +112,10 @@ class RequestForm(ServerForm):
         """The token counts in the decoded body of a reply."""
         usage = member_of(reply, "usage")
         of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
-        return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))
+        cached = tokens(member_of(usage, "prompt_tokens_details", "cached_tokens"))
+        return Usage(
+            of_prompt, of_reply, cached, tokens(member_of(usage, "completion_tokens_details", "reasoning_tokens"))
+        )
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""

@@ -19,6 +19,7 @@ from .prompts import Mode, Request
 _MOST_TOKENS = 10**9  # larger reported numbers are ignored
 _LONGEST_NAME = 200  # longer reported names are ignored
 _MAX_THINKING_TOKENS = 1_000_000
+_AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # of OpenAI's protocol, Anthropic and Gemini
 
 
 class NoAnswer(Exception):
@@ -34,6 +35,11 @@ class Details:
     fingerprint: str | None = None  # server's name for its configuration, `system_fingerprint`
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the reply ended because it had reached the limit of tokens."""
+        return self.finish_reason in _AT_THE_LIMIT
+
+    @property
     def version(self) -> str | None:
         """The model with its fingerprint, which shows changes of the server; None if neither is reported."""
         return " ".join(part for part in (self.model, self.fingerprint) if part) or None
@@ -46,6 +52,22 @@ class Usage:
     n_prompt_tokens: int = 0  # tokens of the prompt, cached ones included
     n_reply_tokens: int = 0  # tokens of the reply, reasoning included
     n_cached_tokens: int = 0  # those of the prompt that came from the server's cache
+    n_reasoning_tokens: int = 0  # those of the reply that are reasoning
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """A reply to one request as it arrived, before anything is removed."""
+
+    text: str
+    details: Details = Details()
+    usage: Usage = Usage()
+    reasoning: str = ""  # reasoning outside the text, in a field of the reply
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether all tokens were reasoning that the server separates from the answer."""
+        return not self.text.strip() and self.details.is_cut and bool(self.reasoning or self.usage.n_reasoning_tokens)
 
 
 class ServerForm(ABC):
@@ -78,6 +100,10 @@ class ServerForm(ABC):
         """The raw answer in the decoded body of a reply, without reasoning; raises NoAnswer if there is none."""
 
     @abstractmethod
+    def reasoning_in(self, reply: Any) -> str:
+        """The reasoning in the decoded body of a reply, where the server separates it from the answer."""
+
+    @abstractmethod
     def details_in(self, reply: Any) -> Details:
         """The details in the decoded body of a reply."""
 
@@ -93,13 +119,17 @@ class ServerForm(ABC):
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The body of the reply in a line of an output file, or None and the reason why there is none."""
 
-    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, str | None, str]:
-        """The body of the reply in a line of an output file, and its raw answer or the reason why there is none."""
+    def raw_reply(self, reply: Any) -> RawReply:
+        """All that the decoded body of a reply holds; raises NoAnswer if there is no answer."""
+        return RawReply(self.answer_in(reply), self.details_in(reply), self.usage_in(reply), self.reasoning_in(reply))
+
+    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
+        """The body of the reply in a line of an output file, and the reply or the reason why it has no answer."""
         body, problem = self.batch_reply(row)
         if problem:
             return body, None, problem
         try:
-            return body, self.answer_in(body), ""
+            return body, self.raw_reply(body), ""
         except NoAnswer as error:
             return body, None, f"the response {error}"
 
@@ -157,10 +187,21 @@ def check_chat(engine: str, mode: Mode) -> None:
 def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
     """The text of the parts of an answer; raises NoAnswer, with the reason why the reply ended, if there is none."""
     texts = [member_of(part, "text") for part in parts]
+    if not texts and isinstance(reason, str) and reason in _AT_THE_LIMIT:
+        return ""  # all tokens were reasoning
     if not texts or not all(isinstance(text, str) for text in texts):
         of_reason = f" ({reason_key} {reported_name(reason)})" if reported_name(reason) else ""
         raise NoAnswer(f"holds no answer{of_reason}")
     return "".join(texts)
+
+
+def texts_of(value: Any, kind: str | None = None) -> str:
+    """A text, or the texts of a list of parts, those of one type if it is named; empty for anything else."""
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else []
+    texts = (member_of(part, "text") for part in parts if kind is None or member_of(part, "type") == kind)
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def member_of(value: Any, *keys: str | int) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..errors import EngineError
+from ..files.untrusted_text import shown_value
+from .engines import first_part
 from .prompts import Mode, cleaned
+from .protocol import RawReply
 
 State = Literal["none", "closed", "unfinished"]
 
@@ -23,12 +26,17 @@ TAGS: tuple[tuple[str, str], ...] = (
 )
 """The opening and closing tags of reasoning that are always known."""
 
+MARKERS = frozenset(
+    {"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *(tag for pair in TAGS for tag in pair)}
+)
+"""The special tokens that divide a reply; decoding must keep them."""
+
 _CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
 _ENDS_OF_CHANNEL = ("<|return|>", "<|end|>", "<|start|>")
 
 
 @dataclass(frozen=True)
-class Reply:
+class DividedReply:
     """A model's reply, divided.
 
     Attributes:
@@ -42,6 +50,59 @@ class Reply:
     reasoning: str = ""
 
 
+@dataclass(frozen=True)
+class Reasoning:
+    """How a run treats reasoning.
+
+    Attributes:
+        keep: Whether reasoning counts as a part of the answer, as in the published runs.
+        tags: Pairs of opening and closing tags in addition to `TAGS`.
+        tokens: The tokens that a model may use for reasoning, in addition to those of the answer.
+        retries: How often a question is asked again if the reasoning did not end; otherwise its answer is empty.
+    """
+
+    keep: bool = False
+    tags: tuple[tuple[str, str], ...] = ()
+    tokens: int = 0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        for opening, closing in self.tags:
+            if not opening or not closing or opening == closing:
+                raise EngineError(f"reasoning tags: expected two different texts, got {opening!r} and {closing!r}")
+        for option, value in (("--reasoning-tokens", self.tokens), ("--retry-unfinished", self.retries)):
+            if value < 0:
+                raise EngineError(f"{option}: expected at least 0, got {value}")
+
+    def config(self) -> dict[str, Any]:
+        """What config.json records: only what differs from the default."""
+        return {
+            "reasoning": "keep" if self.keep else None,
+            "reasoning_tags": [list(pair) for pair in self.tags] or None,
+            "reasoning_tokens": self.tokens or None,
+            "retry_unfinished": self.retries or None,
+        }
+
+    @classmethod
+    def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
+        """What a config.json records of keeping and tags, checked."""
+        keep, tags = config.get("reasoning") or "strip", config.get("reasoning_tags") or []
+        if keep not in ("strip", "keep"):
+            raise EngineError(f"reasoning: expected strip or keep, got {shown_value(keep)}")
+        if not isinstance(tags, list) or not all(isinstance(pair, list) and _is_pair(pair) for pair in tags):
+            raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown_value(tags)}")
+        return cls(keep == "keep", tuple((opening, closing) for opening, closing in tags))
+
+    def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
+        """Divides a reply, which may have reasoning in a field of its own."""
+        found = answer_text(reply.text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
+        if self.keep or not (reply.reasoning or reply.usage.n_reasoning_tokens):
+            return found
+        is_unfinished = found.state == "unfinished" or reply.is_unfinished
+        reasoning = reply.reasoning + found.reasoning
+        return DividedReply(found.answer, "unfinished" if is_unfinished else "closed", reasoning)
+
+
 def answer_text(
     text: str,
     *,
@@ -49,7 +110,7 @@ def answer_text(
     stop: Sequence[str] = (),
     keep: bool = False,
     tags: Sequence[tuple[str, str]] = (),
-) -> Reply:
+) -> DividedReply:
     """Takes the answer from the text of a reply, as every engine, reward and judge does.
 
     Args:
@@ -57,7 +118,7 @@ def answer_text(
         mode: The kind of prompt. In `qa` and `chat` the answer follows the first label `A:`.
         stop: Strings at which the answer ends. They have no effect within the reasoning.
         keep: Whether reasoning counts as a part of the answer, as in the published runs.
-        tags: Further pairs of opening and closing tags; see `TAGS`.
+        tags: Pairs of opening and closing tags in addition to `TAGS`.
 
     Example:
         >>> reply = answer_text("<think>Q: why?</think> A: It floats. Q: And", stop=["Q:"])
@@ -67,41 +128,34 @@ def answer_text(
     Raises:
         EngineError: A tag is empty, or an opening tag equals its closing tag.
     """
-    found = Reply(text) if keep else _divided(text, (*TAGS, *checked_tags(tags)))
-    return Reply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
+    tags = Reasoning(tags=tuple(tags)).tags
+    found = DividedReply(text) if keep else _divided(text, (*TAGS, *tags))
+    return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
 
 
-def first_part(answer: str, stop: Sequence[str]) -> str:
-    """The part of an answer before the first of the stop strings.
-
-    Example:
-        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
-        'It '
-    """
-    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
+def without_reasoning(text: str) -> str:
+    """The text of a reply without reasoning, for replies that are no answers, such as those of judges."""
+    found = _divided(text, TAGS)
+    return text if found.state == "none" else found.answer
 
 
-def checked_tags(tags: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The pairs of tags, if each has two different texts."""
-    for opening, closing in tags:
-        if not opening or not closing or opening == closing:
-            raise EngineError(f"reasoning tags: expected two different texts, got {opening!r} and {closing!r}")
-    return tuple((opening, closing) for opening, closing in tags)
+def _is_pair(value: Sequence[Any]) -> bool:
+    return len(value) == 2 and all(isinstance(tag, str) for tag in value)
 
 
-def _divided(text: str, tags: Sequence[tuple[str, str]]) -> Reply:
+def _divided(text: str, tags: Sequence[tuple[str, str]]) -> DividedReply:
     if _CHANNEL in text:
         return _final_channel(text)
     start = max((text.rfind(closing) + len(closing) for _, closing in tags if closing in text), default=0)
     openings = (text.find(opening, start) for opening, _ in tags)
     end = min((place for place in openings if place >= 0), default=len(text))
     state: State = "unfinished" if end < len(text) else "closed" if start else "none"
-    return Reply(text[start:end].strip(), state, text[:start] + text[end:])
+    return DividedReply(text[start:end].strip(), state, text[:start] + text[end:])
 
 
-def _final_channel(text: str) -> Reply:
+def _final_channel(text: str) -> DividedReply:
     before, final, answer = text.rpartition(_FINAL)
     if not final:
-        return Reply("", "unfinished", text)
+        return DividedReply("", "unfinished", text)
     state: State = "closed" if _CHANNEL in text.replace(_FINAL, "") else "none"
-    return Reply(first_part(answer, _ENDS_OF_CHANNEL).strip(), state, before if state == "closed" else "")
+    return DividedReply(first_part(answer, _ENDS_OF_CHANNEL).strip(), state, before if state == "closed" else "")

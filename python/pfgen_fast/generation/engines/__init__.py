@@ -93,7 +93,7 @@ class Engine(Protocol):
 
     * `trouble`: the reason for the last missing answer, as part of a sentence;
     * `events`: an `Events` to which it reports, including empty answers;
-    * `on_details`: called with a request and the `Details` of its reply;
+    * `on_reply`: called with a request and its `RawReply` before the answer is yielded;
     * `n_trials`: the number of trials for which it has stored answers.
     """
 

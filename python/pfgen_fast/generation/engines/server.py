@@ -25,7 +25,7 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
-from ..protocol import Details, NoAnswer, ServerForm
+from ..protocol import NoAnswer, RawReply, ServerForm
 
 if TYPE_CHECKING:
     import ssl
@@ -88,7 +88,7 @@ class ServerEngine:
         self.parameters: Mapping[str, Any] = form.parameters
         self.trouble = ""
         self.events = Events()
-        self.on_details: Callable[[Request, Details], None] | None = None
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
         self._form, self._connection, self._url = form, connection, connection.base_url
         self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
         self._client: httpx.AsyncClient | None = None
@@ -203,16 +203,20 @@ class ServerEngine:
         try:
             decoded = json.loads(reply.content)
             self.events.add_usage(self._form.usage_in(decoded))
-            answer = self._form.answer_in(decoded)
+            raw = self._form.raw_reply(decoded)
         except NoAnswer as problem:
             return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
         except (ValueError, RecursionError):
             return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
-        if self.on_details is not None and request is not None:
-            self.on_details(request, self._form.details_in(decoded))
-        if not answer.strip():
-            return self._unusable(Trouble.EMPTY, "the answer is empty")
-        return answer
+        if self.on_reply is not None and request is not None:
+            self.on_reply(request, raw)
+        if raw.is_unfinished:  # no fault of the reply: the caller decides whether it counts
+            self.trouble = f"{self._url}: the reasoning took all tokens: raise --reasoning-tokens or --max-tokens"
+            return ""
+        if not raw.text.strip():
+            at_limit = " and ended at the limit of tokens: raise --max-tokens" if raw.details.is_cut else ""
+            return self._unusable(Trouble.EMPTY, f"the answer is empty{at_limit}")
+        return raw.text
 
     def _unusable(self, trouble: Trouble, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError
@@ -15,8 +15,9 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..prompts import Mode, Request
+from ..protocol import Details, RawReply, Usage, reported_name
 from . import Sampling, first_part
-from .transformers import ChatTemplate, completion_tokens, why_not_loaded
+from .transformers import ChatTemplate, completion_tokens, decoded, has_markers, opened_reasoning, why_not_loaded
 
 _AT_ONCE = 512
 """How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
@@ -54,6 +55,7 @@ class VllmEngine:
         }
         self._sampling, self._model = sampling, in_one_line(model, 200)
         self._params = vllm.SamplingParams
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
         try:
             self._llm = vllm.LLM(
                 model=path or model,
@@ -72,14 +74,16 @@ class VllmEngine:
         """Yields the answers, a few hundred at a time."""
         for start in range(0, len(requests), _AT_ONCE):
             drawn = await asyncio.to_thread(self._draw, requests[start : start + _AT_ONCE])
-            for index, answer in enumerate(drawn, start):
-                yield index, answer
+            for index, reply in enumerate(drawn, start):
+                if self.on_reply is not None:
+                    self.on_reply(requests[index], reply)
+                yield index, reply.text
 
     async def close(self) -> None:
         """Releases the model."""
         self._llm = None
 
-    def _draw(self, requests: Sequence[Request]) -> list[str]:
+    def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
         params = [self._sampling_params(request.seed) for request in requests]
         conversations = [list(request.prompt.messages) for request in requests if request.prompt.messages is not None]
         try:
@@ -97,7 +101,15 @@ class VllmEngine:
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
             raise EngineError(f"vLLM, model {self._model}: {_reason(error)} ({asked})") from None
-        return [first_part(output.outputs[0].text, self._sampling.stop) for output in outputs]
+        return [self._reply(output) for output in outputs]
+
+    def _reply(self, output: Any) -> RawReply:
+        tokenizer, drawn = self._llm.get_tokenizer(), output.outputs[0]
+        # vLLM's text lacks special tokens, which some models use as tags.
+        text = decoded(tokenizer, drawn.token_ids) if has_markers(tokenizer) else drawn.text
+        text = opened_reasoning(tokenizer, output.prompt_token_ids) + text
+        usage = Usage(n_reply_tokens=len(drawn.token_ids))
+        return RawReply(first_part(text, self._sampling.stop), Details(reported_name(drawn.finish_reason)), usage)
 
     def _tokens(self, request: Request) -> dict[str, list[int]]:
         return {"prompt_token_ids": completion_tokens(self._llm.get_tokenizer(), request.prompt.text)}
