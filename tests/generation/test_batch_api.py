@@ -74,6 +74,7 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
     assert "other" not in (folder / "trial_001.jsonl").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == [
         "config.json",
+        "replies.jsonl.xz",
         "result.json",
         "trial_001.jsonl",
         "trial_002.jsonl",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from .app import Exit, Json, Quiet, counted, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options, with_options
 from .layout import rest, shortened
+from .reasoning_options import print_replies, reasoning_options
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
-@with_options(of_engine=engine_options())
+@with_options(of_engine=engine_options(), reasoning=reasoning_options)
 def generate(
     engine: Annotated[
         str,
@@ -62,6 +64,7 @@ def generate(
     prefix: options.Prefix = "",
     stop: options.Stop = None,
     *,
+    reasoning: Any,
     of_engine: dict[str, Any],
     prompt_price: options.PromptPrice = 0.0,
     reply_price: options.ReplyPrice = 0.0,
@@ -120,6 +123,7 @@ def generate(
         seed=seed,
         prefix=prefix,
         stop=stop or (),
+        reasoning=reasoning,
         options=of_engine,
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
@@ -139,6 +143,7 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     if not (quiet or as_json):
         new = f"{counted(made.n_new, 'new answer')}: "
         stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
+    print_replies(made.replies, quiet=quiet or as_json)
     outcome = made.score(suite) if with_scores else None
     if outcome is None and not (quiet or as_json):
         print_origin(suite)
@@ -147,6 +152,16 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     if as_json:
         row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
         existing = {"n_existing": made.n_existing, "oldest_answer": made.oldest_answer or None}
-        print_json({**row, **existing, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
+        replies = made.replies and {**asdict(made.replies)}
+        print_json(
+            {
+                **row,
+                **existing,
+                "replies": replies,
+                "n_new": made.n_new,
+                "problems": made.problems,
+                "events": made.events.to_dict(),
+            }
+        )
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

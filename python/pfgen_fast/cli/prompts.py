@@ -15,6 +15,7 @@ from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
 from .engine_options import engine_options, with_options
 from .layout import rest, shortened
+from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gem
 _OPTIONS = "max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"
 
 
-@with_options(of_engine=engine_options(*_OPTIONS))
+@with_options(of_engine=engine_options(*_OPTIONS), reasoning=reasoning_options)
 def prompts(
     suite: options.SuiteToAsk = None,
     questions: options.Questions = None,
@@ -67,6 +68,7 @@ def prompts(
         ),
     ] = None,
     *,
+    reasoning: Any,
     of_engine: dict[str, Any],
     output: options.OutputFile = None,
     quiet: Quiet = False,
@@ -103,7 +105,9 @@ def prompts(
         top_k=top_k,
         stop=(*STOP[mode.value], *(stop or ())),
     )
-    setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
+    setting = Setting(
+        model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix, reasoning=reasoning
+    )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:
         _write_batch(loaded, setting, trials, _engine_of(format, engine), of_engine, output)

@@ -13,6 +13,7 @@ from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options, with_options
 from .layout import cut, rest, shortened
+from .reasoning_options import ReasoningChoice, Tags
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -61,6 +62,14 @@ def sweep(
     prefix: Annotated[list[str] | None, typer.Option(help=f"Text that begins every prompt. {_AGAIN}")] = None,
     stop: Annotated[
         list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
+    ] = None,
+    reasoning: Annotated[ReasoningChoice | None, typer.Option(help="What happens to reasoning; see generate.")] = None,
+    reasoning_tags: Tags = None,
+    reasoning_tokens: Annotated[
+        list[int] | None, typer.Option(help=f"Tokens for reasoning; see generate. {_AGAIN}", metavar="N")
+    ] = None,
+    retry_unfinished: Annotated[
+        int | None, typer.Option(help="Ask again after unfinished reasoning; see generate.", metavar="N")
     ] = None,
     order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points per n-gram. {_AGAIN}")] = None,
     *,
@@ -119,6 +128,10 @@ def sweep(
         "seed": seed,
         "prefix": prefix,
         "stop": stop,
+        "reasoning": None if reasoning is None else reasoning.value,
+        "reasoning_tags": [tag for pair in reasoning_tags or () for tag in pair],
+        "reasoning_tokens": reasoning_tokens,
+        "retry_unfinished": retry_unfinished,
         "order": order,
         **of_engine,
     }

@@ -10,5 +10,9 @@ if TYPE_CHECKING:
     from .generating import Generation as Generation
     from .generating import Setting as Setting
     from .generating import generate as generate
+    from .raw_replies import ReplySummary as ReplySummary
+    from .reasoning import DividedReply as DividedReply
+    from .reasoning import Reasoning as Reasoning
+    from .reasoning import answer_text as answer_text
 
 __getattr__ = names_on_demand(__name__)

@@ -125,14 +125,8 @@ class Setting:
 
     @property
     def sent_sampling(self) -> Sampling:
-        """What an engine is asked for: tokens for reasoning too, and no stop string that could end the reasoning."""
-        is_plain = self.mode == "completion" or self.reasoning.keep
-        sampling = self._sampling
-        return replace(
-            sampling,
-            max_tokens=sampling.max_tokens + self.reasoning.tokens,
-            stop=sampling.stop if is_plain else (),
-        )
+        """The sampling parameters that the engine gets; see `Reasoning.sent`."""
+        return self.reasoning.sent(self._sampling, self.mode)
 
     def tasks(self, suite: Suite, trial: int) -> list[Task]:
         """The tasks of one trial."""

@@ -110,7 +110,8 @@ class RawReplies:
 
     def _entries(self) -> dict[tuple[int, str], Mapping[str, Any]]:
         """All entries; of two to the same question the later one counts."""
-        found = [*_packed(self._path), *self._journal.entries()]
+        self._journal.close()
+        found = [*_packed(self._path), *Journal(self._journal.path).entries()]  # a journal skips what it added
         return {(entry["trial"], entry["question"]): entry for entry in found if _is_usable(entry)}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..errors import EngineError
 from ..files.untrusted_text import shown_value
-from .engines import first_part
+from .engines import Sampling, first_part
 from .prompts import Mode, cleaned
 from .protocol import RawReply
 
@@ -84,14 +84,28 @@ class Reasoning:
         }
 
     @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Reasoning:
+        """Creates it from the values of options; tags are a list in which each closing tag follows its opening tag."""
+        choice, tags = values.get("reasoning") or "strip", values.get("reasoning_tags") or []
+        if choice not in ("strip", "keep"):
+            raise EngineError(f"reasoning: expected strip or keep, got {shown_value(choice)}")
+        if len(tags) % 2:
+            raise EngineError(f"reasoning_tags: expected pairs of texts, got {len(tags)} texts")
+        pairs = tuple(zip(tags[::2], tags[1::2], strict=True))
+        return cls(choice == "keep", pairs, values.get("reasoning_tokens") or 0, values.get("retry_unfinished") or 0)
+
+    @classmethod
     def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
         """What a config.json records of keeping and tags, checked."""
-        keep, tags = config.get("reasoning") or "strip", config.get("reasoning_tags") or []
-        if keep not in ("strip", "keep"):
-            raise EngineError(f"reasoning: expected strip or keep, got {shown_value(keep)}")
+        tags = config.get("reasoning_tags") or []
         if not isinstance(tags, list) or not all(isinstance(pair, list) and _is_pair(pair) for pair in tags):
             raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown_value(tags)}")
-        return cls(keep == "keep", tuple((opening, closing) for opening, closing in tags))
+        return cls.of({"reasoning": config.get("reasoning"), "reasoning_tags": [tag for pair in tags for tag in pair]})
+
+    def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
+        """What an engine is asked for: tokens for reasoning too, and no stop string that could end the reasoning."""
+        stop = sampling.stop if mode == "completion" or self.keep else ()
+        return replace(sampling, max_tokens=sampling.max_tokens + self.tokens, stop=stop)
 
     def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
         """Divides a reply, which may have reasoning in a field of its own."""
@@ -131,6 +145,12 @@ def answer_text(
     tags = Reasoning(tags=tuple(tags)).tags
     found = DividedReply(text) if keep else _divided(text, (*TAGS, *tags))
     return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
+
+
+def opened_by(prompt: str) -> str:
+    """The opening tag with which a chat template ended a prompt, so that the reply lacks it; empty if there is none."""
+    end = prompt.rstrip()
+    return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
 
 
 def without_reasoning(text: str) -> str:

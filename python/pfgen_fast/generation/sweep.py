@@ -25,6 +25,7 @@ from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
+from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS
 
 USUAL_HALF_WIDTH = 0.005
@@ -41,8 +42,14 @@ PARAMETERS: Mapping[str, str] = {
     "seed": "str",
     "prefix": "str",
     "stop": "Sequence[str]",
+    "reasoning": "str",
+    "reasoning_tags": "Sequence[str]",
+    "reasoning_tokens": "int",
+    "retry_unfinished": "int",
 }
 """Parameters that every engine can sweep, with their types; the first varies slowest. Engine options follow."""
+
+_OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished")
 
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
@@ -140,6 +147,8 @@ def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Poin
     of_run = {key: value for key, value in chosen.items() if key in PARAMETERS}
     if of_run.get("top_p") == "none":
         of_run["top_p"] = None
+    found = {key: of_run.pop(key) for key in _OF_REASONING if key in of_run}
+    of_run["reasoning"] = Reasoning.of(found)
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
     return replace(Point.of(engine, options=options, **of_run), values={key: chosen[key] for key in swept})
 

@@ -16,6 +16,7 @@ from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
+from ..generation.reasoning import without_reasoning
 from ..generation.run_writer import timestamp
 from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
@@ -82,7 +83,7 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion
-        answer = said if mode is None else answer_in(said, mode)
+        answer = without_reasoning(said) if mode is None else answer_in(said, mode)
         try:
             table = spec.scorer.score(state.metadata[_QUESTION], [answer])
         except KeyError:

@@ -20,7 +20,7 @@ from ...files.untrusted_text import in_one_line
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request
 from ..protocol import Details, RawReply, Usage
-from ..reasoning import MARKERS, TAGS
+from ..reasoning import MARKERS, opened_by
 from . import Sampling, first_part
 
 if TYPE_CHECKING:
@@ -203,8 +203,7 @@ def _special_tokens(tokenizer: Any) -> dict[int, str]:
 
 def opened_reasoning(tokenizer: Any, prompt: Sequence[int]) -> str:
     """The opening tag of reasoning with which a chat template ends its prompt; empty if there is none."""
-    end = tokenizer.decode(list(prompt[-_LONGEST_TAG_TOKENS:]), clean_up_tokenization_spaces=False).rstrip()
-    return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
+    return opened_by(tokenizer.decode(list(prompt[-_LONGEST_TAG_TOKENS:]), clean_up_tokenization_spaces=False))
 
 
 def completion_tokens(tokenizer: Any, text: str) -> list[int]:
