@@ -106,7 +106,7 @@ def generate(
     from ..checklists.suite import ChecklistSuite
     from ..generation.engines import HOSTED, Sampling
 
-    sampling = Sampling(max_tokens, temperature, top_p, top_k, tuple(stop or ()))
+    sampling = Sampling(max_tokens, options.temperature_of(temperature, of_engine), top_p, top_k, tuple(stop or ()))
     setting = Setting(model, sampling, mode.value, seed, reasoning)
     loaded = ChecklistSuite.load(suite)
     tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)

@@ -63,6 +63,7 @@ def generate(
     seed: options.Seed = "",
     prefix: options.Prefix = "",
     stop: options.Stop = None,
+    system: options.System = "",
     *,
     reasoning: Any,
     of_engine: dict[str, Any],
@@ -124,6 +125,7 @@ def generate(
         prefix=prefix,
         stop=stop or (),
         reasoning=reasoning,
+        system=system,
         options=of_engine,
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)

@@ -36,7 +36,10 @@ _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gem
 """The engines for which the batch files are."""
 
 
-_OPTIONS = "max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"
+_OPTIONS = (
+    *("served_model", "omit", "extra_body", "chat_template_kwargs", "reasoning_effort"),
+    *("max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"),
+)
 
 
 @with_options(of_engine=engine_options(*_OPTIONS), reasoning=reasoning_options)
@@ -58,6 +61,7 @@ def prompts(
     top_k: options.TopK = None,
     max_tokens: options.MaxTokens = 300,
     stop: options.Stop = None,
+    system: options.System = "",
     engine: Annotated[
         str | None,
         typer.Option(
@@ -100,13 +104,20 @@ def prompts(
         fail(f"--format {format.value} needs --model and --output: the run's parameters are written beside it")
     sampling = Sampling(
         max_tokens=max_tokens,
-        temperature=temperature,
+        temperature=options.temperature_of(temperature, of_engine),
         top_p=top_p,
         top_k=top_k,
         stop=(*STOP[mode.value], *(stop or ())),
     )
     setting = Setting(
-        model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix, reasoning=reasoning
+        model or "",
+        mode.value,
+        sampling,
+        num_examples=examples,
+        seed=seed,
+        prefix=prefix,
+        reasoning=reasoning,
+        system=system,
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:

@@ -31,6 +31,7 @@ class AnthropicForm(ThinkingForm):
     engine: ClassVar[str] = "anthropic"
     batch_format: ClassVar[str] = "anthropic-batch"
     batch_id: ClassVar[str] = "custom_id"
+    parameter_keys: ClassVar[Mapping[str, str]] = {"stop": "stop_sequences"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,12 +54,12 @@ class AnthropicForm(ThinkingForm):
         """The headers of every request."""
         return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
         messages = request.prompt.messages or ()
         sampling = self.sampling
         body = {
-            "model": self.model.rpartition("/")[2],
+            "model": self._name,
             "max_tokens": self._max_tokens,
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],

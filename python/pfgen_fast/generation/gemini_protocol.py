@@ -44,6 +44,12 @@ class GeminiNativeForm(ThinkingForm):
     engine: ClassVar[str] = "gemini-native"
     batch_format: ClassVar[str] = "gemini-batch"
     batch_id: ClassVar[str] = "key"
+    parameter_keys: ClassVar[Mapping[str, str]] = {
+        "top_p": "topP",
+        "top_k": "topK",
+        "stop": "stopSequences",
+        "max_tokens": "maxOutputTokens",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,9 +65,14 @@ class GeminiNativeForm(ThinkingForm):
         """The headers of every request."""
         return {"x-goog-api-key": key} if key else {}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
-        return f"/models/{quote(self.model.rpartition('/')[2], safe='')}:generateContent", self._body(request)
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
+        return f"/models/{quote(self._name, safe='')}:generateContent", self._body(request)
+
+    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The part of a body that holds the parameters of sampling."""
+        config: dict[str, Any] = body["generationConfig"]
+        return config
 
     def _body(self, request: Request) -> dict[str, Any]:
         messages = request.prompt.messages or ()
@@ -133,7 +144,7 @@ class GeminiNativeForm(ThinkingForm):
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""
-        return {"key": name, "request": self._body(request)}
+        return {"key": name, "request": self.path_and_body(request)[1]}
 
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The reply in a line of a batch's responses."""

@@ -19,7 +19,18 @@ from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
-from .prompts import NUM_EXAMPLES, STOP, Mode, Request, Task, check_mode, is_encodable, make_tasks, unescaped
+from .prompts import (
+    NUM_EXAMPLES,
+    STOP,
+    Mode,
+    Request,
+    Task,
+    check_mode,
+    is_encodable,
+    make_tasks,
+    unescaped,
+    with_system,
+)
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
@@ -87,6 +98,7 @@ class Setting:
         seed: Any text. It determines the choice of sample answers and the sampling seed.
         prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
         reasoning: How reasoning in replies is treated.
+        system: A system message, or the beginning of the one that the mode has.
     """
 
     model: str
@@ -96,9 +108,12 @@ class Setting:
     seed: str = ""
     prefix: str = ""
     reasoning: Reasoning = field(default_factory=Reasoning)
+    system: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("model", "seed", "prefix"):
+        if self.system and self.mode == "completion":
+            raise EngineError("--system: mode completion sends no messages; try --mode qa or --mode chat")
+        for name in ("model", "seed", "prefix", "system"):
             if not is_encodable(getattr(self, name)):
                 raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
         unescaped(self.prefix)  # reports an error before the first request
@@ -116,6 +131,7 @@ class Setting:
             "prefix": self.prefix or None,
             "questions": None if suite.whole is None else [question.question_id for question in suite],
             "seed": self.seed or None,
+            "system": self.system or None,
             **(parameters or {}),
         }
 
@@ -131,7 +147,8 @@ class Setting:
     def tasks(self, suite: Suite, trial: int) -> list[Task]:
         """The tasks of one trial."""
         prefix = unescaped(self.prefix)
-        return make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
+        tasks = make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
+        return [replace(task, prompt=with_system(task.prompt, self.system)) for task in tasks] if self.system else tasks
 
 
 def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
@@ -236,6 +253,7 @@ class Generation:
         prefix: str = "",
         stop: Sequence[str] = (),
         reasoning: Reasoning | None = None,
+        system: str = "",
         options: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Self:
@@ -250,13 +268,17 @@ class Generation:
             prefix: Text that begins every prompt, with escapes such as `\\n`.
             stop: Texts that end an answer, besides those of the mode.
             reasoning: How reasoning in replies is treated; by default it is no part of an answer.
+            system: A system message, or the beginning of the one that the mode has.
             options: The options of the engine; None selects the default.
-            sampling: The other arguments of `Sampling`.
+            sampling: The other arguments of `Sampling`; a temperature of None is not sent to the server.
 
         Raises:
             EngineError: The engine or mode is unknown, the model is missing, or a number is out of range.
         """
         given = {name: value for name, value in (options or {}).items() if value is not None}
+        if "temperature" in sampling and sampling["temperature"] is None:
+            del sampling["temperature"]
+            given["omit"] = [*given.get("omit", ()), "temperature"]
         check_mode(mode)
         if examples < 0:
             raise EngineError(f"examples: expected at least 0, not {examples}")
@@ -268,6 +290,7 @@ class Generation:
             seed=seed,
             prefix=prefix,
             reasoning=reasoning or Reasoning(),
+            system=system,
         )
         return cls(engine, setting, given)
 

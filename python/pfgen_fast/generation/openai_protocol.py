@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
-from .engines import Sampling
-from .prompts import Mode, Prompt, Request
+from .prompts import Prompt, Request
 from .protocol import (
     Details,
     NoAnswer,
@@ -36,18 +35,20 @@ NO_THINK = "/no_think\n"
 class RequestForm(ServerForm):
     """Requests to a server with the OpenAI protocol."""
 
-    model: str
-    mode: Mode  # `completion` uses `/completions`, the other modes use `/chat/completions`
-    sampling: Sampling
+    # mode `completion` uses `/completions`, the other modes use `/chat/completions`
     max_tokens_name: str = MAX_TOKENS_NAMES[0]  # one of `MAX_TOKENS_NAMES`
     # false disables reasoning; None and true leave the choice to the server, and true is recorded
     enable_thinking: bool | None = None
+    chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template, for servers that take them
+    reasoning_effort: str | None = None  # such as `low`; the server knows the values
 
     batch_format: ClassVar[str] = "openai-batch"
     batch_id: ClassVar[str] = "custom_id"
     no_think: ClassVar[str] = NO_THINK
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": ("max_completion_tokens",)}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_tokens_name not in MAX_TOKENS_NAMES:
             raise EngineError(
                 f"max_tokens_name: expected {' or '.join(MAX_TOKENS_NAMES)}, not {in_one_line(self.max_tokens_name)}"
@@ -60,20 +61,29 @@ class RequestForm(ServerForm):
         """The parameters of requests that config.json records."""
         is_usual = self.max_tokens_name == MAX_TOKENS_NAMES[0]
         return {
+            **super().parameters,
             "max_tokens_name": None if is_usual else self.max_tokens_name,
             "enable_thinking": self.enable_thinking,
+            "chat_template_kwargs": self.chat_template_kwargs or None,
+            "reasoning_effort": self.reasoning_effort,
         }
+
+    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The body, with the limit of tokens removed if that is left out."""
+        if "max_tokens" in self.omit:
+            body.pop(self.max_tokens_name, None)
+        return body
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
         prompt = _beginning_with(self.no_think, request.prompt) if self.enable_thinking is False else request.prompt
         sampling = self.sampling
         body = {
-            "model": self.model,
+            "model": self.served_model or self.model,
             **_prompt_fields(prompt),
             self.max_tokens_name: sampling.max_tokens,
             "temperature": sampling.temperature,
@@ -81,6 +91,8 @@ class RequestForm(ServerForm):
             "stop": list(sampling.stop) or None,  # some servers reject an empty list
             "seed": request.seed,
             "top_k": sampling.top_k,  # not part of the protocol, but most local servers accept it
+            "chat_template_kwargs": self.chat_template_kwargs,
+            "reasoning_effort": self.reasoning_effort,
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
         return path, {name: value for name, value in body.items() if value is not None}
@@ -131,6 +143,12 @@ class RequestForm(ServerForm):
             error = body.get("error") if isinstance(body, dict) else body
             return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
         return body, ""
+
+    def instead(self, name: str, problem: str) -> str | None:
+        """The option that sends the limit of tokens under the name that the server asks for."""
+        other = MAX_TOKENS_NAMES[1]
+        is_better = name == "max_tokens" and self.max_tokens_name != other and other in problem
+        return f"try --max-tokens-name {other}" if is_better else None
 
     def ends_everything(self, problem: str) -> bool:
         """Whether the account has no quota."""

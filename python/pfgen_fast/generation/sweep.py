@@ -34,7 +34,7 @@ USUAL_HALF_WIDTH = 0.005
 PARAMETERS: Mapping[str, str] = {
     "model": "str",
     "mode": "str",
-    "temperature": "float",
+    "temperature": "float or none",
     "top_p": "float or none",
     "top_k": "int",
     "max_tokens": "int",
@@ -42,6 +42,7 @@ PARAMETERS: Mapping[str, str] = {
     "seed": "str",
     "prefix": "str",
     "stop": "Sequence[str]",
+    "system": "str",
     "reasoning": "str",
     "reasoning_tags": "Sequence[str]",
     "reasoning_tokens": "int",
@@ -145,8 +146,9 @@ def _kind(annotation: str) -> str | None:
 
 def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Point:
     of_run = {key: value for key, value in chosen.items() if key in PARAMETERS}
-    if of_run.get("top_p") == "none":
-        of_run["top_p"] = None
+    of_run = {
+        key: None if value == "none" and PARAMETERS[key] == "float or none" else value for key, value in of_run.items()
+    }
     found = {key: of_run.pop(key) for key in _OF_REASONING if key in of_run}
     of_run["reasoning"] = Reasoning.of(found)
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}

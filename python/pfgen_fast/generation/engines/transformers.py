@@ -51,12 +51,13 @@ class TransformersEngine:
         trust_remote_code: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if batch_size < 1:
             raise EngineError(f"batch_size: expected at least 1, not {batch_size}")
         if dtype not in _DTYPES:
             raise EngineError(f"dtype: expected one of {', '.join(_DTYPES)}, not {in_one_line(dtype)}")
-        self._template = ChatTemplate.of(mode, chat_template, enable_thinking)
+        self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
             **self._template.parameters,
@@ -220,23 +221,31 @@ class ChatTemplate:
     text: str | None = None  # template, or None for that of the tokenizer
     # value of the template's variable of this name; None leaves it undefined
     enable_thinking: bool | None = None
+    others: Mapping[str, Any] | None = None  # values of other variables
 
     @classmethod
-    def of(cls, mode: Mode, file: str | None, enable_thinking: bool | None) -> Self:
+    def of(
+        cls, mode: Mode, file: str | None, enable_thinking: bool | None, others: Mapping[str, Any] | None = None
+    ) -> Self:
         """Reads a template from a file; completions use neither it nor the variable."""
         if mode == "completion":
             return cls(mode)
-        return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking)
+        return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking, others)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What config.json records."""
-        return {"chat_template": self.text, "enable_thinking": self.enable_thinking}
+        return {
+            "chat_template": self.text,
+            "enable_thinking": self.enable_thinking,
+            "chat_template_kwargs": self.others or None,
+        }
 
     @property
     def variables(self) -> dict[str, Any]:
         """The variables of the template, besides the messages."""
-        return {} if self.enable_thinking is None else {"enable_thinking": self.enable_thinking}
+        thinking = {} if self.enable_thinking is None else {"enable_thinking": self.enable_thinking}
+        return {**thinking, **(self.others or {})}
 
     def rendered(self, tokenizer: Any, messages: Sequence[Message]) -> str:
         """Messages as a text, up to where the answer begins."""

@@ -43,10 +43,11 @@ class VllmEngine:
         trust_remote_code: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # read at import; the terminal belongs to the caller
         vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
-        self._template = ChatTemplate.of(mode, chat_template, enable_thinking)
+        self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
             "max_model_len": max_model_len,
