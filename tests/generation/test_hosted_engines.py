@@ -157,13 +157,17 @@ def test_reasoning_is_asked_for_and_is_no_part_of_the_answer(mini, name, options
 
 
 def test_engines_have_the_options_of_their_server():
-    of_all = ["base_url", "concurrency", "timeout", "retries", "key_env", "backoff"]
+    of_all = [
+        *("base_url", "concurrency", "timeout", "retries", "key_env", "backoff", "requests_per_minute"),
+        *("tokens_per_minute", "served_model", "omit", "extra_body"),
+    ]
+    of_openai = [*of_all, "max_tokens_name", "enable_thinking", "chat_template_kwargs", "reasoning_effort"]
     assert {name: list(engine_options(name)) for name in sorted(HOSTED)} == {
         "anthropic": [*of_all, "enable_thinking", "thinking_budget"],
-        "gemini": [*of_all, "enable_thinking", "multi_choice"],
+        "gemini": [*of_all, "enable_thinking", "reasoning_effort", "multi_choice"],
         "gemini-native": [*of_all, "enable_thinking", "thinking_budget", "safety"],
-        "openai": [*of_all, "max_tokens_name", "enable_thinking"],
-        "openai-api": [*of_all, "max_tokens_name", "enable_thinking"],
+        "openai": of_openai,
+        "openai-api": of_openai,
     }
 
 

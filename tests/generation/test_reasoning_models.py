@@ -1,10 +1,11 @@
 """Servers that play models which reason: their answers are those of a model that does not."""
 
+import asyncio
 import json
 import lzma
 
 import pytest
-from makers.fault_server import Reply, serving
+from makers.fault_server import Reply, refusing, serving
 from pfgen_fast.generation import Generation
 from pfgen_fast.generation.reasoning import Reasoning
 from pfgen_fast.runs.result import read_result
@@ -61,7 +62,8 @@ def test_the_answer_is_what_follows_the_reasoning(mini, tmp_path, model):
     assert sorted(answers_of(generated)) == sorted(f"About {question.question}" for question in mini)
     assert len(server.requests) == len(mini)
     assert all("stop" not in request.body and request.body["max_tokens"] == 1300 for request in server.requests)
-    assert (generated.replies.n_reasoning, generated.replies.n_unfinished) == (len(mini), 0)
+    n_reasoning = 0 if model == "told not to reason" else len(mini)
+    assert (generated.replies.n_reasoning, generated.replies.n_unfinished) == (n_reasoning, 0)
     assert all(entry["state"] == "closed" for entry in entries_of(generated))
     assert not list(generated.replies.problems)
 
@@ -110,3 +112,92 @@ def test_the_raw_replies_can_be_deleted_and_are_continued(mini, tmp_path):
         more = Generation.of("openai", model="org/m", mode="chat", options=options).run(mini, trials=2, output=tmp_path)
     assert {entry["trial"] for entry in entries_of(more)} == {2}
     assert len(Trials.of(more.run).answers) == 2 * len(mini)
+
+
+@pytest.mark.parametrize(
+    ("message", "option"),
+    [
+        ("Unsupported parameter: 'temperature' is not supported with this model.", "try --omit temperature"),
+        ("Completions.create() got an unexpected keyword argument 'top_p'", "try --omit top_p"),
+        ("Unsupported value: stop is not supported with this model", "try --omit stop"),
+        (
+            "Unsupported parameter: 'max_tokens' is not supported by this model. Use 'max_completion_tokens' instead",
+            "try --max-tokens-name max_completion_tokens",
+        ),
+    ],
+)
+def test_a_refused_parameter_ends_the_command_with_the_option_that_helps(tmp_path, call, message, option):
+    with serving(lambda request: refusing(400, message)) as server:
+        arguments = ("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini", "-o", tmp_path)
+        code, _, err = call(*arguments, "--base-url", server.base_url, "--concurrency", "1")
+    assert (code, len(server.requests)) == (2, 1)
+    assert message in err
+    assert option in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_requests_have_what_the_options_say(tmp_path, call):
+    (tmp_path / "system.txt").write_text("Be kind.")
+    arguments = (
+        *("generate", "-e", "openai", "-m", "me/step-10", "--mode", "chat", "-s", "mini", "-o", tmp_path, "-n", "1"),
+        *("--served-model", "served", "--omit", "top_p,seed", "--temperature", "none", "--reasoning-effort", "low"),
+        *("--extra-body", '{"provider": {"order": ["a"]}, "seed": 7}', "--system", f"@{tmp_path / 'system.txt'}"),
+        *("--chat-template-kwargs", '{"enable_thinking": false}', "--requests-per-minute", "60000"),
+    )
+    with serving(lambda request: completion({"content": "x"})) as server:
+        assert call(*arguments, "--base-url", server.base_url)[0] == 0
+    for request in server.requests:
+        system, _ = request.body.pop("messages")
+        assert system["content"].startswith("Be kind.\n\n")
+        assert request.body == {
+            "model": "served",
+            "max_tokens": 300,
+            "reasoning_effort": "low",
+            "provider": {"order": ["a"]},
+            "seed": 7,
+            "chat_template_kwargs": {"enable_thinking": False},
+        }
+    (path,) = (tmp_path / "me" / "step-10").rglob("config.json")
+    config = json.loads(path.read_bytes())
+    assert (config["omit"], config["system"]) == (["seed", "temperature", "top_p"], "Be kind.")
+    assert config.keys().isdisjoint({"temperature", "top_p", "reasoning"})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--omit", "temprature", "unknown parameter 'temprature'"),
+        ("--extra-body", "[1]", "expected a JSON object, got '[1]'"),
+        ("--extra-body", "@no/such", "no/such: cannot be read"),
+        ("--requests-per-minute", "0", "requests_per_minute: expected a number above 0, got 0"),
+        ("--temperature", "hot", "expected a number or 'none'"),
+    ],
+)
+def test_a_bad_option_is_refused_before_any_request(tmp_path, call, option, value, problem):
+    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, option, value)
+    code, _, err = call(*arguments, "--base-url", "http://127.0.0.1:9/v1")
+    assert code == 2
+    assert problem in " ".join(err.replace("│", " ").split())
+
+
+def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
+    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, "-n", "1")
+    for content, is_warned in (("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)):
+        with serving(lambda request, content=content: completion({"content": content})) as server:
+            output = ("-o", tmp_path / str(is_warned))
+            _, _, err = call(*arguments, *output, "--disable-thinking", "--base-url", server.base_url)
+        assert "--disable-thinking sends /no_think" in err
+        assert ("the model reasons although" in err) == is_warned
+
+
+def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
+    waits, sleep = [], asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda seconds: waits.append(seconds) or sleep(0))
+    usage = {"prompt_tokens": 500, "completion_tokens": 500}
+    for option, total in (("requests_per_minute", 7 * 10), ("tokens_per_minute", 7 * 1000 * 10)):
+        waits.clear()
+        with serving(lambda request: completion({"content": "x"}, **usage)) as server:
+            options = {"base_url": server.base_url, option: 6, "concurrency": 1}
+            Generation.of("openai", model=option, mode="qa", options=options).run(mini, trials=1, output=tmp_path)
+        # The clock stands still, so each wait is that of the last request and one turn more.
+        assert max(waits) == pytest.approx(total, abs=2)

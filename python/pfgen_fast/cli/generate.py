@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counted, note, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options, with_options
 from .layout import rest, shortened
@@ -109,7 +109,8 @@ def generate(
       pfgen-fast generate --engine ground-truth --suite mini
     """
     from ..generation import Generation
-    from ..generation.engines import INTERACTIVE
+    from ..generation.batch_api import REQUEST_FORMS
+    from ..generation.engines import HOSTED, INTERACTIVE
     from ..generation.prices import TokenPrices
 
     generation = Generation.of(
@@ -129,6 +130,8 @@ def generate(
         options=of_engine,
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
+    if of_engine.get("enable_thinking") is False and engine in HOSTED and not (quiet or as_json):
+        note(f"--disable-thinking sends {REQUEST_FORMS[engine].disabled_by}")
     watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
     watch.events.prices = TokenPrices(prompt_price, reply_price, cached_price)
     with watch:

@@ -30,6 +30,7 @@ class AnthropicForm(ThinkingForm):
 
     engine: ClassVar[str] = "anthropic"
     batch_format: ClassVar[str] = "anthropic-batch"
+    disabled_by: ClassVar[str] = "thinking: disabled"
     batch_id: ClassVar[str] = "custom_id"
     parameter_keys: ClassVar[Mapping[str, str]] = {"stop": "stop_sequences"}
 

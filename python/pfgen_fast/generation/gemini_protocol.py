@@ -43,6 +43,7 @@ class GeminiNativeForm(ThinkingForm):
 
     engine: ClassVar[str] = "gemini-native"
     batch_format: ClassVar[str] = "gemini-batch"
+    disabled_by: ClassVar[str] = "thinkingBudget: 0"
     batch_id: ClassVar[str] = "key"
     parameter_keys: ClassVar[Mapping[str, str]] = {
         "top_p": "topP",

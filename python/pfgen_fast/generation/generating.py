@@ -45,6 +45,11 @@ NUM_TRIALS = 10
 MAX_ROUNDS = 10
 """How often a question is asked before its trial fails."""
 
+_UNHEARD = (
+    "the model reasons although --disable-thinking was given; a server that reads variables of the chat template needs "
+    """--chat-template-kwargs '{"enable_thinking": false}'"""
+)
+
 _GROUP_TASKS = 2048
 """How many tasks an engine gets at a time: enough to keep it busy, few enough to bound the memory."""
 
@@ -353,6 +358,7 @@ class _Rounds:
     _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
+        self._is_disabled = self._engine.parameters.get("enable_thinking") is False
         self._engine_reports = reports_to(self._engine, self._events)
         if hasattr(self._engine, "on_reply"):
             self._engine.on_reply = self._note
@@ -421,6 +427,8 @@ class _Rounds:
                 task = tasks[index]
                 reply = self._received.pop((task.trial, task.question), RawReply(raw))
                 divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
+                if self._is_disabled and divided.reasoning_text:
+                    self._events.add(Trouble.REASONED, _UNHEARD)
                 answer, is_unfinished = divided.answer, divided.state == "unfinished"
                 # Asking again for an answer behind unfinished reasoning would prefer short reasoning.
                 if index in unanswered and (answer or (is_unfinished and takes_unfinished)):

@@ -45,6 +45,7 @@ class RequestForm(ServerForm):
     batch_format: ClassVar[str] = "openai-batch"
     batch_id: ClassVar[str] = "custom_id"
     no_think: ClassVar[str] = NO_THINK
+    disabled_by: ClassVar[str] = f"{NO_THINK.strip()} at the beginning of each prompt"
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": ("max_completion_tokens",)}
 
     def __post_init__(self) -> None:
@@ -177,6 +178,7 @@ class GeminiForm(RequestForm):
     multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
 
     no_think: ClassVar[str] = ""
+    disabled_by: ClassVar[str] = "nothing, because the endpoint has no such parameter; see --reasoning-effort"
 
     def __post_init__(self) -> None:
         super().__post_init__()

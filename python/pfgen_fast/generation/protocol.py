@@ -95,6 +95,8 @@ class ServerForm(ABC):
 
     parameter_keys: ClassVar[Mapping[str, str]] = {}
     """The keys in requests of the parameters in `OMITTED`, where they differ."""
+    disabled_by: ClassVar[str] = ""
+    """What requests hold if reasoning is disabled."""
     other_names: ClassVar[Mapping[str, Sequence[str]]] = {}
     """Other names that a server may call these parameters."""
     batch_format: ClassVar[str]

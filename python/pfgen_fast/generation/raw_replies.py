@@ -86,7 +86,7 @@ class RawReplies:
             "finish_reason": details.finish_reason,
             "n_reply_tokens": usage.n_reply_tokens,
             "n_reasoning_tokens": usage.n_reasoning_tokens,
-            "n_reasoning": len(divided.reasoning),
+            "n_reasoning": len(divided.reasoning_text),
             "reasoning": raw.reasoning,
             "reply": None if raw.text == divided.answer else raw.text,
         }
@@ -121,11 +121,13 @@ def summary_of(folder: Path) -> ReplySummary | None:
     if not entries:
         return None
     lengths = [entry["n_reasoning"] for entry in entries if isinstance(entry.get("n_reasoning"), int)]
-    states = [entry.get("state") for entry in entries]
-    cut = [Details(entry.get("finish_reason")).is_cut for entry in entries]
-    n_reasoning = len(states) - states.count("none")
+    n_hidden = sum("n_reasoning" not in entry and "n_reasoning_tokens" in entry for entry in entries)
     return ReplySummary(
-        len(entries), n_reasoning, statistics.median(lengths or [0]), states.count("unfinished"), sum(cut)
+        len(entries),
+        len(lengths) + n_hidden,
+        statistics.median(lengths or [0]),
+        sum(entry.get("state") == "unfinished" for entry in entries),
+        sum(Details(entry.get("finish_reason")).is_cut for entry in entries),
     )
 
 

@@ -49,6 +49,14 @@ class DividedReply:
     state: State = "none"
     reasoning: str = ""
 
+    @property
+    def reasoning_text(self) -> str:
+        """The reasoning without tags; empty if the model wrote tags with nothing between them."""
+        text = self.reasoning
+        for tag in MARKERS:
+            text = text.replace(tag, "")
+        return text.strip()
+
 
 @dataclass(frozen=True)
 class Reasoning:
