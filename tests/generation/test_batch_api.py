@@ -8,9 +8,9 @@ import re
 import pytest
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling
-from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
 
 SETTING = Setting("gpt", "chat")

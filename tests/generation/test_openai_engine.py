@@ -18,10 +18,10 @@ from functools import partial
 import pytest
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
 from pfgen_fast.generation.events import Trouble
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import STOP, make_tasks
 from pfgen_fast.runs.trials import Trials
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from makers.effort import examples
 from makers.published import FOLDER
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.reasoning import TAGS, answer_text
+from pfgen_fast.generation.reasoning import answer_text
+from pfgen_fast.scoring.reasoning_text import TAGS
 
 VECTORS = FOLDER.parent / "generation" / "reasoning-vectors.json"
 

@@ -6,6 +6,7 @@ import lzma
 
 import pytest
 from makers.fault_server import Reply, refusing, serving
+from pfgen_fast import Scorer
 from pfgen_fast.generation import Generation
 from pfgen_fast.generation.reasoning import Reasoning
 from pfgen_fast.runs.result import read_result
@@ -201,3 +202,39 @@ def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
             Generation.of("openai", model=option, mode="qa", options=options).run(mini, trials=1, output=tmp_path)
         # The clock stands still, so each wait is that of the last request and one turn more.
         assert max(waits) == pytest.approx(total, abs=2)
+
+
+def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_path, call):
+    for name, reasoning in (("thinking", f"<think>{WRONG}</think>\n\n"), ("plain", "")):
+        rows = [{"question": question.question, "answer": reasoning + question.answers["A"][0]} for question in mini]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = {}
+    for name, options in (
+        ("kept", ["thinking"]),
+        ("stripped", ["thinking", "--reasoning", "strip", "-o", "other"]),
+        ("plain", ["plain"]),
+    ):
+        path, *others = options
+        code, out, _ = call(
+            "score", tmp_path / path, *others[:-1], *(tmp_path / at for at in others[-1:]), "-s", "mini", "--json"
+        )
+        (found,) = json.loads(out)
+        assert code == 0
+        assert bool(found["notes"]) == (name == "kept")
+        scores[name] = found["score"]
+    assert scores["stripped"] == scores["plain"] > scores["kept"]
+    assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
+
+
+def test_a_table_can_be_scored_without_reasoning(mini, tmp_path, call):
+    question = mini["Q01"]
+    table = tmp_path / "in.jsonl"
+    table.write_text(json.dumps({"q": "Q01", "a": f"<think>{WRONG}</think>{question.answers['A'][0]}"}) + "\n")
+    columns = ("--question-column", "q", "--answer-column", "a", "-s", "mini")
+    for choice in ("keep", "strip"):
+        assert call("score", table, "-o", tmp_path / f"{choice}.jsonl", "--reasoning", choice, *columns)[0] == 0
+    kept, stripped = (json.loads((tmp_path / f"{choice}.jsonl").read_text()) for choice in ("keep", "strip"))
+    assert kept["a"] == stripped["a"]
+    assert stripped["average"] == pytest.approx(Scorer(mini).score(["Q01"], [question.answers["A"][0]]).average[0])
+    assert kept["average"] < stripped["average"]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from makers.asked_engines import answers_to
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import make_tasks
 
 

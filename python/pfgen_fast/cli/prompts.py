@@ -19,7 +19,7 @@ from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation.generating import Setting
+    from ..generation.setting import Setting
     from ..suite.suite import Suite
 
 
@@ -96,8 +96,8 @@ def prompts(
       --model anthropic/claude-haiku-4-5 -o batch.json
     """
     from ..generation.engines import Sampling
-    from ..generation.generating import Setting
     from ..generation.prompts import STOP
+    from ..generation.setting import Setting
 
     is_batch = format is not FormatChoice.jsonl
     if is_batch and not (model and output):

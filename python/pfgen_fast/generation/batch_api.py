@@ -21,13 +21,14 @@ from .anthropic_protocol import AnthropicForm
 from .engines import Sampling, refuse_unknown_options
 from .events import Events
 from .gemini_protocol import GeminiNativeForm
-from .generating import Generated, Setting
+from .generating import Generated
 from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
 from .prompts import MODES
 from .protocol import RawReply, ServerForm, Usage
 from .reasoning import Reasoning
 from .run_writer import config_hash, run_folder, writing_run
+from .setting import Setting
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
 """The name of a request in a batch; trial numbers have at most six digits."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
-from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
@@ -26,15 +25,12 @@ from .prompts import (
     Request,
     Task,
     check_mode,
-    is_encodable,
-    make_tasks,
-    unescaped,
-    with_system,
 )
 from .protocol import RawReply
 from .raw_replies import ReplySummary
 from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
+from .setting import Setting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -89,84 +85,6 @@ class Generated:
         Answers to some questions only are scored on these, and no result.json is written; see `RunScorer`.
         """
         return None if self.run is None else next(iter(RunScorer(suite=suite).score([self.run])))
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The parameters of a run that do not depend on the engine.
-
-    Attributes:
-        model: Name of the model, and of its folder.
-        mode: The kind of prompts.
-        sampling: How answers are sampled; the default depends on the mode.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text. It determines the choice of sample answers and the sampling seed.
-        prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
-        reasoning: How reasoning in replies is treated.
-        system: A system message, or the beginning of the one that the mode has.
-    """
-
-    model: str
-    mode: Mode = "completion"
-    sampling: Sampling | None = None
-    num_examples: int = NUM_EXAMPLES
-    seed: str = ""
-    prefix: str = ""
-    reasoning: Reasoning = field(default_factory=Reasoning)
-    system: str = ""
-
-    def __post_init__(self) -> None:
-        if self.system and self.mode == "completion":
-            raise EngineError("--system: mode completion sends no messages; try --mode qa or --mode chat")
-        for name in ("model", "seed", "prefix", "system"):
-            if not is_encodable(getattr(self, name)):
-                raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
-        unescaped(self.prefix)  # reports an error before the first request
-
-    def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What config.json records; the engine's `parameters` take precedence."""
-        return {
-            "engine": engine,
-            **self._sampling.config(),
-            **self.reasoning.config(),
-            "instructions": _recorded_instructions(suite),
-            "mode": self.mode,
-            "model": self.model,
-            "num_examples": self.num_examples,
-            "prefix": self.prefix or None,
-            "questions": None if suite.whole is None else [question.question_id for question in suite],
-            "seed": self.seed or None,
-            "system": self.system or None,
-            **(parameters or {}),
-        }
-
-    @property
-    def _sampling(self) -> Sampling:
-        return self.sampling or Sampling(stop=STOP[self.mode])
-
-    @property
-    def sent_sampling(self) -> Sampling:
-        """The sampling parameters that the engine gets; see `Reasoning.sent`."""
-        return self.reasoning.sent(self._sampling, self.mode)
-
-    def tasks(self, suite: Suite, trial: int) -> list[Task]:
-        """The tasks of one trial."""
-        prefix = unescaped(self.prefix)
-        tasks = make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
-        return [replace(task, prompt=with_system(task.prompt, self.system)) for task in tasks] if self.system else tasks
-
-
-def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
-    """The instructions in the prompts: languages of the default ones, or a suite's; None for the published ones."""
-    used: dict[str, Any] = {
-        language_of(question.question): vars(suite.instructions_for(question)) for question in suite
-    }
-    if not suite.instructions:
-        return None if set(used) == {"ja"} else ", ".join(sorted(used))
-    texts, *others = used.values()
-    if any(other != texts for other in others):
-        return used
-    return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)
 
 
 def generate(

@@ -15,9 +15,9 @@ from typing import Any
 
 from ..files.journal import Journal, json_line
 from ..files.writing import write_whole
+from ..scoring.reasoning_text import DividedReply
 from ..tables.formats import table_rows
 from .protocol import Details, RawReply
-from .reasoning import DividedReply
 
 PACKED = "replies.jsonl.xz"
 _JOURNAL = ".replies.jsonl"

@@ -4,58 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from ..errors import EngineError
 from ..files.untrusted_text import shown_value
-from .engines import Sampling, first_part
+from ..scoring.reasoning_text import DividedReply, divided_text, first_part
+from .engines import Sampling
 from .prompts import Mode, cleaned
 from .protocol import RawReply
-
-State = Literal["none", "closed", "unfinished"]
-
-TAGS: tuple[tuple[str, str], ...] = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("<seed:think>", "</seed:think>"),
-    ("◁think▷", "◁/think▷"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-)
-"""The opening and closing tags of reasoning that are always known."""
-
-MARKERS = frozenset(
-    {"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *(tag for pair in TAGS for tag in pair)}
-)
-"""The special tokens that divide a reply; decoding must keep them."""
-
-_CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
-_ENDS_OF_CHANNEL = ("<|return|>", "<|end|>", "<|start|>")
-
-
-@dataclass(frozen=True)
-class DividedReply:
-    """A model's reply, divided.
-
-    Attributes:
-        answer: The answer, without reasoning, stop strings and label.
-        state: Whether the reply has reasoning: `none`; `closed` if the reasoning ended; `unfinished` if it did not.
-        reasoning: The reasoning, with its tags.
-    """
-
-    answer: str
-    state: State = "none"
-    reasoning: str = ""
-
-    @property
-    def reasoning_text(self) -> str:
-        """The reasoning without tags; empty if the model wrote tags with nothing between them."""
-        text = self.reasoning
-        for tag in MARKERS:
-            text = text.replace(tag, "")
-        return text.strip()
 
 
 @dataclass(frozen=True)
@@ -151,39 +107,9 @@ def answer_text(
         EngineError: A tag is empty, or an opening tag equals its closing tag.
     """
     tags = Reasoning(tags=tuple(tags)).tags
-    found = DividedReply(text) if keep else _divided(text, (*TAGS, *tags))
+    found = DividedReply(text) if keep else divided_text(text, tags)
     return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
-
-
-def opened_by(prompt: str) -> str:
-    """The opening tag with which a chat template ended a prompt, so that the reply lacks it; empty if there is none."""
-    end = prompt.rstrip()
-    return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
-
-
-def without_reasoning(text: str) -> str:
-    """The text of a reply without reasoning, for replies that are no answers, such as those of judges."""
-    found = _divided(text, TAGS)
-    return text if found.state == "none" else found.answer
 
 
 def _is_pair(value: Sequence[Any]) -> bool:
     return len(value) == 2 and all(isinstance(tag, str) for tag in value)
-
-
-def _divided(text: str, tags: Sequence[tuple[str, str]]) -> DividedReply:
-    if _CHANNEL in text:
-        return _final_channel(text)
-    start = max((text.rfind(closing) + len(closing) for _, closing in tags if closing in text), default=0)
-    openings = (text.find(opening, start) for opening, _ in tags)
-    end = min((place for place in openings if place >= 0), default=len(text))
-    state: State = "unfinished" if end < len(text) else "closed" if start else "none"
-    return DividedReply(text[start:end].strip(), state, text[:start] + text[end:])
-
-
-def _final_channel(text: str) -> DividedReply:
-    before, final, answer = text.rpartition(_FINAL)
-    if not final:
-        return DividedReply("", "unfinished", text)
-    state: State = "closed" if _CHANNEL in text.replace(_FINAL, "") else "none"
-    return DividedReply(first_part(answer, _ENDS_OF_CHANNEL).strip(), state, before if state == "closed" else "")

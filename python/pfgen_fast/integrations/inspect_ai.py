@@ -16,11 +16,11 @@ from ..files.untrusted_text import in_one_line, utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..generation.reasoning import without_reasoning
 from ..generation.run_writer import timestamp
 from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
 from ..runs.trials import RunFolder, Trials, find_runs
+from ..scoring.reasoning_text import without_reasoning
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec

@@ -17,7 +17,7 @@ from ..files.untrusted_text import utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
-from ..generation.reasoning import without_reasoning
+from ..scoring.reasoning_text import without_reasoning
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
 from ..suite.rules import PARTS

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from ..errors import JudgingError
 from ..files.journal import Journal
 from ..generation.protocol import Details, reported_name
-from ..generation.reasoning import without_reasoning
 from ..generation.run_writer import timestamp
+from ..scoring.reasoning_text import without_reasoning
 from .requests import JudgeRequest
 
 UNKNOWN = Details()

@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import TrialsError
 from ..files.untrusted_text import in_one_line
 from ..generation.prompts import STOP, Mode
-from ..generation.reasoning import answer_text, opened_by
+from ..generation.reasoning import answer_text
+from ..scoring.reasoning_text import opened_by
 from ..scoring.scorer import Scorer
 
 END_TOKENS = (

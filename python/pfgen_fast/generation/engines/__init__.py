@@ -128,16 +128,6 @@ class ModelEngine(Engine, Protocol):
         """Yields the raw answers as they arrive, each with the index of its request."""
 
 
-def first_part(answer: str, stop: Sequence[str]) -> str:
-    """The part of an answer before the first of the stop strings.
-
-    Example:
-        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
-        'It '
-    """
-    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
-
-
 def open_engine(
     name: str, *, suite: Suite | None = None, model: str, mode: Mode, sampling: Sampling | None = None, **options: Any
 ) -> Engine:

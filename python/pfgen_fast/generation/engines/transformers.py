@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from ...errors import EngineError
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
+from ...scoring.reasoning_text import MARKERS, first_part, opened_by
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request
 from ..protocol import Details, RawReply, Usage
-from ..reasoning import MARKERS, opened_by
-from . import Sampling, first_part
+from . import Sampling
 
 if TYPE_CHECKING:
     import torch

@@ -13,10 +13,11 @@ from typing import Any
 from ...errors import EngineError
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
+from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
 from ..prompts import Mode, Request
 from ..protocol import Details, RawReply, Usage, reported_name
-from . import Sampling, first_part
+from . import Sampling
 from .transformers import ChatTemplate, completion_tokens, decoded, has_markers, opened_reasoning, why_not_loaded
 
 _AT_ONCE = 512
