@@ -66,11 +66,13 @@ class FakeLLM:
         quantization: str | None = None,
         trust_remote_code: bool = False,
         generation_config: str = "auto",
+        **others: Any,
     ) -> None:
         if model == "no/such":
             raise OSError("no/such is not a local folder\nand is not a valid model identifier")
         self.settings = (dtype, tensor_parallel_size, max_model_len, generation_config)
         self.loaded = (model, quantization, trust_remote_code)
+        self.others = others
         self.asked: list[tuple[Any, FakeSamplingParams]] = []
         FakeLLM.made = self
 

@@ -166,6 +166,14 @@ class _Options:
     batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")]
     tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")]
     max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")]
+    engine_args: Annotated[
+        dict[str, Any] | None,
+        typer.Option(
+            help="vllm: further arguments of vllm.LLM, as a JSON object; recorded if they shape answers.",
+            parser=json_object,
+            metavar="JSON|@FILE",
+        ),
+    ]
     quantization: Annotated[
         str | None,
         typer.Option(help="vllm: such as fp8 or bitsandbytes. Default: as the model's files say.", metavar="METHOD"),

@@ -54,7 +54,14 @@ def generate(
             "--trials", "-n", min=1, help="How often each question is asked. Default: 10, or all stored answers."
         ),
     ] = None,
-    mode: options.ModeOption = options.ModeChoice.completion,
+    mode: Annotated[
+        options.ModeChoice | None,
+        typer.Option(
+            help="Prompts: a text to continue (completion), one user message (qa), or system and user messages (chat). "
+            "Default: chat for local weights with a chat template; for replay, as the config.json beside the input "
+            "says; otherwise completion.",
+        ),
+    ] = None,
     temperature: options.Temperature = 1.0,
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
@@ -112,11 +119,16 @@ def generate(
     from ..generation.batch_api import REQUEST_FORMS
     from ..generation.engines import HOSTED, INTERACTIVE
     from ..generation.prices import TokenPrices
+    from ..generation.usual_mode import usual_mode
 
+    if mode is None:
+        chosen, reason = usual_mode(engine, model, of_engine)
+        if reason and not (quiet or as_json):
+            note(f"mode {chosen}: {reason}; --mode chooses another")
     generation = Generation.of(
         engine,
         model=model,
-        mode=mode.value,
+        mode=chosen if mode is None else mode.value,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,

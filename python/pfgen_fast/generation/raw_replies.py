@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import PfgenError
 from ..files.journal import Journal, json_line
 from ..files.writing import write_whole
 from ..scoring.reasoning_text import DividedReply
@@ -129,6 +130,15 @@ def summary_of(folder: Path) -> ReplySummary | None:
         sum(entry.get("state") == "unfinished" for entry in entries),
         sum(Details(entry.get("finish_reason")).is_cut for entry in entries),
     )
+
+
+def sentence_of(folder: Path) -> str:
+    """`ReplySummary.sentence` of a run that may have no or a damaged record; empty if there is nothing to say."""
+    try:
+        found = summary_of(folder)
+    except PfgenError:
+        return ""
+    return found.sentence if found and (found.n_reasoning or found.n_cut) else ""
 
 
 def _packed(path: Path) -> Iterator[dict[str, Any]]:

@@ -83,15 +83,14 @@ class RunScorer:
         questions: The questions that count, and `limit`: see `Suite.only`. By default all.
         unknown: What happens to trials of questions that the suite lacks.
         profile: See `Scorer`.
-        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of the result.json that is there already, in the place
-            of the new one or else in the folder of the run: see `with_recorded_sum`. It is for profile leaderboard.
+        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of an existing result: see `with_recorded_sum`. It is
+            for profile leaderboard.
         force: Whether to score runs whose results are up to date.
         output: A folder below which results are written, so that the runs' own folders stay unchanged.
         dry_run: Whether to only report what would be done.
         threads: The number of threads; by default one for each core.
         reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged.
-        pattern_seconds: How long the search of one pattern in one answer may take; a run that exceeds it fails (see
-            `pattern_time_limit`).
+        pattern_seconds: How long one pattern may take on one answer; a run that exceeds it fails.
     """
 
     suite: Suite | None = None

@@ -24,6 +24,17 @@ _AT_ONCE = 512
 """How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
 
 
+_RESOURCES = frozenset(
+    {
+        *("gpu_memory_utilization", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"),
+        *("max_num_seqs", "max_num_batched_tokens", "swap_space", "cpu_offload_gb", "kv_cache_memory_bytes"),
+        *("enforce_eager", "enable_prefix_caching", "enable_chunked_prefill", "disable_log_stats"),
+        *("download_dir", "load_format", "distributed_executor_backend", "block_size", "max_loras"),
+    }
+)
+"""Arguments of vLLM that do not shape answers, so that config.json does not record them."""
+
+
 class VllmEngine:
     """Samples answers from a model that `vllm.LLM` loads."""
 
@@ -45,6 +56,7 @@ class VllmEngine:
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
         chat_template_kwargs: Mapping[str, Any] | None = None,
+        engine_args: Mapping[str, Any] | None = None,
     ) -> None:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # read at import; the terminal belongs to the caller
         vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
@@ -53,6 +65,8 @@ class VllmEngine:
             "dtype": None if dtype == "auto" else dtype,
             "max_model_len": max_model_len,
             "quantization": quantization,
+            "engine_args": {name: value for name, value in (engine_args or {}).items() if name not in _RESOURCES}
+            or None,
             **self._template.parameters,
         }
         self._sampling, self._model = sampling, in_one_line(model, 200)
@@ -60,13 +74,16 @@ class VllmEngine:
         self.on_reply: Callable[[Request, RawReply], None] | None = None
         try:
             self._llm = vllm.LLM(
-                model=path or model,
-                dtype=dtype,
-                tensor_parallel_size=tensor_parallel,
-                max_model_len=max_model_len,
-                quantization=quantization,
-                trust_remote_code=trust_remote_code,
-                generation_config="vllm",
+                **{
+                    "model": path or model,
+                    "dtype": dtype,
+                    "tensor_parallel_size": tensor_parallel,
+                    "max_model_len": max_model_len,
+                    "quantization": quantization,
+                    "trust_remote_code": trust_remote_code,
+                    "generation_config": "vllm",
+                    **(engine_args or {}),
+                }
             )
         except Exception as error:  # no GPU, no such model, no memory: each raises another type
             raise EngineError(f"the model {self._model} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
