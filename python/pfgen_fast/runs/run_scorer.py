@@ -217,12 +217,10 @@ class RunScorer:
         trials = trials_of(suite, whole, unknown=self.unknown)
         check_questions(trials, suite)
         skipped = unknown_questions(suite, whole)
-        notes = [_skipped(whole, skipped)] if skipped else []
+        notes = (_skipped(whole, skipped),) if skipped else ()
         if self.reasoning == "strip":
-            trials = stripped(trials)
-        else:
-            notes += reasoning_notes(trials)
-        return ReadRun(run, suite, path, config, trials, tuple(notes), replaces)
+            return ReadRun(run, suite, path, config, stripped(trials), notes, replaces)
+        return ReadRun(run, suite, path, config, trials, (*notes, *reasoning_notes(trials)), replaces)
 
     def _score_batch(
         self, read: Sequence[ReadRun | Outcome], scorer_of: Callable[[Suite], Scorer]
