@@ -3,12 +3,16 @@
 import asyncio
 import json
 import lzma
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from makers.fault_server import Reply, refusing, serving
 from pfgen_fast import Scorer
 from pfgen_fast.generation import Generation
-from pfgen_fast.generation.reasoning import Reasoning
+from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
+from pfgen_fast.generation.reasoning import Reasoning, answer_text
+from pfgen_fast.generation.usual_mode import usual_mode
 from pfgen_fast.runs.result import read_result
 from pfgen_fast.runs.trials import Trials
 
@@ -221,7 +225,7 @@ def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_pa
         )
         (found,) = json.loads(out)
         assert code == 0
-        assert bool(found["notes"]) == (name == "kept")
+        assert any("contain reasoning" in note for note in found["notes"]) == (name == "kept")
         scores[name] = found["score"]
     assert scores["stripped"] == scores["plain"] > scores["kept"]
     assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
@@ -238,3 +242,43 @@ def test_a_table_can_be_scored_without_reasoning(mini, tmp_path, call):
     assert kept["a"] == stripped["a"]
     assert stripped["average"] == pytest.approx(Scorer(mini).score(["Q01"], [question.answers["A"][0]]).average[0])
     assert kept["average"] < stripped["average"]
+
+
+class Tokenizer:
+    """Has the special tokens of a model that writes channels, and one token for each other character."""
+
+    added_tokens_decoder: ClassVar = {
+        number: SimpleNamespace(content=text, special=True)
+        for number, text in enumerate(("<|channel|>", "<|message|>", "<|end|>", "<eos>"), 0x1_0000)
+    }
+
+    def decode(self, tokens, *, skip_special_tokens=False, **_):
+        special = {number: token.content for number, token in self.added_tokens_decoder.items()}
+        texts = (special.get(token, "") if token in special else chr(token) for token in tokens)
+        return "".join("" if skip_special_tokens and text in special.values() else text for text in texts)
+
+
+def test_special_tokens_that_divide_a_reply_are_decoded():
+    channel, message, end, eos = Tokenizer.added_tokens_decoder
+    tokens = [channel, *map(ord, "analysis"), message, *map(ord, "Hm."), end, channel, *map(ord, "final"), message]
+    text = decoded(Tokenizer(), [*tokens, *map(ord, "It floats."), end, eos])
+    assert text == "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>It floats.<|end|>"
+    assert answer_text(text).answer == "It floats."
+
+
+@pytest.mark.parametrize(("end", "opening"), [("<think>\n", "<think>"), ("</think>\n", ""), ("A:", "")])
+def test_reasoning_that_the_template_opened_is_recognised_without_its_end(end, opening):
+    assert opened_reasoning(Tokenizer(), list(map(ord, f"a long prompt {end}"))) == opening
+
+
+def test_a_replayed_run_has_the_mode_of_its_input(tmp_path):
+    assert usual_mode("replay", "m", {"input": tmp_path / "answers.jsonl"}) == ("completion", "")
+    (tmp_path / "config.json").write_text('{"mode": "chat"}')
+    assert usual_mode("replay", "m", {"input": tmp_path / "answers.jsonl"})[0] == "chat"
+    assert usual_mode("openai", "m", {}) == ("completion", "")
+
+
+@pytest.mark.models
+def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
+    assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
+    assert usual_mode("transformers", "no/such", {}) == ("completion", "")

@@ -147,15 +147,18 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
         mode="qa",
         path=str(tmp_path),
         quantization="fp8",
+        engine_args={"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"},
         trust_remote_code=True,
         chat_template=str(tmp_path / "chat.jinja"),
         enable_thinking=False,
     )
     answers_to(engine, make_tasks(mini, 1, mode="qa"))
     assert FakeLLM.made.loaded == (str(tmp_path), "fp8", True)
+    assert FakeLLM.made.others == {"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"}
     assert FakeLLM.made.templates == ("{{ messages }}\n", {"enable_thinking": False})
     assert {name: value for name, value in engine.parameters.items() if value is not None} == {
         "quantization": "fp8",
+        "engine_args": {"reasoning_parser": "deepseek_r1"},
         "chat_template": "{{ messages }}\n",
         "enable_thinking": False,
     }
