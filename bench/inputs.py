@@ -16,8 +16,8 @@ from uuid import uuid4
 
 import pfgen_fast
 from pfgen_fast import Question, Suite
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.generating import Setting, generate
 
 from .parse_runs import parse_trials
 

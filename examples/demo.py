@@ -12,8 +12,8 @@ from pathlib import Path
 from pfgen_fast import Scorer, ScoreTable, Suite
 from pfgen_fast.discernment import Discernment, discern, from_suite
 from pfgen_fast.evaluators import NgramEvaluator
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.runs.trials import Trials
 
 ANSWERS = Path(__file__).with_name("demo_answers.jsonl")

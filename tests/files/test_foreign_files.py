@@ -28,8 +28,8 @@ from pfgen_fast.discernment.weights import read_survey
 from pfgen_fast.evaluators import TableScores
 from pfgen_fast.evaluators.user_code import KeptScores
 from pfgen_fast.experiments.external import read_scores as read_outside_scores
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, import_batch, read_config
-from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.run_writer import config_hash
 from pfgen_fast.generation.sweep import SweepOptions
 from pfgen_fast.judging.reply_store import Replies

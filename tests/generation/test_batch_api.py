@@ -8,9 +8,9 @@ import re
 import pytest
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch, read_config
 from pfgen_fast.generation.engines import Sampling
-from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import MODES, STOP, make_tasks
 
 SETTING = Setting("gpt", "chat")
@@ -34,9 +34,9 @@ def test_a_line_is_a_request_of_the_batch_api(mini, mode):
     assert len({line["custom_id"] for line in lines}) == len(lines) == 16
     tasks = make_tasks(mini, 1, mode=mode) + make_tasks(mini, 2, mode=mode)
     for line, task in zip(lines, tasks, strict=True):
-        body = {"model": "gpt", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98, "stop": list(STOP[mode])}
+        body = {"model": "gpt", "max_tokens": 300, "temperature": 1.0, "top_p": 0.98}
         if mode == "completion":
-            url, prompt = "/v1/completions", {"prompt": task.prompt.text}
+            url, prompt = "/v1/completions", {"prompt": task.prompt.text, "stop": list(STOP[mode])}
         else:
             url, prompt = "/v1/chat/completions", {"messages": list(task.prompt.messages)}
         assert line == {
@@ -74,6 +74,7 @@ def test_a_batch_becomes_a_run_by_the_commands_alone(mini, tmp_path, monkeypatch
     assert "other" not in (folder / "trial_001.jsonl").read_text(encoding="utf-8")
     assert sorted(path.name for path in folder.iterdir()) == [
         "config.json",
+        "replies.jsonl.xz",
         "result.json",
         "trial_001.jsonl",
         "trial_002.jsonl",

@@ -8,9 +8,9 @@ import pytest
 from makers.asked_engines import answers_to
 from makers.fault_server import Reply, refusing, serving
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.batch_api import batch_config, batch_lines, import_batch
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import make_tasks
 
 MODEL = "google/gemini-test"

@@ -411,7 +411,7 @@ def test_a_run_that_is_killed_again_and_again_ends_in_the_same_files(tmp_path, n
             assert process.wait() == 0, process.stderr.read()
         n_needed = len(server.requests)
     killed, whole = files_of(tmp_path / "killed"), files_of(tmp_path / "whole")
-    assert len(whole) == n_trials + 3  # the trials, packed trials, config.json and result.json
+    assert len(whole) == n_trials + 4  # the trials, packed trials, raw replies, config.json and result.json
     assert killed.keys() == whole.keys()
     if epoch:
         assert killed == whole

@@ -12,11 +12,11 @@ import pytest
 from makers.engines import integration
 from makers.fault_server import serving
 from makers.hosted_servers import KEY, AnthropicService, anthropic_error, candidate, gemini_error, gemini_service
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.anthropic_protocol import AnthropicForm
 from pfgen_fast.generation.batch_api import batch_config, batch_file, batch_lines, import_batch
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.gemini_protocol import GeminiNativeForm
-from pfgen_fast.generation.generating import Setting
 from pfgen_fast.generation.prompts import make_tasks
 from pfgen_fast.generation.protocol import Details, Usage
 

@@ -18,10 +18,10 @@ from functools import partial
 import pytest
 from makers.fault_server import Reply, answering, echo, refusing, serving
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.server import MAX_REPLY_BYTES
 from pfgen_fast.generation.events import Trouble
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import STOP, make_tasks
 from pfgen_fast.runs.trials import Trials
 
@@ -161,7 +161,8 @@ PASSING_FAULTS = {
     "no choices": (lambda: Reply(b'{"choices": []}'), Trouble.UNUSABLE),
     "compressed": (lambda: Reply(b"x", headers={"Content-Encoding": "gzip"}), Trouble.UNUSABLE),
     "an empty answer": (lambda: answering(" \n"), Trouble.EMPTY),
-    "null": (lambda: Reply(b'{"choices": [{"message": {"content": null}}]}'), Trouble.UNUSABLE),
+    "null": (lambda: Reply(b'{"choices": [{"message": {"content": null}}]}'), Trouble.EMPTY),
+    "content of something else": (lambda: Reply(b'{"choices": [{"message": {"content": 3}}]}'), Trouble.UNUSABLE),
 }
 SENT_AGAIN = {Trouble.SERVER_ERROR, Trouble.TIMEOUT, Trouble.RATE_LIMIT, Trouble.CONNECTION}
 
@@ -497,7 +498,7 @@ def test_the_key_is_in_no_message_and_answers_stay_as_they_are(mini, tmp_path, m
     said = [*generated.failed.values(), *capfd.readouterr(), repr(generated)]
     assert not any("SECRET" in text for text in said)
     assert any("[key]" in text for text in said)
-    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file())
+    written = "".join(path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.jsonl"))
     assert written.count(f"the key is {KEY}") == written.count("SECRET") > 10
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.generating import Setting, generate
 
 pytestmark = pytest.mark.models
 

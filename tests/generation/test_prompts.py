@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from makers import published
 from pfgen_fast import Scorer, Suite, SuiteError
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.generating import Setting
+from pfgen_fast.generation import Setting
 from pfgen_fast.generation.prompts import MODES, cleaned, make_tasks
 from pfgen_fast.suite.faults import find_faults
 from pfgen_fast.suite.questions import language_of

@@ -14,8 +14,8 @@ import zstandard
 from makers.runs import make_run
 from pfgen_fast import TrialsError
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import open_engine
-from pfgen_fast.generation.generating import Setting, generate
 
 
 def rows(mini, n_trials=3):

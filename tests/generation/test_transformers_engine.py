@@ -14,10 +14,11 @@ import pytest
 from makers import asked_engines
 from pfgen_fast.cli.app import main
 from pfgen_fast.errors import EngineError
-from pfgen_fast.generation.engines import Sampling, first_part, open_engine
+from pfgen_fast.generation import Setting, generate
+from pfgen_fast.generation.engines import Sampling, open_engine
 from pfgen_fast.generation.engines.transformers import ChatTemplate
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import make_tasks
+from pfgen_fast.scoring.reasoning_text import first_part
 
 SHORT = Sampling(max_tokens=24)
 

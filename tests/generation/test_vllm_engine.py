@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from makers.asked_engines import answers_to
 from pfgen_fast.errors import EngineError
+from pfgen_fast.generation import Setting, generate
 from pfgen_fast.generation.engines import Sampling, open_engine
-from pfgen_fast.generation.generating import Setting, generate
 from pfgen_fast.generation.prompts import make_tasks
 
 
@@ -36,6 +36,10 @@ class FakeTokenizer:
     chat_template: str | None = "{{ messages }}"
 
     eos_token_id: int = 0
+    added_tokens_decoder: dict[int, Any] = field(default_factory=dict)
+
+    def decode(self, tokens: list[int], **_: Any) -> str:
+        return "".join(map(chr, tokens))
 
     def __call__(self, text: str) -> dict[str, list[int]]:
         return {"input_ids": [*map(ord, text), self.eos_token_id]}
@@ -62,11 +66,13 @@ class FakeLLM:
         quantization: str | None = None,
         trust_remote_code: bool = False,
         generation_config: str = "auto",
+        **others: Any,
     ) -> None:
         if model == "no/such":
             raise OSError("no/such is not a local folder\nand is not a valid model identifier")
         self.settings = (dtype, tensor_parallel_size, max_model_len, generation_config)
         self.loaded = (model, quantization, trust_remote_code)
+        self.others = others
         self.asked: list[tuple[Any, FakeSamplingParams]] = []
         FakeLLM.made = self
 
@@ -97,7 +103,10 @@ class FakeLLM:
         if len(str(prompts[0])) > 100_000:
             raise ValueError("the prompt is longer than the maximum model length")
         self.asked += zip(prompts, params, strict=True)
-        return [SimpleNamespace(outputs=[SimpleNamespace(text=f"answer {each.seed} Q: more")]) for each in params]
+        drawn = [
+            SimpleNamespace(text=f"answer {each.seed} Q: more", token_ids=[1], finish_reason="stop") for each in params
+        ]
+        return [SimpleNamespace(outputs=[one], prompt_token_ids=[65, 58]) for one in drawn]
 
 
 @pytest.fixture
@@ -138,15 +147,18 @@ def test_options_reach_vllm_and_what_shapes_answers_is_recorded(mini, fake_vllm,
         mode="qa",
         path=str(tmp_path),
         quantization="fp8",
+        engine_args={"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"},
         trust_remote_code=True,
         chat_template=str(tmp_path / "chat.jinja"),
         enable_thinking=False,
     )
     answers_to(engine, make_tasks(mini, 1, mode="qa"))
     assert FakeLLM.made.loaded == (str(tmp_path), "fp8", True)
+    assert FakeLLM.made.others == {"gpu_memory_utilization": 0.5, "reasoning_parser": "deepseek_r1"}
     assert FakeLLM.made.templates == ("{{ messages }}\n", {"enable_thinking": False})
     assert {name: value for name, value in engine.parameters.items() if value is not None} == {
         "quantization": "fp8",
+        "engine_args": {"reasoning_parser": "deepseek_r1"},
         "chat_template": "{{ messages }}\n",
         "enable_thinking": False,
     }

@@ -110,3 +110,12 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
         Replies(tmp_path / "file" / "replies" / "r.jsonl").adding(),
     ):
         pass
+
+
+def test_reasoning_is_kept_in_the_file_but_is_no_part_of_a_reply(tmp_path):
+    path = tmp_path / "replies.jsonl"
+    replies = Replies(path)
+    with replies.adding() as keep:
+        keep(request(1), '<think>{"verdict": 0}</think>\n{"verdict": 1}')
+    assert replies[request(1).key] == Replies(path)[request(1).key] == '{"verdict": 1}'
+    assert "<think>" in path.read_text()

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from ..errors import ChecklistError
 from ..files.untrusted_text import in_one_line, unknown_name
@@ -19,14 +19,13 @@ from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.events import Events, Trouble, reports_to
 from ..generation.prompts import Prompt, Request, is_encodable, sampling_seed
+from ..generation.protocol import RawReply
+from ..generation.reasoning import Reasoning
 from .answer_writer import AnswerWriter, writing_answers
 from .judgements import AnswerKey
 from .runs import Answer
 from .suite import ChecklistSuite
 from .tasks import Task
-
-if TYPE_CHECKING:
-    from ..generation.protocol import Details
 
 ENGINES = ("openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf")
 """The engines that answer whatever they are sent; the others answer the questions of an n-gram suite."""
@@ -52,6 +51,7 @@ class Setting:
     sampling: Sampling = field(default_factory=lambda: Sampling(MAX_TOKENS, TEMPERATURE, None, stop=()))
     mode: Mode = "qa"
     seed: str = ""
+    reasoning: Reasoning = field(default_factory=Reasoning)
 
     def config(self, suite: ChecklistSuite, engine: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """What config.json records; the engine's `parameters` take precedence."""
@@ -59,6 +59,7 @@ class Setting:
             "engine": engine,
             **self.sampling.config(),
             "stop": list(self.sampling.stop) or None,
+            **self.reasoning.config(),
             "mode": self.mode,
             "model": self.model,
             "seed": self.seed or None,
@@ -137,7 +138,13 @@ def open_answering(engine: str, setting: Setting, **options: Any) -> ModelEngine
         raise ChecklistError(
             f"the engine {engine} answers the questions of n-gram suites; expected one of {', '.join(ENGINES)}"
         )
-    opened = open_engine(engine, model=setting.model, mode=setting.mode, sampling=setting.sampling, **options)
+    opened = open_engine(
+        engine,
+        model=setting.model,
+        mode=setting.mode,
+        sampling=setting.reasoning.sent(setting.sampling, setting.mode),
+        **options,
+    )
     return cast(ModelEngine, opened)
 
 
@@ -178,7 +185,7 @@ def generate_answers(
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             writer = stack.enter_context(writing_answers(folder, suite, config))
-            return await _Call(engine, wanted, writer, tell, events or Events()).run(folder, tries)
+            return await _Call(engine, setting, wanted, writer, tell, events or Events()).run(folder, tries)
 
     return asyncio.run(run())
 
@@ -187,27 +194,30 @@ class _Call:
     def __init__(
         self,
         engine: ModelEngine,
+        setting: Setting,
         wanted: Sequence[AnswerRequest],
         writer: AnswerWriter,
         on_progress: Callable[[int, int], None],
         events: Events,
     ) -> None:
-        self._engine, self._wanted, self._writer = engine, wanted, writer
+        self._engine, self._setting, self._wanted, self._writer = engine, setting, wanted, writer
         self._on_progress, self._events = on_progress, events
         self._engine_reports = reports_to(engine, events)
-        self._reasons: dict[AnswerKey, str | None] = {}
+        self._received: dict[AnswerKey, RawReply] = {}
+        self._unfinished: set[AnswerKey] = set()
         self._n_there = sum(request.key in writer.answers for request in wanted)
-        if hasattr(engine, "on_details"):
-            engine.on_details = self._note
+        if hasattr(engine, "on_reply"):
+            engine.on_reply = self._note
 
     async def run(self, folder: Path, tries: int) -> Generated:
         n_before = self._n_there
         self._on_progress(n_before, len(self._wanted))
         missing = self._still(self._wanted)
-        for _ in range(tries):
-            if not missing:
+        for number in range(tries):
+            again = missing if number <= self._setting.reasoning.retries else self._without_unfinished(missing)
+            if not again:
                 break
-            await self._ask(missing)
+            await self._ask(again)
             # The same seed would only bring the same empty answer again.
             missing = [replace(request, seed=(request.seed + 1) % 2**31) for request in self._still(missing)]
         there = [self._writer.answers[one.key] for one in self._wanted if one.key in self._writer.answers]
@@ -226,19 +236,27 @@ class _Call:
         async with contextlib.aclosing(self._engine.answers(requests)) as answers:
             async for index, text in answers:
                 key = requests[index].key
-                reason = self._reasons.pop(key, None)
-                if text.strip():
+                reply = self._received.pop(key, RawReply(text))
+                divided = self._setting.reasoning.divided(reply, "completion", self._setting.sampling.stop)
+                if divided.answer:
                     id, length, trial = key
-                    self._writer.add(Answer(id, text, length, trial, reason))
+                    answer = text if divided.answer == text.strip() else divided.answer
+                    self._writer.add(Answer(id, answer, length, trial, reply.details.finish_reason))
                     self._events.n_answers += 1
                     self._n_there += 1
                     self._on_progress(self._n_there, len(self._wanted))
+                elif divided.state == "unfinished":
+                    self._unfinished.add(key)
                 elif text or not self._engine_reports:  # else the engine has told why there is none
                     self._events.add(Trouble.EMPTY, f"{requests[index].name}: the answer is empty")
 
-    def _note(self, request: Request, details: Details) -> None:
+    def _note(self, request: Request, reply: RawReply) -> None:
         if isinstance(request, AnswerRequest):
-            self._reasons[request.key] = details.finish_reason
+            self._received[request.key] = reply
+
+    def _without_unfinished(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
+        """The requests but those whose reasoning did not end: asking again would prefer short reasoning."""
+        return [request for request in requests if request.key not in self._unfinished]
 
     def _still(self, requests: Sequence[AnswerRequest]) -> list[AnswerRequest]:
         return [request for request in requests if request.key not in self._writer.answers]

@@ -13,6 +13,7 @@ from .app import Exit, Json, Quiet, counted, note, print_json, print_line, shown
 from .asking import note_existing, watch_over
 from .checklists_options import SuiteOption
 from .engine_options import engine_options, with_options
+from .reasoning_options import reasoning_options
 
 if TYPE_CHECKING:
     from ..checklists.generating import Generated, Setting
@@ -39,7 +40,7 @@ _OTHERS = (
 )
 
 
-@with_options(of_engine=engine_options(without=_OTHERS))
+@with_options(of_engine=engine_options(without=_OTHERS), reasoning=reasoning_options)
 def generate(
     suite: SuiteOption,
     model: Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")],
@@ -81,6 +82,7 @@ def generate(
         float, typer.Option(help="Hosted models: seconds until the whole reply must be there; long answers take long.")
     ] = 1200.0,
     *,
+    reasoning: Any,
     of_engine: dict[str, Any],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked.")] = False,
     quiet: Quiet = False,
@@ -104,8 +106,8 @@ def generate(
     from ..checklists.suite import ChecklistSuite
     from ..generation.engines import HOSTED, Sampling
 
-    sampling = Sampling(max_tokens, temperature, top_p, top_k, tuple(stop or ()))
-    setting = Setting(model, sampling, mode.value, seed)
+    sampling = Sampling(max_tokens, options.temperature_of(temperature, of_engine), top_p, top_k, tuple(stop or ()))
+    setting = Setting(model, sampling, mode.value, seed, reasoning)
     loaded = ChecklistSuite.load(suite)
     tasks = chosen_tasks(loaded, lengths=length or (), areas=area or (), limit=limit)
     folder = output / (run_name(model) if name is None else run_name(name))

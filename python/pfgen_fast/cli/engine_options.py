@@ -10,7 +10,17 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ..files.untrusted_text import in_one_line
+from .options import json_object
+
 Command = Callable[..., None]
+
+
+def names(text: str) -> str:
+    """A list of names in one value, checked; see `names_of`."""
+    if not all(name.strip() for name in text.split(",")):
+        raise typer.BadParameter(f"expected names separated by commas, got {in_one_line(text)!r}")
+    return text
 
 
 def with_options(**makers: Callable[..., Any]) -> Callable[[Command], Command]:
@@ -64,6 +74,43 @@ class _Options:
     max_tokens_name: Annotated[
         str | None,
         typer.Option(help="openai: max_completion_tokens for models without max_tokens.", metavar="NAME"),
+    ]
+    served_model: Annotated[
+        str | None,
+        typer.Option(help="Hosted models: name of the model on the server. Default: that of --model.", metavar="NAME"),
+    ]
+    omit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Hosted models: parameters that are not sent, such as temperature,top_p,stop,seed.",
+            parser=names,
+            metavar="NAME,...",
+        ),
+    ]
+    extra_body: Annotated[
+        dict[str, Any] | None,
+        typer.Option(
+            help="Hosted models: a JSON object that is merged into each request; recorded.",
+            parser=json_object,
+            metavar="JSON|@FILE",
+        ),
+    ]
+    chat_template_kwargs: Annotated[
+        dict[str, Any] | None,
+        typer.Option(
+            help="openai, transformers, vllm: variables of the chat template, as a JSON object; recorded.",
+            parser=json_object,
+            metavar="JSON|@FILE",
+        ),
+    ]
+    reasoning_effort: Annotated[
+        str | None, typer.Option(help="openai: how much the model reasons, such as low or high.", metavar="EFFORT")
+    ]
+    requests_per_minute: Annotated[
+        float | None, typer.Option(help="Hosted models: send no more requests than this. Default: no limit.")
+    ]
+    tokens_per_minute: Annotated[
+        float | None, typer.Option(help="Hosted models: use no more tokens than this. Default: no limit.")
     ]
     enable_thinking: Annotated[
         bool | None,
@@ -119,6 +166,14 @@ class _Options:
     batch_size: Annotated[int | None, typer.Option(help="transformers: answers sampled at once. Default: 16.")]
     tensor_parallel: Annotated[int | None, typer.Option(help="vllm: GPUs that share the model. Default: 1.")]
     max_model_len: Annotated[int | None, typer.Option(help="vllm: maximum tokens of prompt and answer.")]
+    engine_args: Annotated[
+        dict[str, Any] | None,
+        typer.Option(
+            help="vllm: further arguments of vllm.LLM, as a JSON object; recorded if they shape answers.",
+            parser=json_object,
+            metavar="JSON|@FILE",
+        ),
+    ]
     quantization: Annotated[
         str | None,
         typer.Option(help="vllm: such as fp8 or bitsandbytes. Default: as the model's files say.", metavar="METHOD"),
@@ -129,7 +184,10 @@ def engine_options(*names: str, without: Collection[str] = ()) -> Callable[..., 
     """Creates the function that collects the given options of engines, for `with_options`; default: all options."""
 
     def given(**values: Any) -> dict[str, Any]:
-        return {name: value for name, value in values.items() if value not in (None, [])}  # Typer passes [] for a list
+        found = {name: value for name, value in values.items() if value not in (None, [])}  # Typer passes [] for a list
+        if "omit" in found:
+            found["omit"] = [name.strip() for text in found["omit"] for name in text.split(",")]
+        return found
 
     hints = get_type_hints(_Options, include_extras=True)
     kind = inspect.Parameter.KEYWORD_ONLY

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
-from .app import Exit, Json, Quiet, counted, print_json, shown, stdout, warn
+from .app import Exit, Json, Quiet, counted, note, print_json, shown, stdout, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options, with_options
 from .layout import rest, shortened
+from .reasoning_options import print_replies, reasoning_options
 from .score import outcome_as_json, print_outcomes
 from .suite_line import print_origin, suite_or_here
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from ..suite.suite import Suite
 
 
-@with_options(of_engine=engine_options())
+@with_options(of_engine=engine_options(), reasoning=reasoning_options)
 def generate(
     engine: Annotated[
         str,
@@ -52,7 +54,14 @@ def generate(
             "--trials", "-n", min=1, help="How often each question is asked. Default: 10, or all stored answers."
         ),
     ] = None,
-    mode: options.ModeOption = options.ModeChoice.completion,
+    mode: Annotated[
+        options.ModeChoice | None,
+        typer.Option(
+            help="Prompts: a text to continue (completion), one user message (qa), or system and user messages (chat). "
+            "Default: chat for local weights with a chat template; for replay, as the config.json beside the input "
+            "says; otherwise completion.",
+        ),
+    ] = None,
     temperature: options.Temperature = 1.0,
     top_p: options.TopP = 0.98,
     top_k: options.TopK = None,
@@ -61,7 +70,9 @@ def generate(
     seed: options.Seed = "",
     prefix: options.Prefix = "",
     stop: options.Stop = None,
+    system: options.System = "",
     *,
+    reasoning: Any,
     of_engine: dict[str, Any],
     prompt_price: options.PromptPrice = 0.0,
     reply_price: options.ReplyPrice = 0.0,
@@ -105,13 +116,19 @@ def generate(
       pfgen-fast generate --engine ground-truth --suite mini
     """
     from ..generation import Generation
-    from ..generation.engines import INTERACTIVE
+    from ..generation.batch_api import REQUEST_FORMS
+    from ..generation.engines import HOSTED, INTERACTIVE
     from ..generation.prices import TokenPrices
+    from ..generation.usual_mode import usual_mode
 
+    if mode is None:
+        chosen, reason = usual_mode(engine, model, of_engine)
+        if reason and not (quiet or as_json):
+            note(f"mode {chosen}: {reason}; --mode chooses another")
     generation = Generation.of(
         engine,
         model=model,
-        mode=mode.value,
+        mode=chosen if mode is None else mode.value,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,
@@ -120,9 +137,13 @@ def generate(
         seed=seed,
         prefix=prefix,
         stop=stop or (),
+        reasoning=reasoning,
+        system=system,
         options=of_engine,
     )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
+    if of_engine.get("enable_thinking") is False and engine in HOSTED and not (quiet or as_json):
+        note(f"--disable-thinking sends {REQUEST_FORMS[engine].disabled_by}")
     watch = watch_over("answers", quiet=quiet or as_json or engine in INTERACTIVE)
     watch.events.prices = TokenPrices(prompt_price, reply_price, cached_price)
     with watch:
@@ -139,6 +160,7 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     if not (quiet or as_json):
         new = f"{counted(made.n_new, 'new answer')}: "
         stdout().print(f"{new}{shortened(shown(str(made.folder)), rest(len(new)))}")
+    print_replies(made.replies, quiet=quiet or as_json)
     outcome = made.score(suite) if with_scores else None
     if outcome is None and not (quiet or as_json):
         print_origin(suite)
@@ -147,6 +169,16 @@ def finish(made: Generated, suite: Suite, *, with_scores: bool, quiet: bool, as_
     if as_json:
         row = {"run": str(made.folder), "suite": suite.name} if outcome is None else outcome_as_json(outcome)
         existing = {"n_existing": made.n_existing, "oldest_answer": made.oldest_answer or None}
-        print_json({**row, **existing, "n_new": made.n_new, "problems": made.problems, "events": made.events.to_dict()})
+        replies = made.replies and {**asdict(made.replies)}
+        print_json(
+            {
+                **row,
+                **existing,
+                "replies": replies,
+                "n_new": made.n_new,
+                "problems": made.problems,
+                "events": made.events.to_dict(),
+            }
+        )
     if made.problems or (outcome is not None and outcome.status == "failed"):
         raise SystemExit(Exit.PARTIAL)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ..files.untrusted_text import in_one_line
+
+_MAX_FILE_BYTES = 1 << 20
 
 Paths = Annotated[
     list[str],
@@ -166,11 +169,40 @@ ModeOption = Annotated[
 ]
 Examples = Annotated[int, typer.Option("--examples", min=0, help="Number of sample answers in a prompt.")]
 Seed = Annotated[str, typer.Option("--seed", help="Any text; determines the sample answers and the sampling seed.")]
+
+
+def text_or_file(text: str) -> str:
+    """The value of an option that is a text, or the name of a file after `@`."""
+    if not text.startswith("@"):
+        return text
+    try:
+        with open(text[1:], "rb") as file:
+            return file.read(_MAX_FILE_BYTES).decode()
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"{in_one_line(text[1:])}: cannot be read as UTF-8: {in_one_line(error)}") from None
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The value of an option that is a JSON object, or the name of a file with one after `@`."""
+    try:
+        value = json.loads(text_or_file(text))
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"expected a JSON object, got {in_one_line(text, 80)!r} ({error})") from None
+    if not isinstance(value, dict):
+        raise typer.BadParameter(f"expected a JSON object, got {in_one_line(text, 80)!r}")
+    return value
+
+
+System = Annotated[
+    str,
+    typer.Option(
+        help="A system message, which precedes that of mode chat. @FILE reads it from a file.",
+        parser=text_or_file,
+        metavar="TEXT|@FILE",
+    ),
+]
 Prefix = Annotated[str, typer.Option("--prefix", help="Text that begins every prompt; \\n is a line break.")]
 Model = Annotated[str, typer.Option("--model", "-m", help="Name of the model, and of the run's folder.")]
-Temperature = Annotated[
-    float, typer.Option("--temperature", help="Sampling temperature; 0 takes the most likely token.")
-]
 
 
 def number_or_none(text: str) -> float | None:
@@ -179,6 +211,24 @@ def number_or_none(text: str) -> float | None:
         return None if text == "none" else float(text)
     except ValueError:
         raise typer.BadParameter(f"expected a number or 'none', not {in_one_line(text)!r}") from None
+
+
+Temperature = Annotated[
+    float | None,
+    typer.Option(
+        "--temperature",
+        help="Sampling temperature; 0 takes the most likely token; none sends no temperature to a server.",
+        parser=number_or_none,
+        metavar="NUMBER|none",
+    ),
+]
+
+
+def temperature_of(given: float | None, of_engine: dict[str, Any]) -> float:
+    """The temperature of sampling; none becomes the option `omit`."""
+    if given is None:
+        of_engine["omit"] = [*of_engine.get("omit", ()), "temperature"]
+    return 1.0 if given is None else given
 
 
 TopP = Annotated[

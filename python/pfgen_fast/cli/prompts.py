@@ -15,10 +15,11 @@ from . import options
 from .app import Quiet, counted, fail, note, shown, stdout
 from .engine_options import engine_options, with_options
 from .layout import rest, shortened
+from .reasoning_options import reasoning_options
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
-    from ..generation.generating import Setting
+    from ..generation.setting import Setting
     from ..suite.suite import Suite
 
 
@@ -35,10 +36,13 @@ _USUAL_ENGINES = {"openai-batch": "openai", "anthropic-batch": "anthropic", "gem
 """The engines for which the batch files are."""
 
 
-_OPTIONS = "max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"
+_OPTIONS = (
+    *("served_model", "omit", "extra_body", "chat_template_kwargs", "reasoning_effort"),
+    *("max_tokens_name", "enable_thinking", "multi_choice", "thinking_budget", "safety"),
+)
 
 
-@with_options(of_engine=engine_options(*_OPTIONS))
+@with_options(of_engine=engine_options(*_OPTIONS), reasoning=reasoning_options)
 def prompts(
     suite: options.SuiteToAsk = None,
     questions: options.Questions = None,
@@ -57,6 +61,7 @@ def prompts(
     top_k: options.TopK = None,
     max_tokens: options.MaxTokens = 300,
     stop: options.Stop = None,
+    system: options.System = "",
     engine: Annotated[
         str | None,
         typer.Option(
@@ -67,6 +72,7 @@ def prompts(
         ),
     ] = None,
     *,
+    reasoning: Any,
     of_engine: dict[str, Any],
     output: options.OutputFile = None,
     quiet: Quiet = False,
@@ -90,20 +96,29 @@ def prompts(
       --model anthropic/claude-haiku-4-5 -o batch.json
     """
     from ..generation.engines import Sampling
-    from ..generation.generating import Setting
     from ..generation.prompts import STOP
+    from ..generation.setting import Setting
 
     is_batch = format is not FormatChoice.jsonl
     if is_batch and not (model and output):
         fail(f"--format {format.value} needs --model and --output: the run's parameters are written beside it")
     sampling = Sampling(
         max_tokens=max_tokens,
-        temperature=temperature,
+        temperature=options.temperature_of(temperature, of_engine),
         top_p=top_p,
         top_k=top_k,
         stop=(*STOP[mode.value], *(stop or ())),
     )
-    setting = Setting(model or "", mode.value, sampling, num_examples=examples, seed=seed, prefix=prefix)
+    setting = Setting(
+        model or "",
+        mode.value,
+        sampling,
+        num_examples=examples,
+        seed=seed,
+        prefix=prefix,
+        reasoning=reasoning,
+        system=system,
+    )
     loaded = suite_or_here(suite).only(options.names_of(questions), limit=limit)
     if is_batch and output:
         _write_batch(loaded, setting, trials, _engine_of(format, engine), of_engine, output)

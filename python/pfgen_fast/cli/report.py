@@ -51,6 +51,7 @@ def report(
       pfgen-fast report result/openai --markdown
     """
     from ..files.reading import file_sha1
+    from ..generation.raw_replies import sentence_of
     from ..report import ReportRun, write_readme, write_report, write_report_folder
     from ..report.safe_runs import check_run
     from ..report.sweeps import with_intervals
@@ -75,6 +76,7 @@ def report(
                 _link(path, output),
                 read_result(path),
                 float_sum=float_sum.value,
+                replies=sentence_of(path.parent),
                 result_hash=file_sha1(path),
             )
             check_run(run, of_runs)

@@ -12,6 +12,7 @@ from ..errors import TrialsError
 from . import options
 from .app import Exit, Json, Quiet, fail, note, print_json, print_line, shown, track, warn
 from .layout import rest, shortened
+from .reasoning_options import ReasoningChoice
 from .suite_line import given_suite, print_origins
 from .table import TableCommand, table_place
 
@@ -72,6 +73,10 @@ def score(
             metavar="NAME",
         ),
     ] = None,
+    reasoning: Annotated[
+        ReasoningChoice,
+        typer.Option(help="Score answers as they are, or without the reasoning of a model (docs/generation.md)."),
+    ] = ReasoningChoice.keep,
     profile: options.ProfileOption = options.ProfileChoice.leaderboard,
     float_sum: options.ResultSumOption = options.ResultSumChoice.auto,
     force: Annotated[
@@ -131,15 +136,16 @@ def score(
         encoding,
         force,
         dry_run,
+        reasoning.value,
     )
     if tables.are_meant:
         if questions or limit or unknown_questions.value != "error":
             fail("--questions, --limit and --unknown-questions are for runs: leave them away for a table")
         tables.score(profile=profile.value, float_sum=usual_sum, threads=threads, quiet=quiet, as_json=as_json)
         return
-    unusual = (profile.value, usual_sum) != ("leaderboard", "compensated")
+    unusual = (profile.value, usual_sum, reasoning.value) != ("leaderboard", "compensated", "keep")
     if unusual and not (output or force):
-        fail("results of another profile or float sum would replace the usual ones: give --output or --force")
+        fail("results of another profile, float sum or --reasoning replace the usual ones: give --output or --force")
     try:
         runs = find_runs(paths)
     except TrialsError:
@@ -156,6 +162,7 @@ def score(
         output=None if output is None else Path(output),
         dry_run=dry_run,
         threads=threads,
+        reasoning=reasoning.value,
     )
     scored = track(run_scorer.score(runs), len(runs), "runs", quiet=quiet or as_json)
     outcomes = print_outcomes(scored, quiet=quiet or as_json, float_sum=usual_sum)

@@ -13,6 +13,7 @@ from .app import Exit, Json, Quiet, fail, print_json, print_line, shown, warn
 from .asking import note_existing, watch_over
 from .engine_options import engine_options, with_options
 from .layout import cut, rest, shortened
+from .reasoning_options import ReasoningChoice, Tags
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def sweep(
     ] = None,
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help=f"Name of a model. {_AGAIN}")] = None,
     mode: Annotated[list[options.ModeChoice] | None, typer.Option(help=f"Kind of prompts. {_AGAIN}")] = None,
-    temperature: Annotated[list[float] | None, typer.Option(help=f"Sampling temperature. {_AGAIN}")] = None,
+    temperature: Annotated[
+        list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")
+    ] = None,
     top_p: Annotated[list[str] | None, typer.Option(help=f"A number, or none. {_AGAIN}", metavar="NUMBER|none")] = None,
     top_k: Annotated[list[int] | None, typer.Option(help=f"Most likely tokens to sample from. {_AGAIN}")] = None,
     max_tokens: Annotated[
@@ -61,6 +64,20 @@ def sweep(
     prefix: Annotated[list[str] | None, typer.Option(help=f"Text that begins every prompt. {_AGAIN}")] = None,
     stop: Annotated[
         list[str] | None, typer.Option(help="See generate; a file can sweep over it.", metavar="TEXT")
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(
+            help=f"A system message; see generate. {_AGAIN}", parser=options.text_or_file, metavar="TEXT|@FILE"
+        ),
+    ] = None,
+    reasoning: Annotated[ReasoningChoice | None, typer.Option(help="What happens to reasoning; see generate.")] = None,
+    reasoning_tags: Tags = None,
+    reasoning_tokens: Annotated[
+        list[int] | None, typer.Option(help=f"Tokens for reasoning; see generate. {_AGAIN}", metavar="N")
+    ] = None,
+    retry_unfinished: Annotated[
+        int | None, typer.Option(help="Ask again after unfinished reasoning; see generate.", metavar="N")
     ] = None,
     order: Annotated[list[int] | None, typer.Option(help=f"ngram: code points per n-gram. {_AGAIN}")] = None,
     *,
@@ -111,14 +128,19 @@ def sweep(
         "output": None if output is None else str(output),
         "model": model,
         "mode": [choice.value for choice in mode or ()],
-        "temperature": temperature,
-        "top_p": ["none" if value is None else value for value in map(options.number_or_none, top_p or ())],
+        "temperature": _numbers(temperature),
+        "top_p": _numbers(top_p),
         "top_k": top_k,
         "max_tokens": max_tokens,
         "examples": examples,
         "seed": seed,
         "prefix": prefix,
         "stop": stop,
+        "system": system,
+        "reasoning": None if reasoning is None else reasoning.value,
+        "reasoning_tags": [tag for pair in reasoning_tags or () for tag in pair],
+        "reasoning_tokens": reasoning_tokens,
+        "retry_unfinished": retry_unfinished,
         "order": order,
         **of_engine,
     }
@@ -153,6 +175,10 @@ def sweep(
         print_origin(loaded, next((point.signature for point in measured if point.signature), None))
     if any(point.problems for point in measured):
         raise SystemExit(Exit.PARTIAL)
+
+
+def _numbers(values: Sequence[str] | None) -> list[float | str]:
+    return ["none" if value is None else value for value in map(options.number_or_none, values or ())]
 
 
 def _check_files(table: Path | None, plot: Path | None) -> None:

@@ -14,6 +14,7 @@ from .app import counting, fail, print_json, print_line, shown
 from .suite_line import print_origin, suite_or_here
 
 if TYPE_CHECKING:
+    from ..scoring.reasoning_text import ReasoningChoice
     from ..suite.rules import FloatSum, Profile
     from ..tables.table_job import TableJob
 
@@ -75,6 +76,7 @@ class TableCommand:
     encoding: str | None
     force: bool
     dry_run: bool
+    reasoning: ReasoningChoice
 
     @property
     def are_meant(self) -> bool:
@@ -112,6 +114,7 @@ class TableCommand:
             "null" if self.nulls else "error",
             self.where,
             self.encoding,
+            self.reasoning,
         )
         if is_many:
             from .table_files import score_tables
@@ -128,6 +131,7 @@ class TableCommand:
         from .table_columns import beside, what_to_type
 
         given = {"--columns": self.columns, "--filter": self.where, "--encoding": self.encoding}
+        given |= {"--reasoning": "strip"} if self.reasoning == "strip" else {}
         options = [word for name, value in given.items() if value is not None for word in (name, value)]
         is_folder = self._is_many() and not (len(self.paths) == 1 and os.path.isdir(self.paths[0]))
         usual = "scored/" if is_folder else beside(self.paths[0])

@@ -8,7 +8,10 @@ if TYPE_CHECKING:
     from .events import Trouble as Trouble
     from .generating import Generated as Generated
     from .generating import Generation as Generation
-    from .generating import Setting as Setting
     from .generating import generate as generate
+    from .raw_replies import ReplySummary as ReplySummary
+    from .reasoning import Reasoning as Reasoning
+    from .reasoning import answer_text as answer_text
+    from .setting import Setting as Setting
 
 __getattr__ = names_on_demand(__name__)

@@ -30,7 +30,9 @@ class AnthropicForm(ThinkingForm):
 
     engine: ClassVar[str] = "anthropic"
     batch_format: ClassVar[str] = "anthropic-batch"
+    disabled_by: ClassVar[str] = "thinking: disabled"
     batch_id: ClassVar[str] = "custom_id"
+    parameter_keys: ClassVar[Mapping[str, str]] = {"stop": "stop_sequences"}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,12 +55,12 @@ class AnthropicForm(ThinkingForm):
         """The headers of every request."""
         return {"anthropic-version": API_VERSION, **({"x-api-key": key} if key else {})}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
         messages = request.prompt.messages or ()
         sampling = self.sampling
         body = {
-            "model": self.model.rpartition("/")[2],
+            "model": self._name,
             "max_tokens": self._max_tokens,
             "system": "\n\n".join(message["content"] for message in messages if message["role"] == "system") or None,
             "messages": [message for message in messages if message["role"] != "system"],
@@ -86,6 +88,12 @@ class AnthropicForm(ThinkingForm):
         blocks = member_of(reply, "content")
         texts = [block for block in blocks if member_of(block, "type") == "text"] if isinstance(blocks, list) else []
         return joined_text(texts, "stop_reason", reason)
+
+    def reasoning_in(self, reply: Any) -> str:
+        """The text of the blocks of reasoning."""
+        blocks = member_of(reply, "content")
+        texts = (member_of(block, "thinking") for block in blocks) if isinstance(blocks, list) else ()
+        return "".join(text for text in texts if isinstance(text, str))
 
     def details_in(self, reply: Any) -> Details:
         """The details of a message."""

@@ -14,19 +14,21 @@ from typing import Any
 
 from ..errors import EngineError, TrialsError
 from ..files.untrusted_json import any_object, checked, read_json
-from ..files.untrusted_text import in_one_line, json_text
+from ..files.untrusted_text import in_one_line, json_text, shown_value
 from ..suite.suite import Suite
 from ..tables.formats import table_rows
 from .anthropic_protocol import AnthropicForm
 from .engines import Sampling, refuse_unknown_options
 from .events import Events
 from .gemini_protocol import GeminiNativeForm
-from .generating import Generated, Setting
+from .generating import Generated
 from .openai_protocol import GeminiForm, RequestForm
 from .prices import TokenPrices
-from .prompts import MODES, STOP, cleaned
-from .protocol import ServerForm, Usage
+from .prompts import MODES
+from .protocol import RawReply, ServerForm, Usage
+from .reasoning import Reasoning
 from .run_writer import config_hash, run_folder, writing_run
+from .setting import Setting
 
 _CUSTOM_ID = re.compile(r"(?P<run>.*?)-trial_0*(?P<trial>[1-9][0-9]{0,5})-(?P<question_id>.*)", re.DOTALL)
 """The name of a request in a batch; trial numbers have at most six digits."""
@@ -75,9 +77,8 @@ def _request_form(setting: Setting, engine: str, options: Mapping[str, Any]) -> 
         )
     given = {name: value for name, value in options.items() if value is not None}
     refuse_unknown_options(engine, given)
-    sampling = setting.sampling or Sampling(stop=STOP[setting.mode])
     make: Any = REQUEST_FORMS[engine]
-    form: ServerForm = make(setting.model, setting.mode, sampling, **given)
+    form: ServerForm = make(setting.model, setting.mode, setting.sent_sampling, **given)
     return form
 
 
@@ -127,6 +128,7 @@ def import_batch(
     """
     digits = config_hash(config)
     form = _reading_form(config)
+    reasoning, stop = Reasoning.of_config(config), _stop_of(config)
     events = Events(prices=prices or TokenPrices())
     replies: list[_Reply] = []
     unusable: list[TrialsError] = []
@@ -150,9 +152,11 @@ def import_batch(
             if reply.question not in missing[reply.trial]:
                 continue
             events.add_usage(reply.usage)  # paid for, even if there is no answer in it
-            answer = cleaned(reply.answer or "", config["mode"])
-            if answer:
-                writer.add(reply.trial, reply.question, answer)
+            raw = reply.raw or RawReply("")
+            divided = reasoning.divided(raw, config["mode"], stop)
+            if divided.answer or divided.state == "unfinished":
+                writer.replies.add(reply.trial, reply.question, raw, divided)
+                writer.add(reply.trial, reply.question, divided.answer)
                 came.add((reply.trial, reply.question))
                 missing[reply.trial].discard(reply.question)
                 n_new += 1
@@ -164,7 +168,16 @@ def import_batch(
                 names = ", ".join(suite[question].question_id for question in writer.missing(trial))
                 failed[trial] = f"trial {trial}: no usable answer to {names}"
         writer.note_usage(events.usage())
-        return Imported(writer.pack(), writer.folder, n_new, failed, tuple(refused), events=events)
+        run = writer.pack()
+        summary = writer.replies.summary()
+        return Imported(run, writer.folder, n_new, failed, tuple(refused), events=events, replies=summary)
+
+
+def _stop_of(config: Mapping[str, Any]) -> list[str]:
+    stop = config.get("stop") or []
+    if not isinstance(stop, list) or not all(isinstance(text, str) for text in stop):
+        raise EngineError(f"stop: expected a list of texts, got {shown_value(stop)}")
+    return stop
 
 
 @dataclass(frozen=True)
@@ -174,7 +187,7 @@ class _Reply:
     location: str
     trial: int
     question: str
-    answer: str | None
+    raw: RawReply | None
     usage: Usage
     problem: str
 
@@ -190,6 +203,6 @@ def _replies(source: Path, suite: Suite, digits: str, form: ServerForm) -> Itera
             raise TrialsError(
                 f"{location}: belongs to a run {in_one_line(parts['run'])} with other parameters, not to {digits}"
             )
-        body, answer, problem = form.batch_answer(row)
+        body, raw, problem = form.batch_answer(row)
         question, name = suite[parts["question_id"]].question, f"{location} ({in_one_line(custom_id)})"
-        yield _Reply(name, int(parts["trial"]), question, answer, form.usage_in(body), problem)
+        yield _Reply(name, int(parts["trial"]), question, raw, form.usage_in(body), problem)

@@ -27,6 +27,7 @@ class Trouble(enum.Enum):
     REFUSAL = "refused request"
     UNUSABLE = "unusable reply"
     EMPTY = "empty answer"
+    REASONED = "reasoning trace"  # although reasoning was disabled
 
 
 @dataclass

@@ -11,7 +11,18 @@ from urllib.parse import quote
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
 from .prompts import Message, Request
-from .protocol import Details, NoAnswer, ThinkingForm, Usage, error_text, joined_text, member_of, reported_name, tokens
+from .protocol import (
+    Details,
+    NoAnswer,
+    ThinkingForm,
+    Usage,
+    error_text,
+    joined_text,
+    member_of,
+    reported_name,
+    texts_of,
+    tokens,
+)
 
 SAFETY_THRESHOLDS = ("BLOCK_LOW_AND_ABOVE", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_ONLY_HIGH", "BLOCK_NONE", "OFF")
 """The probabilities of harm from which on an answer is blocked, strictest first."""
@@ -32,7 +43,14 @@ class GeminiNativeForm(ThinkingForm):
 
     engine: ClassVar[str] = "gemini-native"
     batch_format: ClassVar[str] = "gemini-batch"
+    disabled_by: ClassVar[str] = "thinkingBudget: 0"
     batch_id: ClassVar[str] = "key"
+    parameter_keys: ClassVar[Mapping[str, str]] = {
+        "top_p": "topP",
+        "top_k": "topK",
+        "stop": "stopSequences",
+        "max_tokens": "maxOutputTokens",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,9 +66,14 @@ class GeminiNativeForm(ThinkingForm):
         """The headers of every request."""
         return {"x-goog-api-key": key} if key else {}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
-        return f"/models/{quote(self.model.rpartition('/')[2], safe='')}:generateContent", self._body(request)
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
+        return f"/models/{quote(self._name, safe='')}:generateContent", self._body(request)
+
+    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The part of a body that holds the parameters of sampling."""
+        config: dict[str, Any] = body["generationConfig"]
+        return config
 
     def _body(self, request: Request) -> dict[str, Any]:
         messages = request.prompt.messages or ()
@@ -103,6 +126,11 @@ class GeminiNativeForm(ThinkingForm):
         of_answer = [part for part in parts if not member_of(part, "thought")] if isinstance(parts, list) else []
         return joined_text(of_answer, "finishReason", reason)
 
+    def reasoning_in(self, reply: Any) -> str:
+        """The summaries of the thoughts, if they were requested."""
+        parts = member_of(reply, "candidates", 0, "content", "parts")
+        return texts_of([part for part in parts if member_of(part, "thought")] if isinstance(parts, list) else [])
+
     def details_in(self, reply: Any) -> Details:
         """The details of a reply."""
         reason = member_of(reply, "candidates", 0, "finishReason")
@@ -113,11 +141,11 @@ class GeminiNativeForm(ThinkingForm):
         usage = member_of(reply, "usageMetadata")
         names = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
         of_prompt, of_candidate, of_thoughts, cached = (tokens(member_of(usage, name)) for name in names)
-        return Usage(of_prompt, of_candidate + of_thoughts, cached)
+        return Usage(of_prompt, of_candidate + of_thoughts, cached, of_thoughts)
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""
-        return {"key": name, "request": self._body(request)}
+        return {"key": name, "request": self.path_and_body(request)[1]}
 
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The reply in a line of a batch's responses."""

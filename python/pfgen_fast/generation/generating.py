@@ -15,12 +15,22 @@ from typing import TYPE_CHECKING, Any
 from ..errors import EngineError
 from ..runs.run_scorer import Outcome, RunScorer
 from ..runs.trials import RunFolder, Trials
-from ..suite.questions import INSTRUCTIONS, language_of
 from ..suite.suite import Suite
 from .engines import Engine, Sampling, default_model, open_engine
 from .events import Events, Trouble, reports_to
-from .prompts import NUM_EXAMPLES, STOP, Mode, Task, check_mode, cleaned, is_encodable, make_tasks, unescaped
+from .prompts import (
+    NUM_EXAMPLES,
+    STOP,
+    Mode,
+    Request,
+    Task,
+    check_mode,
+)
+from .protocol import RawReply
+from .raw_replies import ReplySummary
+from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS, RunWriter, run_folder, writing_run
+from .setting import Setting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,6 +40,11 @@ NUM_TRIALS = 10
 
 MAX_ROUNDS = 10
 """How often a question is asked before its trial fails."""
+
+_UNHEARD = (
+    "the model reasons although --disable-thinking was given; a server that reads variables of the chat template needs "
+    """--chat-template-kwargs '{"enable_thinking": false}'"""
+)
 
 _GROUP_TASKS = 2048
 """How many tasks an engine gets at a time: enough to keep it busy, few enough to bound the memory."""
@@ -47,6 +62,7 @@ class Generated:
         events: What happened on the way.
         n_existing: How many answers already existed.
         oldest_answer: When the oldest existing answer was stored, in ISO 8601; empty if that is unknown.
+        replies: How the replies ended; None if none is on record.
     """
 
     run: RunFolder | None
@@ -56,6 +72,7 @@ class Generated:
     events: Events = field(default_factory=Events, kw_only=True)
     n_existing: int = field(default=0, kw_only=True)
     oldest_answer: str = field(default="", kw_only=True)
+    replies: ReplySummary | None = field(default=None, kw_only=True)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -68,67 +85,6 @@ class Generated:
         Answers to some questions only are scored on these, and no result.json is written; see `RunScorer`.
         """
         return None if self.run is None else next(iter(RunScorer(suite=suite).score([self.run])))
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The parameters of a run that do not depend on the engine.
-
-    Attributes:
-        model: Name of the model, and of its folder.
-        mode: The kind of prompts.
-        sampling: How answers are sampled; the default depends on the mode.
-        num_examples: How many sample answers a prompt shows at most.
-        seed: Any text. It determines the choice of sample answers and the sampling seed.
-        prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
-    """
-
-    model: str
-    mode: Mode = "completion"
-    sampling: Sampling | None = None
-    num_examples: int = NUM_EXAMPLES
-    seed: str = ""
-    prefix: str = ""
-
-    def __post_init__(self) -> None:
-        for name in ("model", "seed", "prefix"):
-            if not is_encodable(getattr(self, name)):
-                raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
-        unescaped(self.prefix)  # reports an error before the first request
-
-    def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What config.json records; the engine's `parameters` take precedence."""
-        sampling = self.sampling or Sampling(stop=STOP[self.mode])
-        return {
-            "engine": engine,
-            **sampling.config(),
-            "instructions": _recorded_instructions(suite),
-            "mode": self.mode,
-            "model": self.model,
-            "num_examples": self.num_examples,
-            "prefix": self.prefix or None,
-            "questions": None if suite.whole is None else [question.question_id for question in suite],
-            "seed": self.seed or None,
-            **(parameters or {}),
-        }
-
-    def tasks(self, suite: Suite, trial: int) -> list[Task]:
-        """The tasks of one trial."""
-        prefix = unescaped(self.prefix)
-        return make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
-
-
-def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
-    """The instructions in the prompts: languages of the default ones, or a suite's; None for the published ones."""
-    used: dict[str, Any] = {
-        language_of(question.question): vars(suite.instructions_for(question)) for question in suite
-    }
-    if not suite.instructions:
-        return None if set(used) == {"ja"} else ", ".join(sorted(used))
-    texts, *others = used.values()
-    if any(other != texts for other in others):
-        return used
-    return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)
 
 
 def generate(
@@ -177,7 +133,9 @@ def generate(
             counted = events or Events()
             before = replace(counted)
             stack.callback(lambda: writer.note_usage(counted.usage(before)))
-            rounds = _Rounds(suite, engine, setting, writer, on_progress or (lambda done, total: None), counted, trials)
+            stop = config["stop"] or ()  # stored answers are not cut
+            tell = on_progress or (lambda done, total: None)
+            rounds = _Rounds(suite, engine, setting, writer, tell, counted, trials, stop)
             return await rounds.run(until)
 
     return asyncio.run(run())
@@ -217,6 +175,8 @@ class Generation:
         seed: str = "",
         prefix: str = "",
         stop: Sequence[str] = (),
+        reasoning: Reasoning | None = None,
+        system: str = "",
         options: Mapping[str, Any] | None = None,
         **sampling: Any,
     ) -> Self:
@@ -230,13 +190,18 @@ class Generation:
             seed: Any text. It determines the choice of sample answers and the sampling seed.
             prefix: Text that begins every prompt, with escapes such as `\\n`.
             stop: Texts that end an answer, besides those of the mode.
+            reasoning: How reasoning in replies is treated; by default it is no part of an answer.
+            system: A system message, or the beginning of the one that the mode has.
             options: The options of the engine; None selects the default.
-            sampling: The other arguments of `Sampling`.
+            sampling: The other arguments of `Sampling`; a temperature of None is not sent to the server.
 
         Raises:
             EngineError: The engine or mode is unknown, the model is missing, or a number is out of range.
         """
         given = {name: value for name, value in (options or {}).items() if value is not None}
+        if "temperature" in sampling and sampling["temperature"] is None:
+            del sampling["temperature"]
+            given["omit"] = [*given.get("omit", ()), "temperature"]
         check_mode(mode)
         if examples < 0:
             raise EngineError(f"examples: expected at least 0, not {examples}")
@@ -247,6 +212,8 @@ class Generation:
             num_examples=examples,
             seed=seed,
             prefix=prefix,
+            reasoning=reasoning or Reasoning(),
+            system=system,
         )
         return cls(engine, setting, given)
 
@@ -262,7 +229,7 @@ class Generation:
             suite=suite,
             model=setting.model,
             mode=setting.mode,
-            sampling=setting.sampling,
+            sampling=setting.sent_sampling,
             **self.options,
         )
 
@@ -303,11 +270,16 @@ class _Rounds:
     _on_progress: Callable[[int, int], None]
     _events: Events
     _trials: int
+    _stop: Sequence[str]
+    _received: dict[tuple[int, str], RawReply] = field(default_factory=dict)
     _n_new: int = 0
     _failed: dict[int, str] = field(default_factory=dict)
 
     async def run(self, until: Callable[[Trials], bool] | None) -> Generated:
+        self._is_disabled = self._engine.parameters.get("enable_thinking") is False
         self._engine_reports = reports_to(self._engine, self._events)
+        if hasattr(self._engine, "on_reply"):
+            self._engine.on_reply = self._note
         missing = {trial: set(self._writer.missing(trial)) for trial in range(1, self._trials + 1)}
         self._total = self._trials * len(self._suite)
         self._n_there = self._total - sum(map(len, missing.values()))
@@ -325,7 +297,12 @@ class _Rounds:
             events=self._events,
             n_existing=self._n_there,
             oldest_answer=oldest,
+            replies=self._writer.replies.summary(),
         )
+
+    def _note(self, request: Request, reply: RawReply) -> None:
+        if isinstance(request, Task):
+            self._received[request.trial, request.question] = reply
 
     async def _fill(self, missing: Mapping[int, set[str]]) -> None:
         for group in self._groups(missing):
@@ -353,26 +330,34 @@ class _Rounds:
 
     async def _ask(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Asks until every task has an answer or the rounds are used up; returns the unanswered tasks."""
-        for _ in range(MAX_ROUNDS):
-            unanswered = await self._ask_once(tasks)
+        for number in range(MAX_ROUNDS):
+            unanswered = await self._ask_once(tasks, takes_unfinished=number >= self._setting.reasoning.retries)
             if not unanswered:
                 return []
             # The same seed would only produce the same empty answer again.
             tasks = [replace(task, seed=(task.seed + 1) % 2**31) for task in unanswered]
         return tasks
 
-    async def _ask_once(self, tasks: Sequence[Task]) -> list[Task]:
+    async def _ask_once(self, tasks: Sequence[Task], *, takes_unfinished: bool) -> list[Task]:
         unanswered = dict(enumerate(tasks))
         async with contextlib.aclosing(self._engine.answers(tasks)) as answers:
             async for index, raw in answers:
-                answer = cleaned(raw, self._setting.mode)
-                if answer and index in unanswered:
-                    task = unanswered.pop(index)
+                task = tasks[index]
+                reply = self._received.pop((task.trial, task.question), RawReply(raw))
+                divided = self._setting.reasoning.divided(reply, self._setting.mode, self._stop)
+                if self._is_disabled and divided.reasoning_text:
+                    self._events.add(Trouble.REASONED, _UNHEARD)
+                answer, is_unfinished = divided.answer, divided.state == "unfinished"
+                # Asking again for an answer behind unfinished reasoning would prefer short reasoning.
+                if index in unanswered and (answer or (is_unfinished and takes_unfinished)):
+                    del unanswered[index]
+                    self._writer.replies.add(task.trial, task.question, reply, divided)
                     self._writer.add(task.trial, task.question, answer)
                     self._n_new += 1
                     self._events.n_answers += 1
                     self._on_progress(self._n_there + self._n_new, self._total)
-                elif not answer and (raw or not self._engine_reports):  # otherwise the engine has reported the reason
+                elif not answer and not is_unfinished and (raw or not self._engine_reports):
+                    # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, "the answer is empty before the first stop string")
         return list(unanswered.values())
 

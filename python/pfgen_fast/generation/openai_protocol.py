@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from ..errors import EngineError
 from ..files.untrusted_text import in_one_line
-from .engines import Sampling
-from .prompts import Mode, Prompt, Request
-from .protocol import Details, NoAnswer, ServerForm, Usage, check_chat, error_text, member_of, reported_name, tokens
+from .prompts import Prompt, Request
+from .protocol import (
+    Details,
+    NoAnswer,
+    ServerForm,
+    Usage,
+    check_chat,
+    error_text,
+    member_of,
+    reported_name,
+    texts_of,
+    tokens,
+)
 
 MAX_TOKENS_NAMES = ("max_tokens", "max_completion_tokens")
 """The names of the limit of tokens in requests: the default, and that of newer OpenAI models."""
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 NO_THINK = "/no_think\n"
 """Disables the reasoning of models such as Qwen3 if a prompt begins with it, as in the published runs."""
@@ -23,18 +35,21 @@ NO_THINK = "/no_think\n"
 class RequestForm(ServerForm):
     """Requests to a server with the OpenAI protocol."""
 
-    model: str
-    mode: Mode  # `completion` uses `/completions`, the other modes use `/chat/completions`
-    sampling: Sampling
+    # mode `completion` uses `/completions`, the other modes use `/chat/completions`
     max_tokens_name: str = MAX_TOKENS_NAMES[0]  # one of `MAX_TOKENS_NAMES`
     # false disables reasoning; None and true leave the choice to the server, and true is recorded
     enable_thinking: bool | None = None
+    chat_template_kwargs: Mapping[str, Any] | None = None  # variables of the chat template, for servers that take them
+    reasoning_effort: str | None = None  # such as `low`; the server knows the values
 
     batch_format: ClassVar[str] = "openai-batch"
     batch_id: ClassVar[str] = "custom_id"
     no_think: ClassVar[str] = NO_THINK
+    disabled_by: ClassVar[str] = f"{NO_THINK.strip()} at the beginning of each prompt"
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {"max_tokens": ("max_completion_tokens",)}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_tokens_name not in MAX_TOKENS_NAMES:
             raise EngineError(
                 f"max_tokens_name: expected {' or '.join(MAX_TOKENS_NAMES)}, not {in_one_line(self.max_tokens_name)}"
@@ -47,20 +62,29 @@ class RequestForm(ServerForm):
         """The parameters of requests that config.json records."""
         is_usual = self.max_tokens_name == MAX_TOKENS_NAMES[0]
         return {
+            **super().parameters,
             "max_tokens_name": None if is_usual else self.max_tokens_name,
             "enable_thinking": self.enable_thinking,
+            "chat_template_kwargs": self.chat_template_kwargs or None,
+            "reasoning_effort": self.reasoning_effort,
         }
+
+    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The body, with the limit of tokens removed if that is left out."""
+        if "max_tokens" in self.omit:
+            body.pop(self.max_tokens_name, None)
+        return body
 
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request."""
         return {"Authorization": f"Bearer {key}"} if key else {}
 
-    def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """The path below the base URL and the body of a request."""
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request."""
         prompt = _beginning_with(self.no_think, request.prompt) if self.enable_thinking is False else request.prompt
         sampling = self.sampling
         body = {
-            "model": self.model,
+            "model": self.served_model or self.model,
             **_prompt_fields(prompt),
             self.max_tokens_name: sampling.max_tokens,
             "temperature": sampling.temperature,
@@ -68,6 +92,8 @@ class RequestForm(ServerForm):
             "stop": list(sampling.stop) or None,  # some servers reject an empty list
             "seed": request.seed,
             "top_k": sampling.top_k,  # not part of the protocol, but most local servers accept it
+            "chat_template_kwargs": self.chat_template_kwargs,
+            "reasoning_effort": self.reasoning_effort,
         }
         path = "/completions" if prompt.messages is None else "/chat/completions"
         return path, {name: value for name, value in body.items() if value is not None}
@@ -77,12 +103,17 @@ class RequestForm(ServerForm):
         choices = member_of(reply, "choices")
         if isinstance(choices, list) and len(choices) > 1:
             raise NoAnswer(f"holds {len(choices):,} answers to a request for one")
-        choice = member_of(choices, 0)
-        is_chat = isinstance(choice, Mapping) and "message" in choice
-        answer = member_of(choice, *(("message", "content") if is_chat else ("text",)))
-        if not isinstance(answer, str):
+        message, text = member_of(choices, 0, "message"), member_of(choices, 0, "text")
+        if isinstance(message, Mapping) and isinstance(message.get("content"), str | list | None):
+            return texts_of(message.get("content"), "text")
+        if not isinstance(text, str):
             raise NoAnswer("holds no answer")
-        return answer
+        return text
+
+    def reasoning_in(self, reply: Any) -> str:
+        """The reasoning in one of the fields that servers have for it."""
+        message = member_of(reply, "choices", -1, "message")
+        return next(filter(None, (texts_of(member_of(message, name)) for name in _REASONING_FIELDS)), "")
 
     def details_in(self, reply: Any) -> Details:
         """The details in the decoded body of a reply."""
@@ -94,7 +125,10 @@ class RequestForm(ServerForm):
         """The token counts in the decoded body of a reply."""
         usage = member_of(reply, "usage")
         of_prompt, of_reply = (tokens(member_of(usage, name)) for name in ("prompt_tokens", "completion_tokens"))
-        return Usage(of_prompt, of_reply, tokens(member_of(usage, "prompt_tokens_details", "cached_tokens")))
+        cached = tokens(member_of(usage, "prompt_tokens_details", "cached_tokens"))
+        return Usage(
+            of_prompt, of_reply, cached, tokens(member_of(usage, "completion_tokens_details", "reasoning_tokens"))
+        )
 
     def batch_line(self, name: str, request: Request) -> dict[str, Any]:
         """A request of a batch."""
@@ -110,6 +144,12 @@ class RequestForm(ServerForm):
             error = body.get("error") if isinstance(body, dict) else body
             return None, f"failed with HTTP {in_one_line(status)}: {error_text(error)}"
         return body, ""
+
+    def instead(self, name: str, problem: str) -> str | None:
+        """The option that sends the limit of tokens under the name that the server asks for."""
+        other = MAX_TOKENS_NAMES[1]
+        is_better = name == "max_tokens" and self.max_tokens_name != other and other in problem
+        return f"try --max-tokens-name {other}" if is_better else None
 
     def ends_everything(self, problem: str) -> bool:
         """Whether the account has no quota."""
@@ -138,6 +178,7 @@ class GeminiForm(RequestForm):
     multi_choice: bool | None = None  # whether a reply may have several choices; the last is the answer
 
     no_think: ClassVar[str] = ""
+    disabled_by: ClassVar[str] = "nothing, because the endpoint has no such parameter; see --reasoning-effort"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
@@ -199,6 +199,14 @@ def _chat(question: str, examples: str, texts: Instructions, prefix: str) -> Pro
     shown = f"{texts.chat}\n\n{texts.examples_heading}\n{examples}".strip()
     asked = f"Q: {question}".strip()
     return Prompt(messages=({"role": "system", "content": prefix + shown}, {"role": "user", "content": asked}))
+
+
+def with_system(prompt: Prompt, text: str) -> Prompt:
+    """A prompt whose system message begins with a text; it gets a system message if it has none."""
+    messages = prompt.messages or ()
+    old = [message["content"] for message in messages if message["role"] == "system"]
+    system: Message = {"role": "system", "content": "\n\n".join([text, *old])}
+    return replace(prompt, messages=(system, *(message for message in messages if message["role"] != "system")))
 
 
 _PROMPTS = {"completion": _completion, "qa": _qa, "chat": _chat}

@@ -6,19 +6,32 @@ docs/generation.md.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..errors import EngineError
-from ..files.untrusted_text import in_one_line
+from ..files.untrusted_text import in_one_line, shown_value, unknown_name
 from .engines import Sampling
 from .prompts import Mode, Request
 
 _MOST_TOKENS = 10**9  # larger reported numbers are ignored
 _LONGEST_NAME = 200  # longer reported names are ignored
 _MAX_THINKING_TOKENS = 1_000_000
+_AT_THE_LIMIT = {"length", "max_tokens", "MAX_TOKENS"}  # of OpenAI's protocol, Anthropic and Gemini
+
+
+OMITTED = ("temperature", "top_p", "top_k", "stop", "seed", "max_tokens")
+"""The parameters of requests that can be left out."""
+
+_REFUSED_PARAMETER = re.compile(
+    r"unsupported|unexpected keyword|not supported|does ?n[o']t support|unknown (name|parameter|field|argument)"
+    r"|unrecognized|extra inputs|not permitted|deprecated|not allowed|invalid.{0,20}parameter",
+    re.IGNORECASE,
+)
+_RECORDED = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class NoAnswer(Exception):
@@ -34,6 +47,11 @@ class Details:
     fingerprint: str | None = None  # server's name for its configuration, `system_fingerprint`
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the reply ended because it had reached the limit of tokens."""
+        return self.finish_reason in _AT_THE_LIMIT
+
+    @property
     def version(self) -> str | None:
         """The model with its fingerprint, which shows changes of the server; None if neither is reported."""
         return " ".join(part for part in (self.model, self.fingerprint) if part) or None
@@ -46,36 +64,87 @@ class Usage:
     n_prompt_tokens: int = 0  # tokens of the prompt, cached ones included
     n_reply_tokens: int = 0  # tokens of the reply, reasoning included
     n_cached_tokens: int = 0  # those of the prompt that came from the server's cache
+    n_reasoning_tokens: int = 0  # those of the reply that are reasoning
 
 
+@dataclass(frozen=True)
+class RawReply:
+    """A reply to one request as it arrived, before anything is removed."""
+
+    text: str
+    details: Details = Details()
+    usage: Usage = Usage()
+    reasoning: str = ""  # reasoning outside the text, in a field of the reply
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether all tokens were reasoning that the server separates from the answer."""
+        return not self.text.strip() and self.details.is_cut and bool(self.reasoning or self.usage.n_reasoning_tokens)
+
+
+@dataclass(frozen=True)
 class ServerForm(ABC):
-    """The requests and replies of a server. Subclasses are frozen dataclasses with at least these attributes."""
+    """The requests and replies of a server."""
 
-    model: str  # name of the model and of the run; some requests omit the part before the last slash
+    model: str  # name of the run and, by default, of the model in requests
     mode: Mode
     sampling: Sampling
+    served_model: str | None = field(default=None, kw_only=True)  # name of the model in requests
+    omit: Sequence[str] = field(default=(), kw_only=True)  # parameters that are not sent; see `OMITTED`
+    extra_body: Mapping[str, Any] | None = field(default=None, kw_only=True)  # merged into the body of each request
 
+    parameter_keys: ClassVar[Mapping[str, str]] = {}
+    """The keys in requests of the parameters in `OMITTED`, where they differ."""
+    disabled_by: ClassVar[str] = ""
+    """What requests hold if reasoning is disabled."""
+    other_names: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Other names that a server may call these parameters."""
     batch_format: ClassVar[str]
     """The format of its batch files, a value of `prompts --format`."""
     batch_id: ClassVar[str]
     """The key that names a request in a batch file."""
 
+    def __post_init__(self) -> None:
+        for name in self.omit:
+            if name not in OMITTED:
+                raise EngineError(f"omit: {unknown_name('parameter', name, OMITTED)}")
+        if self.extra_body is not None and not isinstance(self.extra_body, Mapping):
+            raise EngineError(f"extra_body: expected a JSON object, got {shown_value(self.extra_body)}")
+
     @property
-    @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """The parameters of requests that config.json records; None for defaults."""
+        """The parameters of requests that config.json records; None for defaults and for parameters not sent."""
+        shaping = {name: getattr(self, name) or None for name in ("served_model", "extra_body")}
+        unknown = dict.fromkeys(name for name in self.omit if name in _RECORDED)  # the server's defaults count
+        return {**unknown, "omit": sorted(set(self.omit)) or None, **shaping}
 
     @abstractmethod
     def headers(self, key: str) -> dict[str, str]:
         """The headers of every request; `key` may be empty."""
 
-    @abstractmethod
     def path_and_body(self, request: Request) -> tuple[str, dict[str, Any]]:
         """The path below the base URL and the body of a request."""
+        path, body = self.full_request(request)
+        holder = self.sampling_parameters(body)
+        for name in self.omit:
+            holder.pop(self.parameter_keys.get(name, name), None)
+        return path, merged(body, self.extra_body or {})
+
+    @abstractmethod
+    def full_request(self, request: Request) -> tuple[str, dict[str, Any]]:
+        """The path and body of a request before parameters are left out and added."""
+
+    def sampling_parameters(self, body: dict[str, Any]) -> dict[str, Any]:
+        """The part of a body that holds the parameters of sampling."""
+        return body
 
     @abstractmethod
     def answer_in(self, reply: Any) -> str:
         """The raw answer in the decoded body of a reply, without reasoning; raises NoAnswer if there is none."""
+
+    @abstractmethod
+    def reasoning_in(self, reply: Any) -> str:
+        """The reasoning in the decoded body of a reply, where the server separates it from the answer."""
 
     @abstractmethod
     def details_in(self, reply: Any) -> Details:
@@ -93,13 +162,17 @@ class ServerForm(ABC):
     def batch_reply(self, row: Mapping[str, Any]) -> tuple[Any, str]:
         """The body of the reply in a line of an output file, or None and the reason why there is none."""
 
-    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, str | None, str]:
-        """The body of the reply in a line of an output file, and its raw answer or the reason why there is none."""
+    def raw_reply(self, reply: Any) -> RawReply:
+        """All that the decoded body of a reply holds; raises NoAnswer if there is no answer."""
+        return RawReply(self.answer_in(reply), self.details_in(reply), self.usage_in(reply), self.reasoning_in(reply))
+
+    def batch_answer(self, row: Mapping[str, Any]) -> tuple[Any, RawReply | None, str]:
+        """The body of the reply in a line of an output file, and the reply or the reason why it has no answer."""
         body, problem = self.batch_reply(row)
         if problem:
             return body, None, problem
         try:
-            return body, self.answer_in(body), ""
+            return body, self.raw_reply(body), ""
         except NoAnswer as error:
             return body, None, f"the response {error}"
 
@@ -111,6 +184,20 @@ class ServerForm(ABC):
         """Whether a refusal means that the server will answer no further request, such as without credit."""
         return False
 
+    def refused_parameter(self, problem: str) -> str | None:
+        """The option that helps if a refusal names a parameter of the request; None if it does not."""
+        if not _REFUSED_PARAMETER.search(problem):
+            return None
+        for name in OMITTED:
+            keys = {name, self.parameter_keys.get(name, name), *self.other_names.get(name, ())}
+            if any(re.search(rf"(?<!\w){key}(?!\w)", problem) for key in keys):
+                return self.instead(name, problem) or f"try --omit {name}"
+        return None
+
+    def instead(self, name: str, problem: str) -> str | None:
+        """The option by which a refused parameter is sent under another name."""
+        return None
+
     def concerns_one(self, problem: str) -> bool:
         """Whether a refusal concerns the content of one request, even if it is the first."""
         return False
@@ -120,9 +207,6 @@ class ServerForm(ABC):
 class ThinkingForm(ServerForm):
     """A hosted chat model that takes a budget for its reasoning, and has no completions."""
 
-    model: str
-    mode: Mode
-    sampling: Sampling
     # true lets the model decide how much it reasons, false disables reasoning; None leaves the choice to the server
     enable_thinking: bool | None = None
     thinking_budget: int | None = None  # maximum number of reasoning tokens, in addition to those of the answer
@@ -130,6 +214,7 @@ class ThinkingForm(ServerForm):
     engine: ClassVar[str]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         budget = self.thinking_budget
         check_chat(self.engine, self.mode)
         if budget is not None and not 1 <= budget <= _MAX_THINKING_TOKENS:
@@ -140,7 +225,13 @@ class ThinkingForm(ServerForm):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of requests that config.json records."""
-        return {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
+        own = {"enable_thinking": self.enable_thinking, "thinking_budget": self.thinking_budget}
+        return {**super().parameters, **own}
+
+    @property
+    def _name(self) -> str:
+        """The name in requests: without the organisation, unless it was given for requests."""
+        return self.served_model or self.model.rpartition("/")[2]
 
     @property
     def _max_tokens(self) -> int:
@@ -157,10 +248,30 @@ def check_chat(engine: str, mode: Mode) -> None:
 def joined_text(parts: Sequence[Any], reason_key: str, reason: Any) -> str:
     """The text of the parts of an answer; raises NoAnswer, with the reason why the reply ended, if there is none."""
     texts = [member_of(part, "text") for part in parts]
+    if not texts and isinstance(reason, str) and reason in _AT_THE_LIMIT:
+        return ""  # all tokens were reasoning
     if not texts or not all(isinstance(text, str) for text in texts):
         of_reason = f" ({reason_key} {reported_name(reason)})" if reported_name(reason) else ""
         raise NoAnswer(f"holds no answer{of_reason}")
     return "".join(texts)
+
+
+def merged(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """A body with further members; objects in both are merged."""
+    found = dict(body)
+    for name, value in extra.items():
+        ours = found.get(name)
+        found[name] = merged(ours, value) if isinstance(ours, Mapping) and isinstance(value, Mapping) else value
+    return found
+
+
+def texts_of(value: Any, kind: str | None = None) -> str:
+    """A text, or the texts of a list of parts, those of one type if it is named; empty for anything else."""
+    if isinstance(value, str):
+        return value
+    parts = value if isinstance(value, list) else []
+    texts = (member_of(part, "text") for part in parts if kind is None or member_of(part, "type") == kind)
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def member_of(value: Any, *keys: str | int) -> Any:

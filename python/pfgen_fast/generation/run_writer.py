@@ -23,6 +23,7 @@ from ..files.untrusted_text import folder_names, in_one_line, utf8
 from ..files.writing import write_whole
 from ..runs.trials import RunFolder, Trials, pack_trials, packed_trials, single_trials
 from ..suite.suite import Suite
+from .raw_replies import RawReplies
 
 _UNFINISHED = ".unfinished.jsonl"
 _USAGE = "usage.jsonl"
@@ -87,6 +88,7 @@ class RunWriter:
         self._finished: dict[int, bool] = {}
         self._answers: dict[int, dict[str, tuple[str, str]]] = {}
         self._journal = Journal(folder / _UNFINISHED)
+        self.replies = RawReplies(folder)
         timestamp()  # reports an invalid SOURCE_DATE_EPOCH before any request
         self._check_config()
         self._packed = None if single_trials(folder) else packed_trials(folder)
@@ -132,7 +134,8 @@ class RunWriter:
                 journal.add({"timestamp": timestamp(), **usage})
 
     def pack(self) -> RunFolder | None:
-        """Packs all complete trials into trials.jsonl.xz; returns None if there are none."""
+        """Packs all complete trials into trials.jsonl.xz, and the raw replies; returns None if there are no trials."""
+        self.replies.pack()
         if self._packed is not None:
             return RunFolder(self.folder, self._packed)
         if not single_trials(self.folder):
@@ -211,6 +214,7 @@ class RunWriter:
 
     def close(self) -> None:
         """Closes the hidden file, and removes it if every answer in it has been written to a trial's file."""
+        self.replies.close()
         self._journal.close()
         if not self._answers:
             self._journal.remove()

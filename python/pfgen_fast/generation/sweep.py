@@ -25,6 +25,7 @@ from ..suite.suite import Suite
 from .engines import engine_options, refuse_unknown_options
 from .events import Events
 from .generating import Generated, Generation, generate
+from .reasoning import Reasoning
 from .run_writer import MAX_TRIALS
 
 USUAL_HALF_WIDTH = 0.005
@@ -33,7 +34,7 @@ USUAL_HALF_WIDTH = 0.005
 PARAMETERS: Mapping[str, str] = {
     "model": "str",
     "mode": "str",
-    "temperature": "float",
+    "temperature": "float or none",
     "top_p": "float or none",
     "top_k": "int",
     "max_tokens": "int",
@@ -41,8 +42,15 @@ PARAMETERS: Mapping[str, str] = {
     "seed": "str",
     "prefix": "str",
     "stop": "Sequence[str]",
+    "system": "str",
+    "reasoning": "str",
+    "reasoning_tags": "Sequence[str]",
+    "reasoning_tokens": "int",
+    "retry_unfinished": "int",
 }
 """Parameters that every engine can sweep, with their types; the first varies slowest. Engine options follow."""
+
+_OF_REASONING = ("reasoning", "reasoning_tags", "reasoning_tokens", "retry_unfinished")
 
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "str": (lambda value: isinstance(value, str), "a text"),
@@ -138,8 +146,11 @@ def _kind(annotation: str) -> str | None:
 
 def _point(engine: str, chosen: Mapping[str, Any], swept: Sequence[str]) -> Point:
     of_run = {key: value for key, value in chosen.items() if key in PARAMETERS}
-    if of_run.get("top_p") == "none":
-        of_run["top_p"] = None
+    of_run = {
+        key: None if value == "none" and PARAMETERS[key] == "float or none" else value for key, value in of_run.items()
+    }
+    found = {key: of_run.pop(key) for key in _OF_REASONING if key in of_run}
+    of_run["reasoning"] = Reasoning.of(found)
     options = {key: value for key, value in chosen.items() if key not in PARAMETERS}
     return replace(Point.of(engine, options=options, **of_run), values={key: chosen[key] for key in swept})
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from ..errors import PfgenError
 from ..files.writing import write_whole
 from ..generation.engines import Sampling, open_engine
-from ..generation.generating import Setting, generate
+from ..generation.generating import generate
 from ..generation.prompts import NUM_EXAMPLES, Mode
 from ..generation.run_writer import run_folder
+from ..generation.setting import Setting
 from ..runs.leaderboard import find_results, rank, to_markdown
 from ..runs.result import RunResult, read_result
 from ..runs.run_scorer import RunScorer

@@ -20,6 +20,7 @@ from ..generation.run_writer import timestamp
 from ..runs.aggregation import trials_of
 from ..runs.checkout import run_name, suite_of
 from ..runs.trials import RunFolder, Trials, find_runs
+from ..scoring.reasoning_text import without_reasoning
 from ..scoring.score_table import ScoreTable
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
@@ -82,7 +83,7 @@ def pfgen_score(suite: str = "mini", mode: Mode | None = None) -> Any:
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion
-        answer = said if mode is None else answer_in(said, mode)
+        answer = without_reasoning(said) if mode is None else answer_in(said, mode)
         try:
             table = spec.scorer.score(state.metadata[_QUESTION], [answer])
         except KeyError:

@@ -17,6 +17,7 @@ from ..files.untrusted_text import utf8
 from ..files.writing import write_whole
 from ..generation.engines import Sampling
 from ..generation.prompts import NUM_EXAMPLES, STOP, Mode, check_mode
+from ..scoring.reasoning_text import without_reasoning
 from ..scoring.spec import ScorerSpec
 from ..suite.cache import own_cache_folder
 from ..suite.rules import PARTS
@@ -81,7 +82,7 @@ class PfgenScores(SampleLevelComputation):  # type: ignore[misc]  # lighteval ne
             TrialsError: The document names no question of the suite, or has no answer; the message names the document.
         """
         texts = model_response.final_text
-        answers = list(texts) if self.mode is None else [answer_in(text, self.mode) for text in texts]
+        answers = [without_reasoning(text) if self.mode is None else answer_in(text, self.mode) for text in texts]
         question = (doc.specific or {}).get(_QUESTION)
         if question is None or not answers:
             lack = "answer" if question is not None else f"{_QUESTION!r} in its 'specific'"

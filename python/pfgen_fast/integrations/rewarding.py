@@ -11,8 +11,8 @@ from typing import Any
 
 from ..errors import PfgenError
 from ..files.untrusted_text import shown_value
-from ..generation.engines import first_part
-from ..generation.prompts import STOP, Mode, Task, cleaned, make_tasks
+from ..generation.prompts import STOP, Mode, Task, make_tasks
+from ..generation.reasoning import answer_text
 from ..scoring.score_table import ScoreTable
 from ..suite.rules import SCORES, column_of
 from ..suite.suite import Suite
@@ -43,7 +43,7 @@ def answer_in(completion: Completion, mode: Mode) -> str:
         said = "".join(map(_text_of_part, said))
     if not isinstance(said, str):
         raise PfgenError(f"expected a completion, which is a text or messages, not {type(said).__name__}")
-    return cleaned(first_part(said, STOP[mode]), mode)
+    return answer_text(said, mode=mode, stop=STOP[mode]).answer
 
 
 def _text_of_part(part: Any) -> str:

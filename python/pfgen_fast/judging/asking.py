@@ -14,7 +14,7 @@ from functools import partial
 from ..generation.engines import ModelEngine
 from ..generation.events import Events, reports_to
 from ..generation.prompts import Request
-from ..generation.protocol import Details
+from ..generation.protocol import Details, RawReply
 from .budget import Estimate, Prices, Spending, prompt_tokens
 from .reply_store import UNKNOWN, KeptReplies
 from .requests import MAX_REQUEST_BYTES, JudgeRequest, is_too_long
@@ -96,8 +96,8 @@ class Asking:
         events = events or Events()
         reports_to(engine, events)
         said: dict[str, Details] = {}  # by the key of the request, until the reply comes
-        if hasattr(engine, "on_details"):
-            engine.on_details = partial(_note_details, said)
+        if hasattr(engine, "on_reply"):
+            engine.on_reply = partial(_note_details, said)
         tell = on_progress or (lambda done, total: None)
         return asyncio.run(self._ask(engine, spending or Spending(), tell, events, said))
 
@@ -138,9 +138,9 @@ class Asking:
         return [self._unasked[key] for key in sorted(self._unasked) if key not in self._kept]
 
 
-def _note_details(said: dict[str, Details], request: Request, details: Details) -> None:
+def _note_details(said: dict[str, Details], request: Request, reply: RawReply) -> None:
     if isinstance(request, JudgeRequest):
-        said[request.key] = details
+        said[request.key] = reply.details
 
 
 def _stopped_by(spending: Spending, next_one: JudgeRequest) -> str:

@@ -16,6 +16,7 @@ from ..errors import JudgingError
 from ..files.journal import Journal
 from ..generation.protocol import Details, reported_name
 from ..generation.run_writer import timestamp
+from ..scoring.reasoning_text import without_reasoning
 from .requests import JudgeRequest
 
 UNKNOWN = Details()
@@ -130,8 +131,8 @@ class Replies:
         self._learn(request.key, reply, details, time)
 
     def _learn(self, key: str, reply: str, details: Details, time: str | None) -> None:
-        """Remembers a reply; the last one counts, as in the file."""
-        self._replies[key] = reply
+        """Remembers a reply without its reasoning, which the file keeps; the last one counts, as in the file."""
+        self._replies[key] = without_reasoning(reply)
         self._details[key] = self._known.setdefault(details, details)
         if time is not None:
             self._times[key] = time

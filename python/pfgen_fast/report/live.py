@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ..errors import PfgenError, TrialsError
+from ..generation.raw_replies import sentence_of
 from ..runs.checkout import run_name
 from ..runs.leaderboard import find_results
 from ..runs.result import read_result
@@ -90,7 +91,13 @@ class LiveReport:
         if known and known[0] == stamp:
             return known
         try:
-            run = ReportRun(run_name(path.parent), None, read_result(path), float_sum=self.float_sum)
+            run = ReportRun(
+                run_name(path.parent),
+                None,
+                read_result(path),
+                float_sum=self.float_sum,
+                replies=sentence_of(path.parent),
+            )
             check_run(run, self.suite)
         except TrialsError as problem:
             self.on_problem(problem)

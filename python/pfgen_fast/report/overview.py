@@ -86,6 +86,7 @@ def _figures(run: CheckedRun) -> dict[str, Any]:
         "trials": run.n_trials,
         "link": run.link,
         "parameters": run.parameters,
+        "replies": run.source.replies,
         "sets": [[name, *values] for name, values in run.by_set.items()],
         "samples": len(samples),
         "missing": sum(bool(sample.missing) for sample in samples),

@@ -47,6 +47,7 @@ class ReportRun:
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     curve: Sequence[Interval] = ()  # its score after 1, 2, 3, ... trials, if it is to be shown
     float_sum: FloatSum = "compensated"  # method of adding up the shares of the sets in a metric
+    replies: str = ""  # how its replies ended, in one sentence; "" if that is not on record
     result_hash: str = ""  # SHA-1 of its result.json, which a README.md names; "" if unknown
 
 

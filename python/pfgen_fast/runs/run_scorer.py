@@ -15,6 +15,7 @@ from ..errors import PatternTimeout, PfgenError, TrialsError
 from ..files.reading import file_sha1
 from ..native import _core
 from ..native.threads import checked_threads
+from ..scoring.reasoning_text import ReasoningChoice
 from ..suite.pattern_time import PATTERN_SECONDS, pattern_time_limit
 from .checkout import checkout_of, suite_of
 from .trials import RunFolder, Trials, pack_trials
@@ -74,23 +75,22 @@ class ReadRun:
 class RunScorer:
     """Scores runs, with these settings.
 
-    A score on some of a suite's questions is always computed again, and is written only below another `output`, never
-    into the folder of the run. If the config.json of a run lists questions, the run is scored on these.
+    A score on some of a suite's questions is always computed again, and is written only below another `output`. If the
+    config.json of a run lists questions, the run is scored on these.
 
     Attributes:
         suite: The suite of all runs; None uses the suite of each run's checkout.
         questions: The questions that count, and `limit`: see `Suite.only`. By default all.
-        limit: See `questions`.
         unknown: What happens to trials of questions that the suite lacks.
         profile: See `Scorer`.
-        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of the result.json that is there already, in the place
-            of the new one or else in the folder of the run: see `with_recorded_sum`. It is for profile leaderboard.
+        float_sum: See `Scorer`; or `"auto"`, which keeps the sum of an existing result: see `with_recorded_sum`. It is
+            for profile leaderboard.
         force: Whether to score runs whose results are up to date.
         output: A folder below which results are written, so that the runs' own folders stay unchanged.
         dry_run: Whether to only report what would be done.
         threads: The number of threads; by default one for each core.
-        pattern_seconds: How long the search of one pattern in one answer may take; a run that exceeds it fails (see
-            `pattern_time_limit`).
+        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores them unchanged.
+        pattern_seconds: How long one pattern may take on one answer; a run that exceeds it fails.
     """
 
     suite: Suite | None = None
@@ -103,6 +103,7 @@ class RunScorer:
     output: Path | None = None
     dry_run: bool = False
     threads: int | None = None
+    reasoning: ReasoningChoice = "keep"
     pattern_seconds: float = PATTERN_SECONDS
 
     def score(self, runs: Sequence[RunFolder]) -> Iterator[Outcome]:
@@ -210,13 +211,16 @@ class RunScorer:
         trials_path = run.trials_path or self._packed(run, path)
         whole = Trials.read(trials_path, on_piece=stop.check)
         from .aggregation import check_questions, trials_of, unknown_questions
+        from .reasoning_trials import reasoning_notes, stripped
 
         suite = self._suite_of(run, None if of_all else config)
         trials = trials_of(suite, whole, unknown=self.unknown)
         check_questions(trials, suite)
         skipped = unknown_questions(suite, whole)
         notes = (_skipped(whole, skipped),) if skipped else ()
-        return ReadRun(run, suite, path, config, trials, notes, replaces)
+        if self.reasoning == "strip":
+            return ReadRun(run, suite, path, config, stripped(trials), notes, replaces)
+        return ReadRun(run, suite, path, config, trials, (*notes, *reasoning_notes(trials)), replaces)
 
     def _score_batch(
         self, read: Sequence[ReadRun | Outcome], scorer_of: Callable[[Suite], Scorer]
@@ -297,9 +301,9 @@ class RunScorer:
 
     @property
     def _is_usual(self) -> bool:
-        """Whether profile, float sum and questions are the defaults; results do not record others."""
-        usual = "leaderboard", "compensated", (), None
-        return (self.profile, self._usual_sum, self.questions, self.limit) == usual
+        """Whether all settings that results do not record are the defaults."""
+        given = self.profile, self._usual_sum, self.questions, self.limit, self.reasoning
+        return given == ("leaderboard", "compensated", (), None, "keep")
 
     def result_path(self, run: RunFolder) -> Path:
         """The path of a run's result: in the run's folder, or at the same relative path below `output`."""

@@ -11,8 +11,9 @@ from typing import Any
 
 from ..errors import TrialsError
 from ..files.untrusted_text import in_one_line
-from ..generation.engines import first_part
-from ..generation.prompts import STOP, Mode, cleaned
+from ..generation.prompts import STOP, Mode
+from ..generation.reasoning import answer_text
+from ..scoring.reasoning_text import opened_by
 from ..scoring.scorer import Scorer
 
 END_TOKENS = (
@@ -57,4 +58,4 @@ def answer_in_query(query: str, prompt: str, mode: Mode, row: int = 0) -> str:
     if not found:
         shown = in_one_line(prompt, 40)
         raise TrialsError(f"does not hold its prompt '{shown}'", column="query", row=row)
-    return cleaned(first_part(said, (*END_TOKENS, *STOP[mode])), mode)
+    return answer_text(opened_by(prompt) + said, mode=mode, stop=(*END_TOKENS, *STOP[mode])).answer

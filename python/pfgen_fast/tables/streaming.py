@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import PfgenError
+from ..scoring.reasoning_text import ReasoningChoice
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from .arrow_columns import giving_memory_back
@@ -47,6 +48,7 @@ def score_table(
     where: str | None = None,
     nulls: Nulls = "error",
     encoding: str | None = None,
+    reasoning: ReasoningChoice = "keep",
     batch_size: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> int:
@@ -82,6 +84,7 @@ def score_table(
             names its row, `"null"` gives it null scores.
         encoding: The encoding of CSV and TSV files, such as `"cp932"`: of the source, which the target keeps, or of the
             target if only that is CSV or TSV. By default that of the source's byte-order mark, or UTF-8.
+        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
         batch_size: The number of rows to read and score at a time; determines the memory usage. By default up to 65,536
             of Parquet, fewer where rows are long, and 8,192 of other formats.
         on_batch: Called after each batch with the number of rows done so far.
@@ -107,7 +110,7 @@ def score_table(
         'id,q,a,fluency,truthfulness,helpfulness,average,fluency_A,fluency_B,truthfulness_A,truthfulness_B'
         >>> folder.cleanup()
     """
-    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding)
+    job = TableJob(scorer, question_column, answer_column, columns, nulls, where, encoding, reasoning)
     return scored_table(source, target, job, batch_size=batch_size, on_batch=on_batch).n_rows
 
 

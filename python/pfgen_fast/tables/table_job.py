@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import PfgenError, TrialsError
+from ..scoring.reasoning_text import ReasoningChoice, without_reasoning
 from ..scoring.scorer import Scorer
 from ..scoring.spec import ScorerSpec
 from ..suite.rules import check_choice
@@ -42,8 +43,10 @@ class TableJob:
     nulls: Nulls = "error"
     where: str | None = None
     encoding: str | None = None
+    reasoning: ReasoningChoice = "keep"
 
     def __post_init__(self) -> None:
+        check_choice("reasoning", self.reasoning, ("keep", "strip"))
         check_choice("nulls", self.nulls, ("error", "null"))
         there = self._score_columns
         object.__setattr__(self, "columns", _checked(self.columns, there))
@@ -74,11 +77,15 @@ class TableJob:
             "nulls": self.nulls,
             "filter": "" if self.where is None else " ".join(self.where.split()),
             "encoding": self.encoding or "",
+            **({"reasoning": "strip"} if self.reasoning == "strip" else {}),
         }
 
     def score(self, questions: Any, answers: Any, location: Location) -> Scored:
         """Scores a batch."""
         scorer = self.spec.scorer if isinstance(self.spec, ScorerSpec) else self.spec
+        if self.reasoning == "strip":
+            texts = answers.to_pylist() if hasattr(answers, "to_pylist") else answers
+            answers = [without_reasoning(text) if isinstance(text, str) else text for text in texts]
         try:
             table = scorer.score(questions, answers, nulls=self.nulls)
         except TrialsError as error:

@@ -103,6 +103,7 @@ def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
                     problems.append(f"{where}: expected an object with the text 'custom_id'")
                     continue
                 body, reply, problem = form.batch_answer(row)
-                yield _Line(f"{where} ({in_one_line(key)})", key, reply, problem, form.details_in(body))
+                text = None if reply is None else reply.text
+                yield _Line(f"{where} ({in_one_line(key)})", key, text, problem, form.details_in(body))
         except ChecklistError as error:
             problems.append(str(error))

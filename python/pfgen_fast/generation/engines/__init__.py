@@ -93,7 +93,7 @@ class Engine(Protocol):
 
     * `trouble`: the reason for the last missing answer, as part of a sentence;
     * `events`: an `Events` to which it reports, including empty answers;
-    * `on_details`: called with a request and the `Details` of its reply;
+    * `on_reply`: called with a request and its `RawReply` before the answer is yielded;
     * `n_trials`: the number of trials for which it has stored answers.
     """
 
@@ -126,16 +126,6 @@ class ModelEngine(Engine, Protocol):
 
     def answers(self, requests: Sequence[Request], /) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the raw answers as they arrive, each with the index of its request."""
-
-
-def first_part(answer: str, stop: Sequence[str]) -> str:
-    """The part of an answer before the first of the stop strings.
-
-    Example:
-        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
-        'It '
-    """
-    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
 
 
 def open_engine(

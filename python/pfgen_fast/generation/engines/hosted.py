@@ -78,7 +78,7 @@ class GeminiEngine(HostedEngine):
 
     name = "gemini"
     form = GeminiForm
-    without = ("max_tokens_name",)
+    without = ("max_tokens_name", "chat_template_kwargs")
     usual_url = "https://generativelanguage.googleapis.com/v1beta/openai"
     usual_key = "GEMINI_API_KEY"
 

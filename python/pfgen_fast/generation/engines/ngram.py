@@ -10,10 +10,11 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError, PfgenError
+from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
 from ..ngram_sampler import ORDER, NgramSampler
 from ..prompts import Mode, Task
-from . import Sampling, first_part
+from . import Sampling
 
 
 class NgramEngine:

@@ -12,6 +12,7 @@ import datetime
 import email.utils
 import http.cookiejar
 import json
+import math
 import os
 import random
 import re
@@ -25,7 +26,7 @@ from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
 from ..events import Events, Trouble
 from ..prompts import Request
-from ..protocol import Details, NoAnswer, ServerForm
+from ..protocol import NoAnswer, RawReply, ServerForm, Usage
 
 if TYPE_CHECKING:
     import ssl
@@ -63,11 +64,16 @@ class Connection:
     key_env: str = ""  # environment variable that holds the key
     backoff: float = 0.5  # seconds before the first retry; doubles with each retry
     needs_key: bool = False  # whether a missing key is an error
+    requests_per_minute: float | None = None  # requests are spread over time, so that no more are sent
+    tokens_per_minute: float | None = None  # likewise tokens of prompts and replies, as the server reports them
 
     def __post_init__(self) -> None:
         for option, least in (("concurrency", 1), ("timeout", 0.001), ("retries", 0)):
             if not getattr(self, option) >= least:
                 raise EngineError(f"{option}: expected at least {least}, not {getattr(self, option)}")
+        for option in ("requests_per_minute", "tokens_per_minute"):
+            if (value := getattr(self, option)) is not None and not value > 0:
+                raise EngineError(f"{option}: expected a number above 0, got {value:g}")
         object.__setattr__(self, "base_url", _checked_url(self.base_url))
 
 
@@ -88,13 +94,14 @@ class ServerEngine:
         self.parameters: Mapping[str, Any] = form.parameters
         self.trouble = ""
         self.events = Events()
-        self.on_details: Callable[[Request, Details], None] | None = None
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
         self._form, self._connection, self._url = form, connection, connection.base_url
         self._key = _checked_key(connection.key_env, is_needed=connection.needs_key)
         self._client: httpx.AsyncClient | None = None
         self._has_answered = False
         self._failures_in_a_row = 0
         self._pause_until = 0.0
+        self._next_start = 0.0  # when the rate limits allow another request
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the answers as they arrive."""
@@ -133,6 +140,7 @@ class ServerEngine:
         path, body = self._form.path_and_body(request)
         for attempt in range(self._connection.retries + 1):
             await self._pause()
+            await self._take_turn()
             wait = min(self._connection.backoff * 2**attempt, _LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
             try:
                 reply = await self._post(path, body)
@@ -202,17 +210,21 @@ class ServerEngine:
         self._failures_in_a_row = 0
         try:
             decoded = json.loads(reply.content)
-            self.events.add_usage(self._form.usage_in(decoded))
-            answer = self._form.answer_in(decoded)
+            self._count_tokens(self._form.usage_in(decoded))
+            raw = self._form.raw_reply(decoded)
         except NoAnswer as problem:
             return self._unusable(Trouble.UNUSABLE, f"the reply {problem}: {self._shown(reply.content)}")
         except (ValueError, RecursionError):
             return self._unusable(Trouble.UNUSABLE, f"the reply is not JSON: {self._shown(reply.content)}")
-        if self.on_details is not None and request is not None:
-            self.on_details(request, self._form.details_in(decoded))
-        if not answer.strip():
-            return self._unusable(Trouble.EMPTY, "the answer is empty")
-        return answer
+        if self.on_reply is not None and request is not None:
+            self.on_reply(request, raw)
+        if raw.is_unfinished:  # no fault of the reply: the caller decides whether it counts
+            self.trouble = f"{self._url}: the reasoning took all tokens: raise --reasoning-tokens or --max-tokens"
+            return ""
+        if not raw.text.strip():
+            at_limit = " and ended at the limit of tokens: raise --max-tokens" if raw.details.is_cut else ""
+            return self._unusable(Trouble.EMPTY, f"the answer is empty{at_limit}")
+        return raw.text
 
     def _unusable(self, trouble: Trouble, problem: str) -> str:
         self.trouble = f"{self._url}: {problem}"
@@ -229,6 +241,8 @@ class ServerEngine:
             self._fail(f"there is no such model, or the server has no {self._form.mode} requests: {problem}")
         if self._form.ends_everything(problem):
             self._fail(problem)
+        if refused := self._form.refused_parameter(problem):
+            self._fail(f"refuses a parameter: {problem}; {refused}")
         if not (self._has_answered or self._form.concerns_one(problem)):
             self._fail(f"refuses requests of mode {self._form.mode}: {problem}")
         self.events.add(Trouble.REFUSAL, problem)
@@ -263,6 +277,20 @@ class ServerEngine:
         if pause > 0:
             # Staggered, so that not all requests start at once when the pause is over.
             await asyncio.sleep(pause + random.uniform(0, self._connection.backoff))
+
+    async def _take_turn(self) -> None:
+        """Waits until the rate limits allow a request."""
+        now = asyncio.get_running_loop().time()
+        start = max(now, self._next_start)
+        self._next_start = start + 60 / (self._connection.requests_per_minute or math.inf)
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    def _count_tokens(self, usage: Usage) -> None:
+        """Counts the tokens of a reply; later requests wait for as long as these tokens take at the allowed rate."""
+        self.events.add_usage(usage)
+        n_tokens = usage.n_prompt_tokens + usage.n_reply_tokens
+        self._next_start += 60 * n_tokens / (self._connection.tokens_per_minute or math.inf)
 
     def _message_in(self, content: bytes) -> str:
         """The message in the body of a refusal, in one line."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,15 +17,18 @@ from typing import TYPE_CHECKING, Any
 from ...errors import EngineError
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
+from ...scoring.reasoning_text import MARKERS, first_part, opened_by
 from ...suite.suite import Suite
 from ..prompts import Message, Mode, Prompt, Request
-from . import Sampling, first_part
+from ..protocol import Details, RawReply, Usage
+from . import Sampling
 
 if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
 _MAX_TEMPLATE_BYTES = 1 << 20
+_LONGEST_TAG_TOKENS = 16
 _DTYPES = ("auto", "float32", "bfloat16", "float16")
 
 
@@ -48,12 +51,13 @@ class TransformersEngine:
         trust_remote_code: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if batch_size < 1:
             raise EngineError(f"batch_size: expected at least 1, not {batch_size}")
         if dtype not in _DTYPES:
             raise EngineError(f"dtype: expected one of {', '.join(_DTYPES)}, not {in_one_line(dtype)}")
-        self._template = ChatTemplate.of(mode, chat_template, enable_thinking)
+        self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
             **self._template.parameters,
@@ -63,6 +67,7 @@ class TransformersEngine:
         self._tokenizer, self._model = loaded_model(path or model, dtype, self._device, trust_remote_code)
         self._template.check(self._tokenizer, model)
         self._stopped = threading.Event()
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
 
     async def answers(self, requests: Sequence[Request]) -> AsyncGenerator[tuple[int, str], None]:
         """Yields the answers, one batch at a time."""
@@ -73,8 +78,10 @@ class TransformersEngine:
                 batch = slice(start, start + self._batch_size)
                 seeds = [request.seed for request in requests[batch]]
                 drawn = await asyncio.to_thread(self._draw, prompts[batch], seeds)
-                for index, answer in enumerate(drawn, start):
-                    yield index, answer
+                for index, reply in enumerate(drawn, start):
+                    if self.on_reply is not None:
+                        self.on_reply(requests[index], reply)
+                    yield index, reply.text
         finally:
             self._stopped.set()  # a thread cannot be cancelled; this one stops at its next token
             self._stopped = threading.Event()
@@ -99,8 +106,8 @@ class TransformersEngine:
                     f"{self._sampling.max_tokens} that is more than the {room} of the model; show fewer examples"
                 )
 
-    def _draw(self, prompts: Sequence[list[int]], seeds: Sequence[int]) -> list[str]:
-        """Samples the answers to a batch of prompts."""
+    def _draw(self, prompts: Sequence[list[int]], seeds: Sequence[int]) -> list[RawReply]:
+        """Samples the replies to a batch of prompts."""
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
@@ -125,9 +132,17 @@ class TransformersEngine:
             raise EngineError(
                 f"{self._device}: not enough memory for {len(prompts)} answers at once; take a smaller --batch-size"
             ) from None
-        new = tokens[:, padded["input_ids"].shape[1] :]
-        texts = self._tokenizer.batch_decode(new, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return [first_part(text, self._sampling.stop) for text in texts]
+        new = tokens[:, padded["input_ids"].shape[1] :].tolist()
+        return [self._reply(prompt, drawn) for prompt, drawn in zip(prompts, new, strict=True)]
+
+    def _reply(self, prompt: Sequence[int], drawn: Sequence[int]) -> RawReply:
+        text = opened_reasoning(self._tokenizer, prompt) + decoded(self._tokenizer, drawn)
+        answer = first_part(text, self._sampling.stop)
+        ends = self._model.generation_config.eos_token_id
+        ends = ends if isinstance(ends, list) else [ends]
+        n_tokens = next((n for n, token in enumerate(drawn) if token in ends), len(drawn))
+        is_cut = n_tokens == self._sampling.max_tokens and answer == text
+        return RawReply(answer, Details("length" if is_cut else "stop"), Usage(n_reply_tokens=n_tokens))
 
 
 class HfEngine(TransformersEngine):
@@ -170,6 +185,28 @@ class _Draws:
         return torch.full_like(scores, -torch.inf).scatter_(1, chosen, 0.0)
 
 
+def decoded(tokenizer: Any, tokens: Sequence[int]) -> str:
+    """The text of tokens without special tokens, except those that separate reasoning from the answer."""
+    dropped = _special_tokens(tokenizer) if has_markers(tokenizer) else {}
+    kept = [token for token in tokens if dropped.get(token, "<think>") in MARKERS]
+    text: str = tokenizer.decode(kept, skip_special_tokens=not dropped, clean_up_tokenization_spaces=False)
+    return text
+
+
+def has_markers(tokenizer: Any) -> bool:
+    """Whether special tokens separate reasoning from the answer."""
+    return not MARKERS.isdisjoint(_special_tokens(tokenizer).values())
+
+
+def _special_tokens(tokenizer: Any) -> dict[int, str]:
+    return {number: token.content for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+
+
+def opened_reasoning(tokenizer: Any, prompt: Sequence[int]) -> str:
+    """The opening tag of reasoning with which a chat template ends its prompt; empty if there is none."""
+    return opened_by(tokenizer.decode(list(prompt[-_LONGEST_TAG_TOKENS:]), clean_up_tokenization_spaces=False))
+
+
 def completion_tokens(tokenizer: Any, text: str) -> list[int]:
     """The tokens of a text to continue, without the end token that some tokenizers append."""
     tokens: list[int] = tokenizer(text)["input_ids"]
@@ -184,23 +221,31 @@ class ChatTemplate:
     text: str | None = None  # template, or None for that of the tokenizer
     # value of the template's variable of this name; None leaves it undefined
     enable_thinking: bool | None = None
+    others: Mapping[str, Any] | None = None  # values of other variables
 
     @classmethod
-    def of(cls, mode: Mode, file: str | None, enable_thinking: bool | None) -> Self:
+    def of(
+        cls, mode: Mode, file: str | None, enable_thinking: bool | None, others: Mapping[str, Any] | None = None
+    ) -> Self:
         """Reads a template from a file; completions use neither it nor the variable."""
         if mode == "completion":
             return cls(mode)
-        return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking)
+        return cls(mode, None if file is None else _template_in(Path(file)), enable_thinking, others)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What config.json records."""
-        return {"chat_template": self.text, "enable_thinking": self.enable_thinking}
+        return {
+            "chat_template": self.text,
+            "enable_thinking": self.enable_thinking,
+            "chat_template_kwargs": self.others or None,
+        }
 
     @property
     def variables(self) -> dict[str, Any]:
         """The variables of the template, besides the messages."""
-        return {} if self.enable_thinking is None else {"enable_thinking": self.enable_thinking}
+        thinking = {} if self.enable_thinking is None else {"enable_thinking": self.enable_thinking}
+        return {**thinking, **(self.others or {})}
 
     def rendered(self, tokenizer: Any, messages: Sequence[Message]) -> str:
         """Messages as a text, up to where the answer begins."""

@@ -7,19 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import EngineError
 from ...files.optional import optional
 from ...files.untrusted_text import in_one_line
+from ...scoring.reasoning_text import first_part
 from ...suite.suite import Suite
 from ..prompts import Mode, Request
-from . import Sampling, first_part
-from .transformers import ChatTemplate, completion_tokens, why_not_loaded
+from ..protocol import Details, RawReply, Usage, reported_name
+from . import Sampling
+from .transformers import ChatTemplate, completion_tokens, decoded, has_markers, opened_reasoning, why_not_loaded
 
 _AT_ONCE = 512
 """How many requests vLLM gets at a time: more than it runs at once, few enough to report progress."""
+
+
+_RESOURCES = frozenset(
+    {
+        *("gpu_memory_utilization", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"),
+        *("max_num_seqs", "max_num_batched_tokens", "swap_space", "cpu_offload_gb", "kv_cache_memory_bytes"),
+        *("enforce_eager", "enable_prefix_caching", "enable_chunked_prefill", "disable_log_stats"),
+        *("download_dir", "load_format", "distributed_executor_backend", "block_size", "max_loras"),
+    }
+)
+"""Arguments of vLLM that do not shape answers, so that config.json does not record them."""
 
 
 class VllmEngine:
@@ -42,27 +55,35 @@ class VllmEngine:
         trust_remote_code: bool = False,
         chat_template: str | None = None,
         enable_thinking: bool | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        engine_args: Mapping[str, Any] | None = None,
     ) -> None:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # read at import; the terminal belongs to the caller
         vllm = optional("vllm", extra="vllm", needed_for="the engine vllm", error=EngineError)
-        self._template = ChatTemplate.of(mode, chat_template, enable_thinking)
+        self._template = ChatTemplate.of(mode, chat_template, enable_thinking, chat_template_kwargs)
         self.parameters: Mapping[str, Any] = {
             "dtype": None if dtype == "auto" else dtype,
             "max_model_len": max_model_len,
             "quantization": quantization,
+            "engine_args": {name: value for name, value in (engine_args or {}).items() if name not in _RESOURCES}
+            or None,
             **self._template.parameters,
         }
         self._sampling, self._model = sampling, in_one_line(model, 200)
         self._params = vllm.SamplingParams
+        self.on_reply: Callable[[Request, RawReply], None] | None = None
         try:
             self._llm = vllm.LLM(
-                model=path or model,
-                dtype=dtype,
-                tensor_parallel_size=tensor_parallel,
-                max_model_len=max_model_len,
-                quantization=quantization,
-                trust_remote_code=trust_remote_code,
-                generation_config="vllm",
+                **{
+                    "model": path or model,
+                    "dtype": dtype,
+                    "tensor_parallel_size": tensor_parallel,
+                    "max_model_len": max_model_len,
+                    "quantization": quantization,
+                    "trust_remote_code": trust_remote_code,
+                    "generation_config": "vllm",
+                    **(engine_args or {}),
+                }
             )
         except Exception as error:  # no GPU, no such model, no memory: each raises another type
             raise EngineError(f"the model {self._model} cannot be loaded by vLLM: {why_not_loaded(error)}") from None
@@ -72,14 +93,16 @@ class VllmEngine:
         """Yields the answers, a few hundred at a time."""
         for start in range(0, len(requests), _AT_ONCE):
             drawn = await asyncio.to_thread(self._draw, requests[start : start + _AT_ONCE])
-            for index, answer in enumerate(drawn, start):
-                yield index, answer
+            for index, reply in enumerate(drawn, start):
+                if self.on_reply is not None:
+                    self.on_reply(requests[index], reply)
+                yield index, reply.text
 
     async def close(self) -> None:
         """Releases the model."""
         self._llm = None
 
-    def _draw(self, requests: Sequence[Request]) -> list[str]:
+    def _draw(self, requests: Sequence[Request]) -> list[RawReply]:
         params = [self._sampling_params(request.seed) for request in requests]
         conversations = [list(request.prompt.messages) for request in requests if request.prompt.messages is not None]
         try:
@@ -97,7 +120,15 @@ class VllmEngine:
             others = f" and {len(requests) - 1} others" if len(requests) > 1 else ""
             asked = f"asked for {requests[0].name}{others}"
             raise EngineError(f"vLLM, model {self._model}: {_reason(error)} ({asked})") from None
-        return [first_part(output.outputs[0].text, self._sampling.stop) for output in outputs]
+        return [self._reply(output) for output in outputs]
+
+    def _reply(self, output: Any) -> RawReply:
+        tokenizer, drawn = self._llm.get_tokenizer(), output.outputs[0]
+        # vLLM's text lacks special tokens, which some models use as tags.
+        text = decoded(tokenizer, drawn.token_ids) if has_markers(tokenizer) else drawn.text
+        text = opened_reasoning(tokenizer, output.prompt_token_ids) + text
+        usage = Usage(n_reply_tokens=len(drawn.token_ids))
+        return RawReply(first_part(text, self._sampling.stop), Details(reported_name(drawn.finish_reason)), usage)
 
     def _tokens(self, request: Request) -> dict[str, list[int]]:
         return {"prompt_token_ids": completion_tokens(self._llm.get_tokenizer(), request.prompt.text)}

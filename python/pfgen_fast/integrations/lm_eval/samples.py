@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from ...errors import TrialsError
 from ...files.untrusted_text import in_one_line
 from ...generation.engines.replay import stored_answers
-from ...generation.prompts import MODES, Mode, check_mode, cleaned
+from ...generation.prompts import MODES, Mode, check_mode
+from ...generation.reasoning import answer_text
 from ...scoring.score_table import ScoreTable
 from ...scoring.scorer import Scorer
 from ...suite.suite import Suite
@@ -76,7 +77,7 @@ def score_samples(
         if question not in scorer.suite:
             raise TrialsError(f"{location}: {scorer.suite.unknown_question(question)}")
         questions.append(question)
-        answers.append(cleaned(answer, kept))
+        answers.append(answer_text(answer, mode=kept).answer)
     return ScoredSamples(answers, scorer.score(questions, answers))
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pfgen_fast import Scorer
 from pfgen_fast.files.optional import optional
-from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt, cleaned
+from pfgen_fast.generation.prompts import NUM_EXAMPLES, Mode, Prompt
+from pfgen_fast.generation.reasoning import answer_text
 from pfgen_fast.integrations.rewarding import training_tasks
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _texts(prompt: Prompt) -> dict[str, str]:
 
 def scores(document: dict[str, Any], results: list[str]) -> dict[str, float]:
     """The scores of the one answer to a document."""
-    answer = cleaned(results[0], document["mode"])
+    answer = answer_text(results[0], mode=document["mode"]).answer
     table = scorer_of(document["suite"]).score(document["question_id"], [answer])
     metrics = {"score": table.average, "fluency": table.fluency, "truthfulness": table.truthfulness}
     return {name: float(column[0]) for name, column in {**metrics, "helpfulness": table.helpfulness}.items()}

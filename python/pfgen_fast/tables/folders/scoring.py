@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Literal
 
 from ...errors import PfgenError
+from ...scoring.reasoning_text import ReasoningChoice
 from ...scoring.spec import ScorerSpec
 from ..formats import has_encoding
 from ..places.fetching import Fetched, Fetching
@@ -90,6 +91,7 @@ def score_files(
     nulls: Nulls = "error",
     where: str | None = None,
     encoding: str | None = None,
+    reasoning: ReasoningChoice = "keep",
     again: bool = False,
     dry_run: bool = False,
     on_progress: Callable[[FilesProgress], None] | None = None,
@@ -114,6 +116,7 @@ def score_files(
         nulls: How to treat missing answers.
         where: Which rows are written.
         encoding: The encoding of the CSV and TSV files among the tables.
+        reasoning: `"strip"` scores answers without the reasoning of a model; `"keep"` scores texts unchanged.
         again: Whether everything is scored again, whatever made the outputs that are there.
         dry_run: Whether only to say what would be done.
         on_progress: Called after each batch and each file.
@@ -143,7 +146,7 @@ def score_files(
         ['current', 'scored']
         >>> folder.cleanup()
     """
-    job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding)
+    job = TableJob(spec, question_column, answer_column, columns, nulls, where, encoding, reasoning)
     return score_sources(
         sources,
         target,

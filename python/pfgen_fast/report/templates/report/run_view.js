@@ -10,6 +10,7 @@ function runContent(number, more) {
   const run = overview.runs[number];
   const parts = [];
   if (run.link) parts.push(make("p", {}, make("a", { href: run.link }, "Folder of the run")));
+  if (run.replies) parts.push(make("p", {}, run.replies));
   const parameters = Object.entries(run.parameters);
   const shares = ["Set", "Fluency", "Truthfulness"];
   parts.push(

@@ -1,0 +1,150 @@
+"""Keeps the raw replies of a run beside its trials, for people who look at reasoning and endings.
+
+Scoring never reads them, and the file may be deleted. Each reply is appended to a hidden journal as it arrives, and the
+journal is packed when a call ends.
+"""
+
+from __future__ import annotations
+
+import lzma
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import PfgenError
+from ..files.journal import Journal, json_line
+from ..files.writing import write_whole
+from ..scoring.reasoning_text import DividedReply
+from ..tables.formats import table_rows
+from .protocol import Details, RawReply
+
+PACKED = "replies.jsonl.xz"
+_JOURNAL = ".replies.jsonl"
+
+WARN_ABOVE = 0.05
+"""The share of unfinished or cut replies above which a command warns."""
+
+
+@dataclass(frozen=True)
+class ReplySummary:
+    """How the replies of a run ended.
+
+    Attributes:
+        n_replies: The number of replies on record.
+        n_reasoning: How many of them have reasoning.
+        median_reasoning: The median length of the reasoning in code points, of the replies that show it.
+        n_unfinished: How many replies ended within the reasoning.
+        n_cut: How many replies ended at the limit of tokens.
+    """
+
+    n_replies: int
+    n_reasoning: int
+    median_reasoning: float
+    n_unfinished: int
+    n_cut: int
+
+    @property
+    def sentence(self) -> str:
+        """The figures in words."""
+        length = f" (median {self.median_reasoning:,.0f} characters)" if self.median_reasoning else ""
+        return (
+            f"{self.n_reasoning:,} of {self.n_replies:,} replies have reasoning{length}; "
+            f"{self.n_unfinished:,} unfinished, {self.n_cut:,} ended at the limit of tokens"
+        )
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """A warning for each figure that is too high."""
+        if self.n_unfinished > WARN_ABOVE * self.n_replies:
+            yield (
+                f"{self.n_unfinished:,} of {self.n_replies:,} replies ended within their reasoning and count as empty "
+                "answers; give the model more tokens (--reasoning-tokens)"
+            )
+        if self.n_cut - self.n_unfinished > WARN_ABOVE * self.n_replies:
+            yield (
+                f"{self.n_cut - self.n_unfinished:,} of {self.n_replies:,} answers ended at the limit of tokens; give "
+                "them more (--max-tokens), or --reasoning-tokens if the server counts hidden reasoning"
+            )
+
+
+class RawReplies:
+    """The raw replies of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._journal = folder / PACKED, Journal(folder / _JOURNAL)
+
+    def add(self, trial: int, question: str, raw: RawReply, divided: DividedReply) -> None:
+        """Stores a reply if it says more than the answer."""
+        details, usage = raw.details, raw.usage
+        if divided.state == "none" and details.finish_reason is None:
+            return
+        entry = {
+            "trial": trial,
+            "question": question,
+            "state": divided.state,
+            "finish_reason": details.finish_reason,
+            "n_reply_tokens": usage.n_reply_tokens,
+            "n_reasoning_tokens": usage.n_reasoning_tokens,
+            "n_reasoning": len(divided.reasoning_text),
+            "reasoning": raw.reasoning,
+            "reply": None if raw.text == divided.answer else raw.text,
+        }
+        self._journal.add({key: value for key, value in entry.items() if value not in (None, 0, "")})
+
+    def pack(self) -> None:
+        """Moves the entries of the journal to the packed file."""
+        if self._journal.path.exists():
+            entries = self._entries()
+            lines = b"".join(json_line(entries[key]) for key in sorted(entries))
+            write_whole(self._path, lzma.compress(lines))
+            self._journal.remove()
+
+    def summary(self) -> ReplySummary | None:
+        """How the packed replies ended; None if there are none."""
+        return summary_of(self._path.parent)
+
+    def close(self) -> None:
+        """Closes the journal."""
+        self._journal.close()
+
+    def _entries(self) -> dict[tuple[int, str], Mapping[str, Any]]:
+        """All entries; of two to the same question the later one counts."""
+        self._journal.close()
+        found = [*_packed(self._path), *Journal(self._journal.path).entries()]  # a journal skips what it added
+        return {(entry["trial"], entry["question"]): entry for entry in found if _is_usable(entry)}
+
+
+def summary_of(folder: Path) -> ReplySummary | None:
+    """How the replies of a run ended, from the file in its folder; None if there is none."""
+    entries = list(_packed(folder / PACKED))
+    if not entries:
+        return None
+    lengths = [entry["n_reasoning"] for entry in entries if isinstance(entry.get("n_reasoning"), int)]
+    n_hidden = sum("n_reasoning" not in entry and "n_reasoning_tokens" in entry for entry in entries)
+    return ReplySummary(
+        len(entries),
+        len(lengths) + n_hidden,
+        statistics.median(lengths or [0]),
+        sum(entry.get("state") == "unfinished" for entry in entries),
+        sum(Details(entry.get("finish_reason")).is_cut for entry in entries),
+    )
+
+
+def sentence_of(folder: Path) -> str:
+    """`ReplySummary.sentence` of a run that may have no or a damaged record; empty if there is nothing to say."""
+    try:
+        found = summary_of(folder)
+    except PfgenError:
+        return ""
+    return found.sentence if found and (found.n_reasoning or found.n_cut) else ""
+
+
+def _packed(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        yield from (row for _, row in table_rows(path) if _is_usable(row))
+
+
+def _is_usable(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("trial"), int) and isinstance(entry.get("question"), str)

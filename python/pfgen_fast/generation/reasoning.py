@@ -1,0 +1,115 @@
+"""Separates the answer in a model's reply from its reasoning. Rules: docs/generation.md, section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import EngineError
+from ..files.untrusted_text import shown_value
+from ..scoring.reasoning_text import DividedReply, divided_text, first_part
+from .engines import Sampling
+from .prompts import Mode, cleaned
+from .protocol import RawReply
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """How a run treats reasoning.
+
+    Attributes:
+        keep: Whether reasoning counts as a part of the answer, as in the published runs.
+        tags: Pairs of opening and closing tags in addition to `TAGS`.
+        tokens: The tokens that a model may use for reasoning, in addition to those of the answer.
+        retries: How often a question is asked again if the reasoning did not end; otherwise its answer is empty.
+    """
+
+    keep: bool = False
+    tags: tuple[tuple[str, str], ...] = ()
+    tokens: int = 0
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        for opening, closing in self.tags:
+            if not opening or not closing or opening == closing:
+                raise EngineError(f"reasoning tags: expected two different texts, got {opening!r} and {closing!r}")
+        for option, value in (("--reasoning-tokens", self.tokens), ("--retry-unfinished", self.retries)):
+            if value < 0:
+                raise EngineError(f"{option}: expected at least 0, got {value}")
+
+    def config(self) -> dict[str, Any]:
+        """What config.json records: only what differs from the default."""
+        return {
+            "reasoning": "keep" if self.keep else None,
+            "reasoning_tags": [list(pair) for pair in self.tags] or None,
+            "reasoning_tokens": self.tokens or None,
+            "retry_unfinished": self.retries or None,
+        }
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Reasoning:
+        """Creates it from the values of options; tags are a list in which each closing tag follows its opening tag."""
+        choice, tags = values.get("reasoning") or "strip", values.get("reasoning_tags") or []
+        if choice not in ("strip", "keep"):
+            raise EngineError(f"reasoning: expected strip or keep, got {shown_value(choice)}")
+        if len(tags) % 2:
+            raise EngineError(f"reasoning_tags: expected pairs of texts, got {len(tags)} texts")
+        pairs = tuple(zip(tags[::2], tags[1::2], strict=True))
+        return cls(choice == "keep", pairs, values.get("reasoning_tokens") or 0, values.get("retry_unfinished") or 0)
+
+    @classmethod
+    def of_config(cls, config: Mapping[str, Any]) -> Reasoning:
+        """What a config.json records of keeping and tags, checked."""
+        tags = config.get("reasoning_tags") or []
+        if not isinstance(tags, list) or not all(isinstance(pair, list) and _is_pair(pair) for pair in tags):
+            raise EngineError(f"reasoning_tags: expected a list of pairs of texts, got {shown_value(tags)}")
+        return cls.of({"reasoning": config.get("reasoning"), "reasoning_tags": [tag for pair in tags for tag in pair]})
+
+    def sent(self, sampling: Sampling, mode: Mode) -> Sampling:
+        """What an engine is asked for: tokens for reasoning too, and no stop string that could end the reasoning."""
+        stop = sampling.stop if mode == "completion" or self.keep else ()
+        return replace(sampling, max_tokens=sampling.max_tokens + self.tokens, stop=stop)
+
+    def divided(self, reply: RawReply, mode: Mode, stop: Sequence[str]) -> DividedReply:
+        """Divides a reply, which may have reasoning in a field of its own."""
+        found = answer_text(reply.text, mode=mode, stop=stop, keep=self.keep, tags=self.tags)
+        if self.keep or not (reply.reasoning or reply.usage.n_reasoning_tokens):
+            return found
+        is_unfinished = found.state == "unfinished" or reply.is_unfinished
+        reasoning = reply.reasoning + found.reasoning
+        return DividedReply(found.answer, "unfinished" if is_unfinished else "closed", reasoning)
+
+
+def answer_text(
+    text: str,
+    *,
+    mode: Mode = "chat",
+    stop: Sequence[str] = (),
+    keep: bool = False,
+    tags: Sequence[tuple[str, str]] = (),
+) -> DividedReply:
+    """Takes the answer from the text of a reply, as every engine, reward and judge does.
+
+    Args:
+        text: The text as the model wrote it.
+        mode: The kind of prompt. In `qa` and `chat` the answer follows the first label `A:`.
+        stop: Strings at which the answer ends. They have no effect within the reasoning.
+        keep: Whether reasoning counts as a part of the answer, as in the published runs.
+        tags: Pairs of opening and closing tags in addition to `TAGS`.
+
+    Example:
+        >>> reply = answer_text("<think>Q: why?</think> A: It floats. Q: And", stop=["Q:"])
+        >>> reply.answer, reply.state
+        ('It floats.', 'closed')
+
+    Raises:
+        EngineError: A tag is empty, or an opening tag equals its closing tag.
+    """
+    tags = Reasoning(tags=tuple(tags)).tags
+    found = DividedReply(text) if keep else divided_text(text, tags)
+    return DividedReply(cleaned(first_part(found.answer, stop), mode), found.state, found.reasoning)
+
+
+def _is_pair(value: Sequence[Any]) -> bool:
+    return len(value) == 2 and all(isinstance(tag, str) for tag in value)

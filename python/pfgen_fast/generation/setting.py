@@ -1,0 +1,92 @@
+"""The setting of a run: everything that shapes its answers besides the engine, and how config.json records it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..errors import EngineError
+from ..suite.questions import INSTRUCTIONS, language_of
+from ..suite.suite import Suite
+from .engines import Sampling
+from .prompts import NUM_EXAMPLES, STOP, Mode, Task, is_encodable, make_tasks, unescaped, with_system
+from .reasoning import Reasoning
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The parameters of a run that do not depend on the engine.
+
+    Attributes:
+        model: Name of the model, and of its folder.
+        mode: The kind of prompts.
+        sampling: How answers are sampled; the default depends on the mode.
+        num_examples: How many sample answers a prompt shows at most.
+        seed: Any text. It determines the choice of sample answers and the sampling seed.
+        prefix: Text that begins every prompt, with escapes such as `\\n`; see `unescaped`.
+        reasoning: How reasoning in replies is treated.
+        system: A system message, or the beginning of the one that the mode has.
+    """
+
+    model: str
+    mode: Mode = "completion"
+    sampling: Sampling | None = None
+    num_examples: int = NUM_EXAMPLES
+    seed: str = ""
+    prefix: str = ""
+    reasoning: Reasoning = field(default_factory=Reasoning)
+    system: str = ""
+
+    def __post_init__(self) -> None:
+        if self.system and self.mode == "completion":
+            raise EngineError("--system: mode completion sends no messages; try --mode qa or --mode chat")
+        for name in ("model", "seed", "prefix", "system"):
+            if not is_encodable(getattr(self, name)):
+                raise EngineError(f"{name}: expected a text that UTF-8 can hold, not {getattr(self, name)!r}")
+        unescaped(self.prefix)  # reports an error before the first request
+
+    def config(self, suite: Suite, engine: str, parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """What config.json records; the engine's `parameters` take precedence."""
+        return {
+            "engine": engine,
+            **self._sampling.config(),
+            **self.reasoning.config(),
+            "instructions": _recorded_instructions(suite),
+            "mode": self.mode,
+            "model": self.model,
+            "num_examples": self.num_examples,
+            "prefix": self.prefix or None,
+            "questions": None if suite.whole is None else [question.question_id for question in suite],
+            "seed": self.seed or None,
+            "system": self.system or None,
+            **(parameters or {}),
+        }
+
+    @property
+    def _sampling(self) -> Sampling:
+        return self.sampling or Sampling(stop=STOP[self.mode])
+
+    @property
+    def sent_sampling(self) -> Sampling:
+        """The sampling parameters that the engine gets; see `Reasoning.sent`."""
+        return self.reasoning.sent(self._sampling, self.mode)
+
+    def tasks(self, suite: Suite, trial: int) -> list[Task]:
+        """The tasks of one trial."""
+        prefix = unescaped(self.prefix)
+        tasks = make_tasks(suite, trial, mode=self.mode, num_examples=self.num_examples, seed=self.seed, prefix=prefix)
+        return [replace(task, prompt=with_system(task.prompt, self.system)) for task in tasks] if self.system else tasks
+
+
+def _recorded_instructions(suite: Suite) -> dict[str, Any] | str | None:
+    """The instructions in the prompts: languages of the default ones, or a suite's; None for the published ones."""
+    used: dict[str, Any] = {
+        language_of(question.question): vars(suite.instructions_for(question)) for question in suite
+    }
+    if not suite.instructions:
+        return None if set(used) == {"ja"} else ", ".join(sorted(used))
+    texts, *others = used.values()
+    if any(other != texts for other in others):
+        return used
+    return None if texts == vars(INSTRUCTIONS["ja"]) else dict(texts)

@@ -1,0 +1,102 @@
+"""Separates the answer in the text of a model's reply from its reasoning. Rules: docs/generation.md, section 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+ReasoningChoice = Literal["keep", "strip"]
+"""Whether texts that are scored keep their reasoning."""
+
+State = Literal["none", "closed", "unfinished"]
+
+TAGS: tuple[tuple[str, str], ...] = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("◁think▷", "◁/think▷"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+)
+"""The opening and closing tags of reasoning that are always known."""
+
+MARKERS = frozenset(
+    {"<|channel|>", "<|message|>", "<|return|>", "<|end|>", "<|start|>", *(tag for pair in TAGS for tag in pair)}
+)
+"""The special tokens that divide a reply; decoding must keep them."""
+
+_CHANNEL, _FINAL = "<|channel|>", "<|channel|>final<|message|>"
+_ENDS_OF_CHANNEL = ("<|return|>", "<|end|>", "<|start|>")
+
+
+@dataclass(frozen=True)
+class DividedReply:
+    """A model's reply, divided.
+
+    Attributes:
+        answer: The answer, without reasoning, stop strings and label.
+        state: Whether the reply has reasoning: `none`; `closed` if the reasoning ended; `unfinished` if it did not.
+        reasoning: The reasoning, with its tags.
+    """
+
+    answer: str
+    state: State = "none"
+    reasoning: str = ""
+
+    @property
+    def reasoning_text(self) -> str:
+        """The reasoning without tags; empty if the model wrote tags with nothing between them."""
+        text = self.reasoning
+        for tag in MARKERS:
+            text = text.replace(tag, "")
+        return text.strip()
+
+
+def divided_text(text: str, tags: Sequence[tuple[str, str]] = ()) -> DividedReply:
+    """Divides a text at `TAGS` and at further pairs of tags, or at its channels."""
+    if _CHANNEL in text:
+        return _final_channel(text)
+    known = (*TAGS, *tags)
+    start = max((text.rfind(closing) + len(closing) for _, closing in known if closing in text), default=0)
+    openings = (text.find(opening, start) for opening, _ in known)
+    end = min((place for place in openings if place >= 0), default=len(text))
+    state: State = "unfinished" if end < len(text) else "closed" if start else "none"
+    return DividedReply(text[start:end].strip(), state, text[:start] + text[end:])
+
+
+def opened_by(prompt: str) -> str:
+    """The opening tag with which a chat template ended a prompt, so that the reply lacks it; empty if there is none."""
+    end = prompt.rstrip()
+    return next((opening for opening, _ in TAGS if end.endswith(opening)), "")
+
+
+def without_reasoning(text: str) -> str:
+    """The text of a reply without reasoning, for replies that are no answers, such as those of judges."""
+    found = divided_text(text)
+    return text if found.state == "none" and _CHANNEL not in text else found.answer
+
+
+def closing_tags_in(text: str) -> bool:
+    """Whether a text has a closing tag of reasoning."""
+    return any(closing in text for _, closing in TAGS)
+
+
+def first_part(answer: str, stop: Sequence[str]) -> str:
+    """The part of an answer before the first of the stop strings.
+
+    Example:
+        >>> first_part("It floats. Q: Why?", ("Q:", "floats"))
+        'It '
+    """
+    return min((answer.partition(text)[0] for text in stop), key=len, default=answer)
+
+
+def _final_channel(text: str) -> DividedReply:
+    before, final, answer = text.rpartition(_FINAL)
+    if not final:
+        return DividedReply("", "unfinished", text)
+    state: State = "closed" if _CHANNEL in text.replace(_FINAL, "") else "none"
+    return DividedReply(first_part(answer, _ENDS_OF_CHANNEL).strip(), state, before if state == "closed" else "")

@@ -1,0 +1,284 @@
+"""Servers that play models which reason: their answers are those of a model that does not."""
+
+import asyncio
+import json
+import lzma
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+from makers.fault_server import Reply, refusing, serving
+from pfgen_fast import Scorer
+from pfgen_fast.generation import Generation
+from pfgen_fast.generation.engines.transformers import decoded, opened_reasoning
+from pfgen_fast.generation.reasoning import Reasoning, answer_text
+from pfgen_fast.generation.usual_mode import usual_mode
+from pfgen_fast.runs.result import read_result
+from pfgen_fast.runs.trials import Trials
+
+WRONG = "Q: why?\n\nA: no"
+
+
+def completion(message, *, finish_reason="stop", **usage):
+    choice = {"message": message, "finish_reason": finish_reason}
+    return Reply(json.dumps({"choices": [choice], "usage": usage}).encode())
+
+
+MODELS = {
+    "tags": lambda answer: {"content": f"<think>\n{WRONG}\n</think>\n\nA: {answer}\nQ: next"},
+    "opened by the template": lambda answer: {"content": f"{WRONG}</think>{answer}"},
+    "told not to reason": lambda answer: {"content": f"<think>\n\n</think>\n\n{answer}"},
+    "channels": lambda answer: {
+        "content": f"<|channel|>analysis<|message|>{WRONG}<|end|><|start|>a<|channel|>final<|message|>{answer}<|end|>"
+    },
+    "reasoning_content": lambda answer: {"content": answer, "reasoning_content": WRONG},
+    "reasoning": lambda answer: {"content": answer, "reasoning": [{"type": "x", "text": WRONG}]},
+    "parts": lambda answer: {
+        "content": [{"type": "thinking", "text": WRONG}, {"type": "text", "text": answer}],
+        "thinking": WRONG,
+    },
+}
+"""The message of a model that reasons, from its answer."""
+
+UNFINISHED = {
+    "tags": completion({"content": f"<think>{WRONG}"}, finish_reason="length"),
+    "field": completion({"content": None, "reasoning_content": WRONG}, finish_reason="length"),
+    "hidden": completion({"content": ""}, finish_reason="length", completion_tokens_details={"reasoning_tokens": 300}),
+}
+
+
+def run(mini, server, output, **options):
+    generation = Generation.of("openai", model="org/m", mode="chat", options={"base_url": server.base_url}, **options)
+    return generation.run(mini, trials=1, output=output)
+
+
+def answers_of(generated):
+    return Trials.of(generated.run).answers
+
+
+def entries_of(generated):
+    return [json.loads(line) for line in lzma.open(generated.folder / "replies.jsonl.xz")]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_answer_is_what_follows_the_reasoning(mini, tmp_path, model):
+    with serving(lambda request: completion(MODELS[model](f"About {request.question}"))) as server:
+        generated = run(mini, server, tmp_path, reasoning=Reasoning(tokens=1000))
+    assert sorted(answers_of(generated)) == sorted(f"About {question.question}" for question in mini)
+    assert len(server.requests) == len(mini)
+    assert all("stop" not in request.body and request.body["max_tokens"] == 1300 for request in server.requests)
+    n_reasoning = 0 if model == "told not to reason" else len(mini)
+    assert (generated.replies.n_reasoning, generated.replies.n_unfinished) == (n_reasoning, 0)
+    assert all(entry["state"] == "closed" for entry in entries_of(generated))
+    assert not list(generated.replies.problems)
+
+
+@pytest.mark.parametrize("model", UNFINISHED)
+def test_unfinished_reasoning_is_an_empty_answer_that_is_not_asked_again(mini, tmp_path, model):
+    with serving(lambda request: UNFINISHED[model]) as server:
+        generated = run(mini, server, tmp_path)
+        assert len(server.requests) == len(mini)
+        again = run(mini, server, tmp_path / "again", reasoning=Reasoning(retries=2))
+    assert set(answers_of(generated)) == set(answers_of(again)) == {""}
+    assert len(server.requests) == 4 * len(mini)
+    assert not generated.events.troubles
+    assert (generated.replies.n_unfinished, generated.replies.n_cut) == (len(mini), len(mini))
+    (problem,) = generated.replies.problems
+    assert "--reasoning-tokens" in problem
+    assert read_result(generated.score(mini).path).score == 0
+
+
+def test_an_answer_at_the_limit_of_tokens_is_named(tmp_path, call):
+    with serving(lambda request: completion({"content": "It"}, finish_reason="length")) as server:
+        address = ("--base-url", server.base_url, "-o", str(tmp_path), "-n", "1")
+        code, _, err = call("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini", *address)
+    assert code == 0
+    assert "8 of 8 answers ended at the limit of tokens; give them more (--max-tokens)" in err
+
+
+def test_reasoning_is_kept_on_request(mini, tmp_path):
+    text = f"<think>\n{WRONG}</think>It floats."
+    with serving(lambda request: completion({"content": text})) as server:
+        kept = run(mini, server, tmp_path, reasoning=Reasoning(keep=True))
+        stripped = run(mini, server, tmp_path)
+    assert server.requests[0].body["stop"] == ["Q:"]
+    assert set(answers_of(kept)) == {"<think>"}  # the stop string ends the text within the reasoning
+    assert set(answers_of(stripped)) == {"It floats."}
+    assert json.loads((kept.folder / "config.json").read_bytes())["reasoning"] == "keep"
+    assert "reasoning" not in (stripped.folder / "config.json").read_text()
+
+
+def test_the_raw_replies_can_be_deleted_and_are_continued(mini, tmp_path):
+    with serving(lambda request: completion(MODELS["tags"]("x"))) as server:
+        first = run(mini, server, tmp_path)
+        assert len(entries_of(first)) == len(mini)
+        (first.folder / "replies.jsonl.xz").unlink()
+        options = {"base_url": server.base_url}
+        more = Generation.of("openai", model="org/m", mode="chat", options=options).run(mini, trials=2, output=tmp_path)
+    assert {entry["trial"] for entry in entries_of(more)} == {2}
+    assert len(Trials.of(more.run).answers) == 2 * len(mini)
+
+
+@pytest.mark.parametrize(
+    ("message", "option"),
+    [
+        ("Unsupported parameter: 'temperature' is not supported with this model.", "try --omit temperature"),
+        ("Completions.create() got an unexpected keyword argument 'top_p'", "try --omit top_p"),
+        ("Unsupported value: stop is not supported with this model", "try --omit stop"),
+        (
+            "Unsupported parameter: 'max_tokens' is not supported by this model. Use 'max_completion_tokens' instead",
+            "try --max-tokens-name max_completion_tokens",
+        ),
+    ],
+)
+def test_a_refused_parameter_ends_the_command_with_the_option_that_helps(tmp_path, call, message, option):
+    with serving(lambda request: refusing(400, message)) as server:
+        arguments = ("generate", "-e", "openai", "-m", "org/m", "--mode", "qa", "-s", "mini", "-o", tmp_path)
+        code, _, err = call(*arguments, "--base-url", server.base_url, "--concurrency", "1")
+    assert (code, len(server.requests)) == (2, 1)
+    assert message in err
+    assert option in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_requests_have_what_the_options_say(tmp_path, call):
+    (tmp_path / "system.txt").write_text("Be kind.")
+    arguments = (
+        *("generate", "-e", "openai", "-m", "me/step-10", "--mode", "chat", "-s", "mini", "-o", tmp_path, "-n", "1"),
+        *("--served-model", "served", "--omit", "top_p,seed", "--temperature", "none", "--reasoning-effort", "low"),
+        *("--extra-body", '{"provider": {"order": ["a"]}, "seed": 7}', "--system", f"@{tmp_path / 'system.txt'}"),
+        *("--chat-template-kwargs", '{"enable_thinking": false}', "--requests-per-minute", "60000"),
+    )
+    with serving(lambda request: completion({"content": "x"})) as server:
+        assert call(*arguments, "--base-url", server.base_url)[0] == 0
+    for request in server.requests:
+        system, _ = request.body.pop("messages")
+        assert system["content"].startswith("Be kind.\n\n")
+        assert request.body == {
+            "model": "served",
+            "max_tokens": 300,
+            "reasoning_effort": "low",
+            "provider": {"order": ["a"]},
+            "seed": 7,
+            "chat_template_kwargs": {"enable_thinking": False},
+        }
+    (path,) = (tmp_path / "me" / "step-10").rglob("config.json")
+    config = json.loads(path.read_bytes())
+    assert (config["omit"], config["system"]) == (["seed", "temperature", "top_p"], "Be kind.")
+    assert config.keys().isdisjoint({"temperature", "top_p", "reasoning"})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--omit", "temprature", "unknown parameter 'temprature'"),
+        ("--extra-body", "[1]", "expected a JSON object, got '[1]'"),
+        ("--extra-body", "@no/such", "no/such: cannot be read"),
+        ("--requests-per-minute", "0", "requests_per_minute: expected a number above 0, got 0"),
+        ("--temperature", "hot", "expected a number or 'none'"),
+    ],
+)
+def test_a_bad_option_is_refused_before_any_request(tmp_path, call, option, value, problem):
+    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, option, value)
+    code, _, err = call(*arguments, "--base-url", "http://127.0.0.1:9/v1")
+    assert code == 2
+    assert problem in " ".join(err.replace("│", " ").split())
+
+
+def test_a_model_that_reasons_although_it_should_not_is_named(tmp_path, call):
+    arguments = ("generate", "-e", "openai", "-m", "m", "--mode", "qa", "-s", "mini", "-o", tmp_path, "-n", "1")
+    for content, is_warned in (("<think>\n\n</think>It floats.", False), ("<think>Hm.</think>It floats.", True)):
+        with serving(lambda request, content=content: completion({"content": content})) as server:
+            output = ("-o", tmp_path / str(is_warned))
+            _, _, err = call(*arguments, *output, "--disable-thinking", "--base-url", server.base_url)
+        assert "--disable-thinking sends /no_think" in err
+        assert ("the model reasons although" in err) == is_warned
+
+
+def test_requests_are_spread_over_time(mini, tmp_path, monkeypatch):
+    waits, sleep = [], asyncio.sleep
+    monkeypatch.setattr(asyncio, "sleep", lambda seconds: waits.append(seconds) or sleep(0))
+    usage = {"prompt_tokens": 500, "completion_tokens": 500}
+    for option, total in (("requests_per_minute", 7 * 10), ("tokens_per_minute", 7 * 1000 * 10)):
+        waits.clear()
+        with serving(lambda request: completion({"content": "x"}, **usage)) as server:
+            options = {"base_url": server.base_url, option: 6, "concurrency": 1}
+            Generation.of("openai", model=option, mode="qa", options=options).run(mini, trials=1, output=tmp_path)
+        # The clock stands still, so each wait is that of the last request and one turn more.
+        assert max(waits) == pytest.approx(total, abs=2)
+
+
+def test_a_run_with_reasoning_is_named_and_can_be_scored_without_it(mini, tmp_path, call):
+    for name, reasoning in (("thinking", f"<think>{WRONG}</think>\n\n"), ("plain", "")):
+        rows = [{"question": question.question, "answer": reasoning + question.answers["A"][0]} for question in mini]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    scores = {}
+    for name, options in (
+        ("kept", ["thinking"]),
+        ("stripped", ["thinking", "--reasoning", "strip", "-o", "other"]),
+        ("plain", ["plain"]),
+    ):
+        path, *others = options
+        code, out, _ = call(
+            "score", tmp_path / path, *others[:-1], *(tmp_path / at for at in others[-1:]), "-s", "mini", "--json"
+        )
+        (found,) = json.loads(out)
+        assert code == 0
+        assert any("contain reasoning" in note for note in found["notes"]) == (name == "kept")
+        scores[name] = found["score"]
+    assert scores["stripped"] == scores["plain"] > scores["kept"]
+    assert call("score", tmp_path / "thinking", "--reasoning", "strip", "-s", "mini")[0] == 2
+
+
+def test_a_table_can_be_scored_without_reasoning(mini, tmp_path, call):
+    question = mini["Q01"]
+    table = tmp_path / "in.jsonl"
+    table.write_text(json.dumps({"q": "Q01", "a": f"<think>{WRONG}</think>{question.answers['A'][0]}"}) + "\n")
+    columns = ("--question-column", "q", "--answer-column", "a", "-s", "mini")
+    for choice in ("keep", "strip"):
+        assert call("score", table, "-o", tmp_path / f"{choice}.jsonl", "--reasoning", choice, *columns)[0] == 0
+    kept, stripped = (json.loads((tmp_path / f"{choice}.jsonl").read_text()) for choice in ("keep", "strip"))
+    assert kept["a"] == stripped["a"]
+    assert stripped["average"] == pytest.approx(Scorer(mini).score(["Q01"], [question.answers["A"][0]]).average[0])
+    assert kept["average"] < stripped["average"]
+
+
+class Tokenizer:
+    """Has the special tokens of a model that writes channels, and one token for each other character."""
+
+    added_tokens_decoder: ClassVar = {
+        number: SimpleNamespace(content=text, special=True)
+        for number, text in enumerate(("<|channel|>", "<|message|>", "<|end|>", "<eos>"), 0x1_0000)
+    }
+
+    def decode(self, tokens, *, skip_special_tokens=False, **_):
+        special = {number: token.content for number, token in self.added_tokens_decoder.items()}
+        texts = (special.get(token, "") if token in special else chr(token) for token in tokens)
+        return "".join("" if skip_special_tokens and text in special.values() else text for text in texts)
+
+
+def test_special_tokens_that_divide_a_reply_are_decoded():
+    channel, message, end, eos = Tokenizer.added_tokens_decoder
+    tokens = [channel, *map(ord, "analysis"), message, *map(ord, "Hm."), end, channel, *map(ord, "final"), message]
+    text = decoded(Tokenizer(), [*tokens, *map(ord, "It floats."), end, eos])
+    assert text == "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>It floats.<|end|>"
+    assert answer_text(text).answer == "It floats."
+
+
+@pytest.mark.parametrize(("end", "opening"), [("<think>\n", "<think>"), ("</think>\n", ""), ("A:", "")])
+def test_reasoning_that_the_template_opened_is_recognised_without_its_end(end, opening):
+    assert opened_reasoning(Tokenizer(), list(map(ord, f"a long prompt {end}"))) == opening
+
+
+def test_a_replayed_run_has_the_mode_of_its_input(tmp_path):
+    assert usual_mode("replay", "m", {"input": tmp_path / "answers.jsonl"}) == ("completion", "")
+    (tmp_path / "config.json").write_text('{"mode": "chat"}')
+    assert usual_mode("replay", "m", {"input": tmp_path / "answers.jsonl"})[0] == "chat"
+    assert usual_mode("openai", "m", {}) == ("completion", "")
+
+
+@pytest.mark.models
+def test_local_weights_with_a_chat_template_get_its_mode(tiny_model):
+    assert usual_mode("transformers", str(tiny_model), {})[0] == "chat"
+    assert usual_mode("transformers", "no/such", {}) == ("completion", "")
