@@ -26,6 +26,12 @@ _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.zst", ".jsonl.gz")
 _SKIPPED_BYTES = 1 << 20
 
 
+def check_is_folder(path: Path) -> None:
+    """Raises ChecklistError unless a folder is there."""
+    if not path.is_dir():
+        raise ChecklistError(f"{path}: {'expected a folder, not a file' if path.exists() else 'no such folder'}")
+
+
 def data_file(folder: Path, name: str, *further: str) -> Path | None:
     """The file of this name in a folder, compressed or not, or with a further ending; None if there is none."""
     found = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
