@@ -239,7 +239,7 @@ def test_what_an_item_lacks_is_said(path):
             scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
         return str(caught.value)
 
-    assert "item 1: is no task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
+    assert "item 1: is not a task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
     assert "item 1: has no question and no context" in said(Item("1", "A.", "x"), category="thanks")
     cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
     assert "item cut: its task lacks the whole instruction" in said(Item("cut", "A.", "x"), suite=cut)
@@ -255,8 +255,8 @@ def test_notes_name_the_questions_and_what_their_weights_are(path):
     (one,) = judge.notes_on(ITEMS[:2])
     assert one == "The questions: q0: Does it thank somebody? q1: Is it polite? q2: Is it without any flaw?"
     assert judge.notes_on([*ITEMS, Item("report_2", "A.", "x")]) == (
-        "Questions without weights of their own weigh alike.",
-        "The items have 3 checklists, so q0 is the first question of each of them.",
+        "Questions without weights have equal weights.",
+        "The items have 3 checklists; q0 is the first question of each checklist.",
     )
 
 

@@ -350,7 +350,7 @@ def test_replies_of_another_judge_are_named(path):
     judging = Judging.open(open_runs([path]), suite(), JudgeOptions("other"), offline=True)
     assert judging.n_open == N_TASKS
     (sentence,) = kept_by_others(judging)
-    assert sentence.endswith("judge-replies.jsonl: holds replies of judge-2024-08-06, and none of other")
+    assert sentence.endswith("judge-replies.jsonl: holds replies of judge-2024-08-06, but not of other")
     assert kept_by_others(Judging.open(open_runs([path]), suite(), OPTIONS)) == []
 
 

@@ -395,7 +395,7 @@ def test_replies_of_another_judge_are_named(judged: Path, call) -> None:
     code, _, err = call("checklists", "judge", "runs", "-s", "suite", "-m", "owl-2024-08-06", "--offline")
 
     assert code == 3
-    assert f"runs/heron/judge-replies.jsonl: holds replies of {JUDGE}, and none of owl-2024-08-06" in err
+    assert f"runs/heron/judge-replies.jsonl: holds replies of {JUDGE}, but not of owl-2024-08-06" in err
 
 
 def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> None:
@@ -413,7 +413,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget without prices": (["--budget", "1"], "--budget needs prices: --prompt-price, --reply-price"),
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
-    "no name": (["-m", ""], "the judge has no name; expected that of a model"),
+    "no name": (["-m", ""], "the judge has no name; expected the name of a model"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
     "an unknown area": (["--area", "odes", "-q"], "unknown area 'odes'; expected one of letters, stories"),
     "the judge of imported rows": (["-m", "judge-1"], "holds imported judgements of judge-1, which judging would"),
