@@ -164,7 +164,7 @@ def test_a_packed_file_of_answers_stays_packed(tmp_path):
 def test_other_parameters_need_another_folder(tmp_path):
     with serving(told) as server:
         asked(tmp_path, own_suite(), server)
-        with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same ones"):
+        with pytest.raises(ChecklistError, match=r"made with other parameters \(temperature\); expected the same"):
             asked(tmp_path, own_suite(), server, setting=Setting("org/m", Sampling(16384, 0.7, None, stop=())))
         assert len(server.requests) == 5
 
@@ -221,7 +221,7 @@ def test_an_engine_of_ngram_suites_and_a_name_without_a_folder_are_refused():
     ):
         open_answering("ngram", Setting("m"))
     for name in ("", "..", "a\0b", "x" * 300):
-        with pytest.raises(ChecklistError, match="a name that a folder can have"):
+        with pytest.raises(ChecklistError, match="a valid name of a folder"):
             run_name(name)
 
 

@@ -86,8 +86,8 @@ def line(**changes):
     [
         ({"id": "T0"}, "unknown task 'T0'"),
         ({"length": "2k"}, "T00"),
-        ({"scores": [1, 0.3, 0]}, "question 1: the verdict 0.3 is no level of the suite; expected one of 0, 0.25"),
-        ({"scores": [1, 0.5, 2]}, "question 2: the verdict 2.0 is no level"),
+        ({"scores": [1, 0.3, 0]}, "question 1: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25"),
+        ({"scores": [1, 0.5, 2]}, "question 2: the verdict 2.0 is not a level"),
         ({"scores": [1, 0.5]}, "2 verdicts; expected 3"),
         ({"scores": []}, "0 verdicts; expected 3"),
         ({"scores": [1, 0.5, None]}, "scores[2]: expected a number"),
@@ -167,8 +167,8 @@ def test_a_table_is_held_to_the_same_rules(tmp_path):
         assert str(error.value).startswith(str(path))
         return str(error.value)
 
-    assert "row 1, question 1: the verdict 0.3 is no level" in said_of(scores=[[1.0, 0.3, 0.0]])
-    assert "row 1, question 2: the verdict nan is no level" in said_of(scores=[[1.0, 0.5, None]])
+    assert "row 1, question 1: the verdict 0.3 is not a level" in said_of(scores=[[1.0, 0.3, 0.0]])
+    assert "row 1, question 2: the verdict nan is not a level" in said_of(scores=[[1.0, 0.5, None]])
     assert "row 1: unknown task 'x'" in said_of(id=["x"])
     assert "row 1: id: expected a string, not null" in said_of(id=pa.array([None], pa.string()))
     assert "column 'scores'" in said_of(scores=["high"])

@@ -96,7 +96,7 @@ def test_two_runs_of_one_name_are_refused(tmp_path: Path) -> None:
     for name in ("a/heron", "b/heron"):
         write_run(tmp_path / name, ANSWERS, [], {})
 
-    with pytest.raises(ChecklistError, match=r"b.heron: a run of the name heron is in .*a.heron, too"):
+    with pytest.raises(ChecklistError, match=r"b.heron: a run of the name heron is also in .*a.heron"):
         open_runs([tmp_path])
 
 

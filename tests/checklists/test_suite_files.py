@@ -84,7 +84,7 @@ def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / name).write_text("mine")
 
-    with pytest.raises(ChecklistError, match="holds something else than a suite"):
+    with pytest.raises(ChecklistError, match="is not the folder of a suite"):
         write_suite(suite, tmp_path / "b")
 
 
@@ -221,9 +221,9 @@ PROMPTS_WRONG = {
     "conversion": ("{response!r} {checklists}", "the place response has a format"),
     "single-brace": (
         "{response} {checklists} }",
-        "no format string: .*expected a brace that is no place to be doubled",
+        "not a format string: .*double each brace that does not",
     ),
-    "open-brace": ("{response} {checklists} {", "no format string"),
+    "open-brace": ("{response} {checklists} {", "not a format string"),
 }
 
 

@@ -128,7 +128,7 @@ ROWS: dict[str, Row] = {
     "a verdict that is no level": Row(
         at(JUDGEMENTS, change_row, 2, scores=[0.3, 1]),
         OF_JUDGEMENTS,
-        f"{JUDGEMENTS}, line 3, question 0: the verdict 0.3 is no level of the suite; expected one of 0, 0.25",
+        f"{JUDGEMENTS}, line 3, question 0: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25",
     ),
     "a duplicate with other verdicts": Row(
         at(JUDGEMENTS, change_rows, again(scores=[0, 0])),
@@ -463,7 +463,7 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
     ("command", "says"),
     [
         (["from-suite", "mini", "-o", "made", "--runs", "none"], "none: no such file or folder"),
-        (["from-suite", "mini", "-o", "runs"], "runs: holds something else than a suite"),
+        (["from-suite", "mini", "-o", "runs"], "runs: is not the folder of a suite"),
         (["import-suite", "hellobench", "none", "-o", "made"], "none: no such folder"),
         (["import-suite", "hellobench", "runs", "-o", "made"], "runs: no data of HelloBench; expected a checkout"),
         (["import", "none", "-s", "suite", "-o", "made"], "none: no such folder"),
@@ -473,7 +473,7 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
             ["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "--bound", "inf"],
             "the bound inf: expected a number",
         ),
-        (["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "runs"], "runs: holds something else than a"),
+        (["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "runs"], "runs: is not the folder of a suite"),
     ],
 )
 def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: list[str], says: str) -> None:
