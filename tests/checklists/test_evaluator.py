@@ -8,27 +8,21 @@ import math
 
 import numpy as np
 import pytest
-from makers.fault_server import Reply, answering, refusing, serving
+from makers.fault_server import Reply, answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
-from pfgen_fast.checklists.judging.evaluator import ChecklistJudge, open_checklists
+from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
 from pfgen_fast.evaluators import Evaluator, Item, open_evaluator
 from pfgen_fast.evaluators.asking_evaluator import AskingEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.opening import options_of
-from pfgen_fast.judging import Prices, Replies, Server, Spending
+from pfgen_fast.judging import Prices, Replies, Spending
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
 ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enumerate(TEXTS, start=1)]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def listed(*verdicts) -> str:
@@ -299,20 +293,6 @@ def _empty(folder):
     return path
 
 
-def test_a_server_that_fails_leaves_what_came_before(path):
-    def behave(request):
-        if request.number < 1:
-            return answering(listed(*[1] * n_questions(request.prompt)))
-        return refusing(401, "no")
-
-    with serving(behave) as server:
-        where = Server(server.base_url, backoff=0.001, retries=0, concurrency=1)
-        judge = open_checklists(own_suite(), model="m", server=where, cache=path)
-        with pytest.raises(Exception, match="a key is needed"):
-            scores_of(judge)
-    assert len(Replies(path)) == 1
-
-
 # discern run
 
 
@@ -372,14 +352,3 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
     assert "q0: Does it thank somebody?" in (letters / "out" / "discernment.md").read_text()
     assert "evaluator:checklists:" in out
     assert discerned(None, "--offline")[0] == 0
-
-
-def test_discern_run_says_what_is_missing(letters, discerned):
-    code, _, err = discerned(None, "--offline")
-    assert code == 3
-    assert "out/checklist-replies.jsonl: 48 of 48 ratings are missing, of 12 of 12 items" in err
-    lines = (letters / "texts.jsonl").read_text().replace(', "question": "Thank a neighbour."', "")
-    (letters / "texts.jsonl").write_text(lines)
-    code, _, err = discerned(None, "--dry-run")
-    assert code == 2
-    assert "item 0: has no question and no context" in err

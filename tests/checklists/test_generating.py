@@ -30,12 +30,6 @@ from pfgen_fast.generation.engines import Sampling
 MAIN = [task for task in TASKS if task.length is None]
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 def told(request) -> Reply:
     """An answer that depends on prompt and seed; some are cut off."""
     digest = hashlib.sha1(f"{request.prompt}{request.body['seed']}".encode()).hexdigest()

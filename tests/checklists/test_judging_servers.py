@@ -20,8 +20,7 @@ from makers.fault_server import Reply, refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.errors import EngineError, JudgingError
-from pfgen_fast.judging import Replies
+from pfgen_fast.errors import EngineError
 
 
 def stalling(request):
@@ -145,12 +144,6 @@ def test_a_torn_last_line_is_asked_for_again_and_others_are_kept(path, expected)
     assert (problem, len(requests)) == (None, 1)
     judging.write()
     assert (path / "judgements.jsonl").read_bytes() == expected
-
-
-def test_a_second_process_is_refused(path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    with Replies(path / "judge-replies.jsonl").adding(), pytest.raises(JudgingError, match="another process is adding"):
-        ask(judging)
 
 
 def test_the_version_is_what_the_server_says(path):
