@@ -217,14 +217,9 @@ def test_other_items_are_of_the_chosen_category_with_their_question_or_context(p
     assert "Instruction: Why?\n\nBecause.\n" in contents["letter_1"]
     assert all(n_questions(content) == 2 for content in contents.values())
     assert asked_about(path.with_name("b"), items, category="letters/requests") == contents
-
-
-def test_a_suite_with_one_category_needs_none_named(path):
-    key = ("letters", "requests")
-    suite = own_suite(())
+    key, suite = ("letters", "requests"), own_suite(())
     object.__setattr__(suite, "checklists", {key: suite.checklists[key]})
-    contents = asked_about(path, [Item("1", "A.", "x", question="What floats?")], suite=suite)
-    assert n_questions(contents["1"]) == 2
+    assert asked_about(path.with_name("c"), items, suite=suite) == contents  # the only category needs no name
 
 
 def test_what_an_item_lacks_is_said(path):
@@ -255,21 +250,10 @@ def test_notes_name_the_questions_and_what_their_weights_are(path):
 
 
 def test_the_signature_changes_with_whatever_scores_depend_on(path):
-    signatures = [
-        judge_of(path, **options).signature
-        for options in (
-            {},
-            {"n_ratings": 2},
-            {"temperature": 0.5},
-            {"max_tokens": 9},
-            {"seed": "a"},
-            {"profile": "upstream"},
-            {"n_tries": 1},
-            {"category": "thanks"},
-            {"suite": own_suite(TASKS[:3])},
-        )
-    ]
-    assert len(set(signatures)) == len(signatures)
+    changes = {"n_ratings": 2, "temperature": 0.5, "max_tokens": 9, "seed": "a", "profile": "upstream", "n_tries": 1}
+    changes |= {"category": "thanks", "suite": own_suite(TASKS[:3])}
+    signatures = {judge_of(path, **{name: value}).signature for name, value in changes.items()}
+    assert len(signatures | {judge_of(path).signature}) == len(changes) + 1
 
 
 # Opened by its name
@@ -277,7 +261,9 @@ def test_the_signature_changes_with_whatever_scores_depend_on(path):
 
 def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
     own_suite_in(tmp_path / "suite")
-    judge = open_evaluator(f"checklists:{tmp_path / 'suite'}", model="m", server=None, cache=_empty(tmp_path))
+    (tmp_path / "empty.jsonl").touch()
+    name = f"checklists:{tmp_path / 'suite'}"
+    judge = open_evaluator(name, model="m", server=None, cache=tmp_path / "empty.jsonl")
     assert isinstance(judge, ChecklistJudge)
     assert judge.options.max_tokens == 4096
     assert "category" in options_of("checklists")
@@ -285,12 +271,6 @@ def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
         open_evaluator("checklists:nowhere", model="m")
     with pytest.raises(DiscernmentError, match="unknown evaluator 'checklists'"):
         open_evaluator("checklists", model="m")
-
-
-def _empty(folder):
-    path = folder / "empty.jsonl"
-    path.write_bytes(b"")
-    return path
 
 
 # discern run

@@ -108,14 +108,6 @@ def test_replies_that_are_there_count_even_beyond_the_tries(path):
     assert (path / "judgements.jsonl").read_bytes() == before
 
 
-def test_a_judge_that_says_the_same_of_everything_is_taken_at_its_word_where_it_fits(path):
-    same = json.dumps([{"checklist_id": id, "evaluation_score": 1} for id in range(2)])
-    judging, _ = judged([path], lambda request: as_judge(same))
-    standing = judging.runs[0].standing()
-    assert standing.n_judged == N_TASKS // 2  # the letters have two questions
-    assert {fault for _, fault in standing.unjudged} == {"number"}
-
-
 def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     with pytest.raises(EngineError, match="expired"):

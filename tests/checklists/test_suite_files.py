@@ -23,7 +23,6 @@ DEEP = '{"id": "x", "deep": ' + "[" * 5000 + "]" * 5000 + "}"
 
 def test_a_suite_is_read_whole(tmp_path: Path) -> None:
     suite = ChecklistSuite.load(write_suite_files(tmp_path))
-
     assert [task.key for task in suite.tasks] == [("thanks-1", None), ("fable-1", None), ("fable-1", "2k")]
     assert suite.areas == ("letters", "stories")
     assert suite.lengths == ("2k",)
@@ -37,9 +36,7 @@ def test_a_suite_is_read_whole(tmp_path: Path) -> None:
 
 def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
     folder = write_suite_files(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
-
     suite = ChecklistSuite.load(folder)
-
     assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
     assert suite.levels == (0, 0.25, 0.5, 0.75, 1)
     assert suite.areas == ("letters", "stories")
@@ -51,10 +48,8 @@ def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
 
 def test_writing_and_reading_change_nothing(tmp_path: Path) -> None:
     read = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
-
     write_suite(read, tmp_path / "b")
     again = ChecklistSuite.load(tmp_path / "b")
-
     assert again.hash == read.hash
     assert again.tasks == read.tasks
     for field in dataclasses.fields(read):
@@ -66,9 +61,7 @@ def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
     first = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     folder = write_suite_files(tmp_path / "b", {"tasks.jsonl": None, "tasks.jsonl.gz": b""})
     weightless = {key: dataclasses.replace(one, has_weights=False) for key, one in first.checklists.items()}
-
     write_suite(dataclasses.replace(first, checklists=weightless), folder)
-
     assert sorted(path.name for path in folder.iterdir()) == ["checklists.json", "prompts", "suite.json", "tasks.jsonl"]
     assert not ChecklistSuite.load(folder).has_weights
 
@@ -78,7 +71,6 @@ def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -
     suite = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / name).write_text("mine")
-
     with pytest.raises(ChecklistError, match="is not the folder of a suite"):
         write_suite(suite, tmp_path / "b")
 
@@ -204,7 +196,6 @@ def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: st
     files, message = BAD[name]
     with pytest.raises(ChecklistError, match=message) as error:
         ChecklistSuite.load(write_suite_files(tmp_path, files))
-
     assert str(tmp_path) in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
@@ -242,7 +233,6 @@ def test_the_packaged_suites_are_complete() -> None:
 def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
     prompts = packaged_prompts(language)
     filled = {name: getattr(prompts, name).text.format(**{place: f"<{place}>" for place in PLACES}) for name in PROMPTS}
-
     for level in ("0:", "0.25:", "0.5:", "0.75:", "1:"):
         assert filled["user"].count(f"\n{level} ") == 2, "the levels stand before the answer and after it"
     for key in ("checklist_id", "reason", "evaluation_score"):
