@@ -201,6 +201,7 @@ def test_nothing_is_left_behind_where_no_answer_came(tmp_path):
 def test_an_answer_to_an_instruction_that_has_changed_since_is_not_taken_from_a_stopped_call(tmp_path):
     entry = {"id": "letter_1", "length": None, "trial": 1, "response": "Old.", "instruction_sha256": "0" * 64}
     others = [{"id": 5}, {"id": "letter_1", "length": None, "trial": 0, "response": "x"}, {"id": "x", "response": "x"}]
+    others += [{**entry, "trial": 0}, {**entry, "id": "x"}]
     lines = [json.dumps(one) for one in (entry, *others)]
     (tmp_path / ".unfinished.jsonl").write_text("\n".join([*lines, '{"id": "letter_1", "torn']))
     with serving(told) as server:

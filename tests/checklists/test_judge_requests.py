@@ -73,6 +73,9 @@ def test_each_try_and_each_rating_has_a_seed_of_its_own():
 def test_the_default_temperature_depends_on_profile_and_number_of_ratings(profile, temperatures):
     found = [JudgeOptions("j", profile, n_ratings=n).judge.temperature for n in (1, 2)]
     assert found == temperatures
+    for number in ({"n_tries": 0}, {"n_ratings": 0}):
+        with pytest.raises(ChecklistError, match="expected at least 1 of each"):
+            JudgeOptions("j", profile, **number)
 
 
 def test_upstream_shows_words_joined_by_single_blanks():
