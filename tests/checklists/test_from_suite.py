@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.errors import ChecklistError, TrialsError
+from pfgen_fast.errors import ChecklistError
 from pfgen_fast.runs.trials import Trials, find_runs
 
 
@@ -57,12 +55,6 @@ def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None
     assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
 
 
-def test_the_suite_is_written_and_read(tmp_path: Path, mini: Suite) -> None:
-    made = checklist_suite_of(mini)
-    write_suite(made, tmp_path)
-    assert ChecklistSuite.load(tmp_path).hash == made.hash
-
-
 def test_answers_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
     first, second = (question.question for question in list(mini)[:2])
     (run,) = find_runs([make_trials(tmp_path / "run", [(second, "c"), (first, "a"), (second, "d"), (first, "b")])])
@@ -85,12 +77,6 @@ def test_an_n_gram_score_is_that_of_the_answer_with_its_number(varied: Path, min
         row = trials.rows_by_question[question][answer.trial - 1]
         assert trials.answers[row] == answer.response
         assert scorer.score([question], [answer.response])["average"].tolist() == [scores[row]]
-
-
-def test_a_question_of_another_suite_is_an_error(tmp_path: Path, mini: Suite) -> None:
-    (run,) = find_runs([make_trials(tmp_path / "run", [("another?", "a")])])
-    with pytest.raises(TrialsError, match="line 1: unknown question 'another\\?'"):
-        list(answers_of(run, mini))
 
 
 def test_an_answer_that_utf8_cannot_hold_is_named(tmp_path: Path, mini: Suite) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklist_data import folder, needs_hellobench
 from makers.checklists_to_judge import suite, template
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judging.requests import Wording
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
 from pfgen_fast.checklists.tasks import Prompts
@@ -139,30 +136,3 @@ def test_the_hash_of_prompts_tells_everything_that_is_sent_apart():
     changed = replace(SUITE.prompts, system=template("You judge strictly."))
     hashes.add(Wording(suite(prompts=changed), JUDGE).prompt_sha256)
     assert len(hashes) == 7
-
-
-@needs_hellobench
-def test_the_published_prompts_are_filled_as_python_formats_them():
-    published = import_suite(folder())
-    task = next(task for task in published.tasks if task.is_whole)
-    checklist = published.checklist(task)
-    response = "{instruction} {{ }} {}"
-    listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]
-    values = {
-        "instruction": task.instruction,
-        "response": response,
-        "checklists": json.dumps(listed, ensure_ascii=False),
-        "num_checklist": len(listed),
-    }
-    for method, template_of, shown in (
-        ("checklist", published.prompts.user, values),
-        ("llm-eval", published.prompts.overall_user, values),
-        (
-            "llm-eval-c",
-            published.prompts.overall_with_checklist_user,
-            {**values, "checklists": json.dumps(checklist.questions, ensure_ascii=False)},
-        ),
-    ):
-        made = Wording(published, JUDGE, method=method).request(task.key, task.instruction, checklist, response)
-        assert made.messages[-1]["content"] == template_of.text.format(**shown)
-        assert len(made.messages) == (1 if method == "llm-eval-c" else 2)
