@@ -172,18 +172,6 @@ def test_the_estimate_is_what_is_sent_and_equal_requests_count_once(path):
     assert judge.estimate(items, column).n_requests == 0
 
 
-def test_a_budget_stops_and_the_same_call_continues(path):
-    engine = FakeEngine(by_length)
-    prices = Prices(0, 1e6)
-    judge = judge_of(path, engine, spending=Spending(prices, budget=4096 + 50))
-    with pytest.raises(JudgingError, match=r"the budget of .* is used up after"):
-        scores_of(judge)
-    n_first = len(engine.asked)
-    assert 0 < n_first < 3
-    assert not np.isnan(scores_of(judge_of(path, engine))["checklist"]).any()
-    assert len(engine.asked) == 3
-
-
 # Which task an item belongs to
 
 

@@ -7,15 +7,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import (
-    N_TASKS,
-    OPTIONS,
-    as_judge,
-    ask,
-    honest,
-    judged,
-    suite,
-)
+from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, suite
 from makers.fault_server import Reply, refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging

@@ -5,7 +5,7 @@ Equal judgements count once; two different judgements of the same answer by the 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +34,7 @@ def read_judgements(
         rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
     else:
         rows = checked_objects(path, _with_reasons if with_reasons else _judgement, on_fault=on_fault)
-    check = _Check(suite)
+    check = _check_of(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
     several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
@@ -83,37 +83,32 @@ def _identity(judgement: Judgement) -> Hashable:
     )
 
 
-class _Check:
-    def __init__(self, suite: ChecklistSuite) -> None:
-        self._suite = suite
-        self._levels = frozenset(suite.levels)
-        self._n_questions = suite.n_questions
-        self._hashes = hashes_of(suite).tasks
+def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
+    valid_levels, all_questions, hashes = frozenset(suite.levels), suite.n_questions, hashes_of(suite).tasks
 
-    def __call__(self, judgement: Judgement, where: str) -> None:
-        n_questions = self._n_questions.get((judgement.id, judgement.length))
+    def check(judgement: Judgement, where: str) -> None:
+        n_questions, scores = all_questions.get((judgement.id, judgement.length)), judgement.scores
         if n_questions is None:
-            self._suite.task(judgement.id, judgement.length, where)  # raises the error
+            suite.task(judgement.id, judgement.length, where)  # raises the error
             return
-        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length][1]):
-            return  # the checklist has changed since: the judgement is stale
-        scores = judgement.scores
+        if scores is None or judgement.checklist_sha256 not in (None, hashes[judgement.id, judgement.length][1]):
+            return  # unjudged, or stale because the checklist has changed since
         n_expected = n_questions if judgement.method == "checklist" else 1
-        if scores is None:
-            return
         if len(scores) != n_expected or len(judgement.reasons) not in (0, n_expected):
             listed, what = (scores, "verdicts") if len(scores) != n_expected else (judgement.reasons, "reasons")
             raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
         if judgement.method != "checklist":
             if not 0 <= scores[0] <= _BEST_RATING:
                 raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")
-        elif not self._levels.issuperset(scores):
-            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in self._levels)
-            levels = ", ".join(f"{level:g}" for level in self._suite.levels)
+        elif not valid_levels.issuperset(scores):
+            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in valid_levels)
+            levels = ", ".join(f"{level:g}" for level in suite.levels)
             raise ChecklistError(
                 f"{where}, question {question}: the verdict {verdict!r} is not a level of the suite; expected one of "
                 f"{levels}"
             )
+
+    return check
 
 
 def _with_reasons(value: Any) -> Judgement:
