@@ -132,6 +132,7 @@ BAD_LINES = {
     "too-many": (verdicts(1, 1, 1), "expected 2 verdicts, .* not 3"),
     "twice": ([*verdicts(1), *verdicts(1)], r"\[1\].checklist_id: expected each question from 0 to 1 once, not 0"),
     "id-text": ([*verdicts(1), {"checklist_id": "a", "evaluation_score": 1}], "expected a whole number, not 'a'"),
+    "id-range": ([*verdicts(1), {"checklist_id": 2, "evaluation_score": 1}], "from 0 to 1 once, not 2"),
     "no-list": ("none", "checklist_wise_evaluation: expected a list, not 'none'"),
     "task": ({"id": "chat_0000"}, "unknown task 'chat_0000'; expected one of chat_000"),
     "area": ({"id": "open_ended_qa_000", "checklist_wise_evaluation": verdicts(1, 1)}, "is of the area open_ended_qa"),

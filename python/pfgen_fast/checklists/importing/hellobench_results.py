@@ -3,7 +3,7 @@
     results/{generations,judgements}/EXPERIMENT/MODEL/AREA[_LENGTH]_results.jsonl    of the repository
     {judgements,generations}/MODEL.jsonl, models.csv                                 compact
 
-A line that breaks the rules is named and left out; a model that contradicts itself is named and left out as a whole.
+Invalid lines are named and left out; a model with contradictory lines is named and left out as a whole.
 """
 
 from __future__ import annotations

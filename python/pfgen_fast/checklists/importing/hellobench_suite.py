@@ -1,7 +1,6 @@
 """Imports the suite of HelloBench (arXiv 2409.16191) from a checkout of its repository, or from its compact form.
 
-The compact form is `checklists.json`, `weights.json`, `tasks.jsonl` and `prompts/`: regular files for everything that
-the repository holds in JSON lines of its own, a dictionary in a script and strings in another.
+The compact form is `checklists.json`, `weights.json`, `tasks.jsonl` and `prompts/`.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _PROMPTS = {
 
 
 def import_suite(folder: str | Path) -> ChecklistSuite:
-    """Reads the suite from a checkout of HelloBench's repository, or from a folder with its data in compact form."""
+    """Reads the suite from a checkout of HelloBench's repository, or from a directory in compact form."""
     folder = Path(folder)
     check_is_folder(folder)
     if (folder / CHECKLISTS_FILE).is_file():
