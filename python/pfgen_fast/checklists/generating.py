@@ -182,22 +182,20 @@ def generate_answers(
     return asyncio.run(run())
 
 
+@dataclass
 class _Call:
-    def __init__(
-        self,
-        engine: ModelEngine,
-        wanted: Sequence[AnswerRequest],
-        writer: AnswerWriter,
-        on_progress: Callable[[int, int], None],
-        events: Events,
-    ) -> None:
-        self._engine, self._wanted, self._writer = engine, wanted, writer
-        self._on_progress, self._events = on_progress, events
-        self._engine_reports = reports_to(engine, events)
+    _engine: ModelEngine
+    _wanted: Sequence[AnswerRequest]
+    _writer: AnswerWriter
+    _on_progress: Callable[[int, int], None]
+    _events: Events
+
+    def __post_init__(self) -> None:
+        self._engine_reports = reports_to(self._engine, self._events)
         self._reasons: dict[AnswerKey, str | None] = {}
-        self._n_there = sum(request.key in writer.answers for request in wanted)
-        if hasattr(engine, "on_details"):
-            engine.on_details = self._note
+        self._n_there = len(self._wanted) - len(self._still(self._wanted))
+        if hasattr(self._engine, "on_details"):
+            self._engine.on_details = self._note
 
     async def run(self, folder: Path, tries: int) -> Generated:
         n_before = self._n_there
