@@ -8,27 +8,21 @@ import math
 
 import numpy as np
 import pytest
-from makers.fault_server import Reply, answering, refusing, serving
+from makers.fault_server import Reply, answering, serving
 from makers.judges import FakeEngine
 from makers.own_checklists import TASKS, own_suite, own_suite_in
 from pfgen_fast.checklists.judging.ask_runs import JudgeOptions
-from pfgen_fast.checklists.judging.evaluator import ChecklistJudge, open_checklists
+from pfgen_fast.checklists.judging.evaluator import ChecklistJudge
 from pfgen_fast.checklists.tasks import Checklist, Task
 from pfgen_fast.errors import ChecklistError, DiscernmentError, JudgingError
 from pfgen_fast.evaluators import Evaluator, Item, open_evaluator
 from pfgen_fast.evaluators.asking_evaluator import AskingEvaluator
 from pfgen_fast.evaluators.evaluator import text_column
 from pfgen_fast.evaluators.opening import options_of
-from pfgen_fast.judging import Prices, Replies, Server, Spending
+from pfgen_fast.judging import Prices, Replies, Spending
 
 TEXTS = ("Dear neighbour, thank you.", "Dear teacher, thank you so much.", "A book, please.")
 ITEMS = [Item(f"letter_{n}", text, "letters", language="en") for n, text in enumerate(TEXTS, start=1)]
-
-
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def listed(*verdicts) -> str:
@@ -178,18 +172,6 @@ def test_the_estimate_is_what_is_sent_and_equal_requests_count_once(path):
     assert judge.estimate(items, column).n_requests == 0
 
 
-def test_a_budget_stops_and_the_same_call_continues(path):
-    engine = FakeEngine(by_length)
-    prices = Prices(0, 1e6)
-    judge = judge_of(path, engine, spending=Spending(prices, budget=4096 + 50))
-    with pytest.raises(JudgingError, match=r"the budget of .* is used up after"):
-        scores_of(judge)
-    n_first = len(engine.asked)
-    assert 0 < n_first < 3
-    assert not np.isnan(scores_of(judge_of(path, engine))["checklist"]).any()
-    assert len(engine.asked) == 3
-
-
 # Which task an item belongs to
 
 
@@ -223,14 +205,9 @@ def test_other_items_are_of_the_chosen_category_with_their_question_or_context(p
     assert "Instruction: Why?\n\nBecause.\n" in contents["letter_1"]
     assert all(n_questions(content) == 2 for content in contents.values())
     assert asked_about(path.with_name("b"), items, category="letters/requests") == contents
-
-
-def test_a_suite_with_one_category_needs_none_named(path):
-    key = ("letters", "requests")
-    suite = own_suite(())
+    key, suite = ("letters", "requests"), own_suite(())
     object.__setattr__(suite, "checklists", {key: suite.checklists[key]})
-    contents = asked_about(path, [Item("1", "A.", "x", question="What floats?")], suite=suite)
-    assert n_questions(contents["1"]) == 2
+    assert asked_about(path.with_name("c"), items, suite=suite) == contents  # the only category needs no name
 
 
 def test_what_an_item_lacks_is_said(path):
@@ -239,7 +216,7 @@ def test_what_an_item_lacks_is_said(path):
             scores_of(judge_of(path, FakeEngine(by_length), **options), [item])
         return str(caught.value)
 
-    assert "item 1: is no task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
+    assert "item 1: is not a task of the suite own, which has 3 checklists" in said(Item("1", "A.", "x"))
     assert "item 1: has no question and no context" in said(Item("1", "A.", "x"), category="thanks")
     cut = own_suite((*TASKS, Task("cut", "letters", "thanks", "Write…", sha256="0" * 64)))
     assert "item cut: its task lacks the whole instruction" in said(Item("cut", "A.", "x"), suite=cut)
@@ -255,27 +232,16 @@ def test_notes_name_the_questions_and_what_their_weights_are(path):
     (one,) = judge.notes_on(ITEMS[:2])
     assert one == "The questions: q0: Does it thank somebody? q1: Is it polite? q2: Is it without any flaw?"
     assert judge.notes_on([*ITEMS, Item("report_2", "A.", "x")]) == (
-        "Questions without weights of their own weigh alike.",
-        "The items have 3 checklists, so q0 is the first question of each of them.",
+        "Questions without weights have equal weights.",
+        "The items have 3 checklists; q0 is the first question of each checklist.",
     )
 
 
 def test_the_signature_changes_with_whatever_scores_depend_on(path):
-    signatures = [
-        judge_of(path, **options).signature
-        for options in (
-            {},
-            {"n_ratings": 2},
-            {"temperature": 0.5},
-            {"max_tokens": 9},
-            {"seed": "a"},
-            {"profile": "upstream"},
-            {"n_tries": 1},
-            {"category": "thanks"},
-            {"suite": own_suite(TASKS[:3])},
-        )
-    ]
-    assert len(set(signatures)) == len(signatures)
+    changes = {"n_ratings": 2, "temperature": 0.5, "max_tokens": 9, "seed": "a", "profile": "upstream", "n_tries": 1}
+    changes |= {"category": "thanks", "suite": own_suite(TASKS[:3])}
+    signatures = {judge_of(path, **{name: value}).signature for name, value in changes.items()}
+    assert len(signatures | {judge_of(path).signature}) == len(changes) + 1
 
 
 # Opened by its name
@@ -283,7 +249,9 @@ def test_the_signature_changes_with_whatever_scores_depend_on(path):
 
 def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
     own_suite_in(tmp_path / "suite")
-    judge = open_evaluator(f"checklists:{tmp_path / 'suite'}", model="m", server=None, cache=_empty(tmp_path))
+    (tmp_path / "empty.jsonl").touch()
+    name = f"checklists:{tmp_path / 'suite'}"
+    judge = open_evaluator(name, model="m", server=None, cache=tmp_path / "empty.jsonl")
     assert isinstance(judge, ChecklistJudge)
     assert judge.options.max_tokens == 4096
     assert "category" in options_of("checklists")
@@ -291,26 +259,6 @@ def test_it_is_opened_by_the_name_of_its_suite(tmp_path):
         open_evaluator("checklists:nowhere", model="m")
     with pytest.raises(DiscernmentError, match="unknown evaluator 'checklists'"):
         open_evaluator("checklists", model="m")
-
-
-def _empty(folder):
-    path = folder / "empty.jsonl"
-    path.write_bytes(b"")
-    return path
-
-
-def test_a_server_that_fails_leaves_what_came_before(path):
-    def behave(request):
-        if request.number < 1:
-            return answering(listed(*[1] * n_questions(request.prompt)))
-        return refusing(401, "no")
-
-    with serving(behave) as server:
-        where = Server(server.base_url, backoff=0.001, retries=0, concurrency=1)
-        judge = open_checklists(own_suite(), model="m", server=where, cache=path)
-        with pytest.raises(Exception, match="a key is needed"):
-            scores_of(judge)
-    assert len(Replies(path)) == 1
 
 
 # discern run
@@ -372,14 +320,3 @@ def test_discern_run_tests_a_checklist_like_any_evaluator(letters, discerned):
     assert "q0: Does it thank somebody?" in (letters / "out" / "discernment.md").read_text()
     assert "evaluator:checklists:" in out
     assert discerned(None, "--offline")[0] == 0
-
-
-def test_discern_run_says_what_is_missing(letters, discerned):
-    code, _, err = discerned(None, "--offline")
-    assert code == 3
-    assert "out/checklist-replies.jsonl: 48 of 48 ratings are missing, of 12 of 12 items" in err
-    lines = (letters / "texts.jsonl").read_text().replace(', "question": "Thank a neighbour."', "")
-    (letters / "texts.jsonl").write_text(lines)
-    code, _, err = discerned(None, "--dry-run")
-    assert code == 2
-    assert "item 0: has no question and no context" in err

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from pfgen_fast import Scorer, Suite
-from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.importing.ngram_suite import answers_of, checklist_suite_of, key_of
-from pfgen_fast.checklists.suite_writing import write_suite
-from pfgen_fast.errors import ChecklistError, TrialsError
+from pfgen_fast.errors import ChecklistError
 from pfgen_fast.runs.trials import Trials, find_runs
 
 
@@ -23,7 +21,6 @@ def make_trials(folder: Path, lines: list[tuple[str, str]]) -> Path:
 
 def test_every_question_becomes_a_task_with_its_id(mini: Suite) -> None:
     suite = checklist_suite_of(mini)
-
     assert [task.id for task in suite.tasks] == [question.question_id for question in mini]
     assert (suite.language, suite.words, len(suite.checklists)) == ("ja", "characters", 1)
     (checklist,) = suite.checklists.values()
@@ -33,7 +30,6 @@ def test_every_question_becomes_a_task_with_its_id(mini: Suite) -> None:
 
 def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer(mini: Suite) -> None:
     own = {sample.question: sample.answer for sample in mini.samples}
-
     for question, task in zip(mini, checklist_suite_of(mini).tasks, strict=True):
         assert task.instruction is not None
         assert task.instruction.startswith(question.question)
@@ -48,7 +44,6 @@ def test_an_instruction_names_the_keywords_and_never_shows_its_own_sample_answer
 
 def test_an_english_suite_without_samples_and_keywords_asks_the_question_alone(make_suite) -> None:
     suite = checklist_suite_of(Suite.load(make_suite({}, {"question": "why?"})))
-
     assert (suite.language, suite.words) == ("en", "regex")
     assert [task.instruction for task in suite.tasks] == ["question 1?", "why?"]
     assert [task.reference for task in suite.tasks] == [None, None]
@@ -57,23 +52,13 @@ def test_an_english_suite_without_samples_and_keywords_asks_the_question_alone(m
 def test_keywords_without_a_name_are_shown_by_their_patterns(make_suite) -> None:
     rule = {"or": [{"t": "tide|ebb"}, {"and": [{"t": "moon"}, {"t": "sun", "name": "the Sun"}]}]}
     suite = checklist_suite_of(Suite.load(make_suite({"keywords": [rule]})))
-
     assert "\n- tide / ebb / moon + the Sun" in (suite.tasks[0].instruction or "")
-
-
-def test_the_suite_is_written_and_read(tmp_path: Path, mini: Suite) -> None:
-    made = checklist_suite_of(mini)
-    write_suite(made, tmp_path)
-
-    assert ChecklistSuite.load(tmp_path).hash == made.hash
 
 
 def test_answers_are_numbered_as_they_stand_for_each_question(tmp_path: Path, mini: Suite) -> None:
     first, second = (question.question for question in list(mini)[:2])
     (run,) = find_runs([make_trials(tmp_path / "run", [(second, "c"), (first, "a"), (second, "d"), (first, "b")])])
-
     answers = list(answers_of(run, mini))
-
     assert [(one.id, one.trial, one.response) for one in answers] == [
         ("Q01", 1, "a"),
         ("Q01", 2, "b"),
@@ -87,7 +72,6 @@ def test_an_n_gram_score_is_that_of_the_answer_with_its_number(varied: Path, min
     run = find_runs([varied])[0]
     trials = Trials.of(run)
     scores = scorer.score(trials.questions, trials.answers)["average"].tolist()
-
     for answer in answers_of(run, mini):
         question = mini[answer.id].question
         row = trials.rows_by_question[question][answer.trial - 1]
@@ -95,22 +79,13 @@ def test_an_n_gram_score_is_that_of_the_answer_with_its_number(varied: Path, min
         assert scorer.score([question], [answer.response])["average"].tolist() == [scores[row]]
 
 
-def test_a_question_of_another_suite_is_an_error(tmp_path: Path, mini: Suite) -> None:
-    (run,) = find_runs([make_trials(tmp_path / "run", [("another?", "a")])])
-
-    with pytest.raises(TrialsError, match="line 1: unknown question 'another\\?'"):
-        list(answers_of(run, mini))
-
-
 def test_an_answer_that_utf8_cannot_hold_is_named(tmp_path: Path, mini: Suite) -> None:
     question = mini["Q01"].question
     (run,) = find_runs([make_trials(tmp_path / "run", [(question, "a"), (question, "\ud800")])])
-
     with pytest.raises(ChecklistError, match="line 2: a lone surrogate"):
         list(answers_of(run, mini))
 
 
 def test_a_run_is_named_by_its_path(tmp_path: Path) -> None:
     (run,) = find_runs([make_trials(tmp_path / "result/org/model 7b/5e1e9f4", [("q", "a")])])
-
     assert key_of(run) == "org-model-7b-5e1e9f4"

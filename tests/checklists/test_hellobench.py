@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from makers import checklist_data
 from makers.hellobench_checkouts import (
     CATEGORIES,
     FIRST_LINES,
+    change,
     instruction_of,
     questions_of,
     task_ids,
     write_checkout,
-    write_lines,
 )
 from pfgen_fast.checklists.importing.hellobench_checkout import summary_category
 from pfgen_fast.checklists.importing.hellobench_suite import AREAS, import_suite
@@ -27,73 +26,35 @@ from pfgen_fast.errors import ChecklistError
 N_TASKS = sum(2 * len(categories) for categories in CATEGORIES.values())
 
 
-@pytest.fixture(scope="module")
-def suite() -> ChecklistSuite:
-    """The suite from its compact form."""
-    return import_suite(checklist_data.folder())
-
-
 @checklist_data.needs_hellobench
-class TestCompact:
-    def test_there_are_as_many_tasks_and_questions_as_the_rules_say(self, suite: ChecklistSuite) -> None:
-        counts = Counter(task.area for task in suite.tasks if task.length is None)
-        lengths = Counter(task.length for task in suite.tasks)
-        questions = {
-            area: {len(one.questions) for (of_area, _), one in suite.checklists.items() if of_area == area}
-            for area in suite.areas
-        }
-
-        assert [counts[area] for area in suite.areas] == [200, 100, 147, 77, 123]
-        assert lengths == {None: 647, "2k": 123, "4k": 123, "8k": 123, "16k": 123}
-        assert {task.wanted_words for task in suite.tasks} == {None, 2000, 4000, 8000, 16000}
-        assert len(suite.checklists) == 38
-        assert questions == {
-            "open_ended_qa": {7},
-            "summarization": {6, 7},
-            "chat": {6},
-            "text_completion": {5},
-            "heuristic_text_generation": {5},
-        }
-        assert suite.has_weights
-        assert suite.notes == ()
-
-    def test_the_weights_are_the_published_ones_to_the_last_digit(self, suite: ChecklistSuite) -> None:
-        published = json.loads((checklist_data.folder() / "weights.json").read_text())
-
-        for (area, category), checklist in suite.checklists.items():
-            assert checklist.weights == pytest.approx(published[area][category], abs=1e-12)
-
-    def test_177_instructions_lack_their_document(self, suite: ChecklistSuite) -> None:
-        parts = Counter(task.area for task in suite.tasks if not task.is_whole)
-
-        assert parts == {"summarization": 100, "text_completion": 77}
-
-    def test_the_categories_of_summaries_follow_from_the_first_line(self, suite: ChecklistSuite) -> None:
-        found = Counter()
-        for task in suite.tasks:
-            if task.area == "summarization":
-                assert summary_category(task.instruction or "") == task.category
-                found[task.category] += 1
-
-        assert set(found.values()) == {20}
-
-    def test_writing_and_reading_change_nothing(self, suite: ChecklistSuite, tmp_path: Path) -> None:
-        write_suite(suite, tmp_path)
-        again = ChecklistSuite.load(tmp_path)
-
-        assert again.hash == suite.hash
-        assert again.prompts == suite.prompts
-
-    def test_prompts_keep_every_character(self, suite: ChecklistSuite) -> None:
-        text = (checklist_data.folder() / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
-
-        assert suite.prompts.user.text == text
+def test_the_compact_form_gives_the_published_suite(tmp_path):
+    suite = import_suite(checklist_data.folder())
+    counts = Counter(task.area for task in suite.tasks if task.length is None)
+    assert [counts[area] for area in suite.areas] == [200, 100, 147, 77, 123]
+    lengths = Counter((task.length, task.wanted_words) for task in suite.tasks)
+    with_lengths = {(f"{n}k", 1000 * n): 123 for n in (2, 4, 8, 16)}
+    assert lengths == {(None, None): 647, **with_lengths}
+    assert len(suite.checklists) == 38
+    n_questions = {(area, len(one.questions)) for (area, _), one in suite.checklists.items()}
+    assert n_questions == {*zip(AREAS, (7, 6, 6, 5, 5), strict=True), ("summarization", 7)}
+    assert (suite.has_weights, suite.notes) == (True, ())
+    published = json.loads((checklist_data.folder() / "weights.json").read_text())
+    for (area, category), checklist in suite.checklists.items():
+        assert checklist.weights == pytest.approx(published[area][category], abs=1e-12)
+    cut = Counter(task.area for task in suite.tasks if not task.is_whole)
+    assert cut == {"summarization": 100, "text_completion": 77}
+    summaries = [task for task in suite.tasks if task.area == "summarization"]
+    assert [summary_category(task.instruction) for task in summaries] == [task.category for task in summaries]
+    text = (checklist_data.folder() / "prompts" / "checklist.user.txt").read_text(encoding="utf-8")
+    assert suite.prompts.user.text == text
+    write_suite(suite, tmp_path)
+    again = ChecklistSuite.load(tmp_path)
+    assert (again.hash, again.prompts) == (suite.hash, suite.prompts)
 
 
 @pytest.mark.parametrize("is_first_version", [False, True])
-def test_a_checkout_gives_the_suite(tmp_path: Path, is_first_version: bool) -> None:
+def test_a_checkout_gives_the_suite(tmp_path, is_first_version):
     suite = import_suite(write_checkout(tmp_path, is_first_version=is_first_version))
-
     assert suite.areas == AREAS
     assert suite.lengths == ("2k", "16k")
     assert len(suite.tasks) == N_TASKS + 2 * 2
@@ -108,30 +69,14 @@ def test_a_checkout_gives_the_suite(tmp_path: Path, is_first_version: bool) -> N
     assert suite.notes == ()
 
 
-def test_missing_tasks_of_summaries_follow_from_answers(tmp_path: Path) -> None:
+def test_missing_tasks_of_summaries_follow_from_answers(tmp_path):
     suite = import_suite(write_checkout(tmp_path, without=("summarization",)))
-
     found = [(task.id, task.category) for task in suite.tasks if task.area == "summarization"]
     assert found == list(task_ids("summarization"))
 
 
-def test_without_answers_missing_tasks_are_an_error(tmp_path: Path) -> None:
-    folder = write_checkout(tmp_path, without=("summarization",))
-    for path in folder.glob("results/*/main_exp/*/summarization*"):
-        path.unlink()
-
-    with pytest.raises(ChecklistError, match=r"expected summarization.jsonl, or answers to its tasks in results"):
-        import_suite(folder)
-
-
-def test_another_missing_area_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"main_data: expected chat.jsonl"):
-        import_suite(write_checkout(tmp_path, without=("chat",)))
-
-
-def test_what_a_checkout_lacks_is_said(tmp_path: Path) -> None:
+def test_notes_name_the_missing_parts_of_a_checkout(tmp_path):
     suite = import_suite(write_checkout(tmp_path, without=("lengths", "weights", "prompts", "files")))
-
     assert len(suite.tasks) == N_TASKS
     assert not suite.has_weights
     assert suite.prompts == packaged_prompts("en")
@@ -143,62 +88,79 @@ def test_what_a_checkout_lacks_is_said(tmp_path: Path) -> None:
     ]
 
 
-def test_checklists_of_one_category_that_differ_are_an_error(tmp_path: Path) -> None:
-    folder = write_checkout(tmp_path)
-    path = folder / "data/main_data/chat.jsonl"
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    rows[1]["checklists"] = ["Is it other?", "Is it?"]
-    write_lines(path, rows)
-
-    with pytest.raises(ChecklistError, match=r"chat.jsonl, line 2: another checklist than the other tasks of chat/rew"):
-        import_suite(folder)
+def weights(script):
+    return lambda folder: (folder / "results/scripts/compute.py").write_text(script)
 
 
-SCRIPTS = {
-    "length": (
-        "WEIGHT_DICT = {'rewrite': [1, 2, 3]}",
-        "chat/rewrite: expected 2 weights, one for each question, not 3",
+def rows(name, what):
+    return lambda folder: change(folder / f"data/main_data/{name}.jsonl", what)
+
+
+def without(pattern):
+    return lambda folder: [path.unlink() for path in folder.glob(pattern)]
+
+
+BAD = {
+    "chat": (without("data/main_data/chat.jsonl"), "main_data: expected chat.jsonl"),
+    "summaries": (
+        without("**/summarization*.jsonl"),
+        "expected summarization.jsonl, or answers to its tasks in results/gen",
     ),
-    "zero": ("WEIGHT_DICT = {'rewrite': [0, 1]}", r"\['rewrite'\]\[0\]: expected a weight above 0, not 0"),
-    "unknown": ("WEIGHT_DICT = {'rewrites': [1, 1]}", "unknown category 'unknown area/rewrites'"),
-    "computed": ("WEIGHT_DICT = dict(rewrite=[1, 2])", "WEIGHT_DICT: expected an object, not null"),
-    "missing": ("OTHER = 1", "WEIGHT_DICT: expected an object, not null"),
-    "syntax": ("WEIGHT_DICT = {", "no Python script that can be read: SyntaxError"),
-    "deep": ("WEIGHT_DICT = " + "-" * 100_000 + "1", "no Python script that can be read"),
-    "nul": ("WEIGHT_DICT = 1\0", "no Python script that can be read"),
+    "checklists that differ": (
+        rows("chat", lambda rows: rows[1].update(checklists=["Is it other?", "Is it?"])),
+        "chat.jsonl, line 2: another checklist than the other tasks of chat/rew",
+    ),
+    "no checklist": (
+        rows("chat", lambda rows: rows[0].update(category="x", checklists=None)),
+        "chat.jsonl, line 1.* chat/x",
+    ),
+    "task twice": (rows("chat", lambda rows: rows[1].update(id=rows[0]["id"])), "line 2: the task chat_000 appears tw"),
+    "no category": (rows("chat", lambda rows: rows[1].pop("category")), "line 2: has no 'category'"),
+    "no instruction": (rows("chat", lambda rows: rows[1].pop("instruction")), "line 2: the key 'chat_prompt' is miss"),
+    "length": (
+        weights("WEIGHT_DICT = {'rewrite': [1, 2, 3]}"),
+        "compute.py.*chat/rewrite: expected 2 weights, .*not 3",
+    ),
+    "zero": (weights("WEIGHT_DICT = {'rewrite': [0, 1]}"), r"\['rewrite'\]\[0\]: expected a weight above 0, not 0"),
+    "unknown": (weights("WEIGHT_DICT = {'rewrites': [1, 1]}"), "unknown category 'unknown area/rewrites'"),
+    "computed": (weights("WEIGHT_DICT = dict(rewrite=[1, 2])"), "WEIGHT_DICT: expected an object, not null"),
+    "missing": (weights("OTHER = 1"), "WEIGHT_DICT: expected an object, not null"),
+    "syntax": (weights("WEIGHT_DICT = {"), "compute.py: cannot be read as a Python script: SyntaxError"),
+    "deep": (weights("WEIGHT_DICT = " + "-" * 100_000 + "1"), "cannot be read as a Python script"),
+    "nul": (weights("WEIGHT_DICT = 1\0"), "cannot be read as a Python script"),
+    "script too long": (weights("#" * (1 << 20) + "#"), "compute.py: holds more than 1 MiB"),
+    "no prompt": (
+        lambda folder: (folder / "llm_judge.py").write_text("USER_PROMPT = open('x').read()"),
+        "llm_judge.py: expected a text with the name USER_PROMPT",
+    ),
 }
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
-def test_a_script_with_other_weights_is_an_error_and_never_executed(tmp_path: Path, name: str) -> None:
-    script, message = SCRIPTS[name]
-    folder = write_checkout(tmp_path)
-    (folder / "results/scripts/compute.py").write_text(script)
-
-    with pytest.raises(ChecklistError, match=rf"compute.py.*{message}"):
-        import_suite(folder)
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_checkout_is_one_sentence_and_its_scripts_are_never_executed(tmp_path, name):
+    spoil, message = BAD[name]
+    spoil(write_checkout(tmp_path))
+    with pytest.raises(ChecklistError, match=message):
+        import_suite(tmp_path)
 
 
-def test_prompts_without_the_needed_text_are_an_error(tmp_path: Path) -> None:
-    folder = write_checkout(tmp_path)
-    (folder / "llm_judge.py").write_text("USER_PROMPT = open('x').read()")
-
-    with pytest.raises(ChecklistError, match=r"llm_judge.py: expected a text with the name USER_PROMPT"):
-        import_suite(folder)
-
-
-def test_a_folder_of_something_else_is_an_error(tmp_path: Path) -> None:
+def test_a_directory_of_something_else_is_an_error(tmp_path):
     with pytest.raises(ChecklistError, match="no data of HelloBench; expected a checkout of its repository"):
+        import_suite(tmp_path)
+    with pytest.raises(ChecklistError, match="no such folder"):
+        import_suite(tmp_path / "x")
+    (tmp_path / "checklists.json").write_text('{"chat": {"rewrite": ["Is it?"]}}')
+    with pytest.raises(ChecklistError, match=r"expected tasks.jsonl, which may be compressed, beside checklists.json"):
         import_suite(tmp_path)
 
 
 @pytest.mark.parametrize("category", FIRST_LINES)
-def test_a_first_line_says_the_kind_of_document(category: str) -> None:
+def test_a_first_line_says_the_kind_of_document(category):
     assert summary_category(FIRST_LINES[category] + "\nthe following news") == category
 
 
 @pytest.mark.parametrize(
     "instruction", ["", "Shorten it.\nthe following report", "This blog article, the following news"]
 )
-def test_a_first_line_that_says_none_or_two_has_no_category(instruction: str) -> None:
+def test_a_first_line_with_no_kind_or_two_has_no_category(instruction):
     assert summary_category(instruction) is None

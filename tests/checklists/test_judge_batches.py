@@ -5,13 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from makers.checklists_to_judge import (
-    N_TASKS,
-    OPTIONS,
-    as_judge,
-    reply_of,
-    suite,
-)
+from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, reply_of, suite
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.batches import read_batch, write_batch
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
@@ -77,12 +71,6 @@ def test_bad_lines_of_a_batch_are_named_and_the_others_taken(path, tmp_path):
     assert "line 13" in torn
     assert "none.jsonl" in none
     assert judging.n_open == 3
-
-
-def test_a_batch_of_other_requests_is_refused(path, tmp_path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    write_batch(judging, tmp_path / "in.jsonl")
-    batch_output(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
     other = Judging.open(open_runs([path]), suite(), JudgeOptions("other"))
     with pytest.raises(ChecklistError, match="is the reply to another request; expected one about these runs"):
         read_batch(other, [tmp_path / "out.jsonl"])

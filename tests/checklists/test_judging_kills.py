@@ -36,12 +36,6 @@ def shaky(request):
     return Reply(pieces=[], has_head=False) if kind == 27 else lying(request)
 
 
-@pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch):
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.mark.parametrize("most", [3, pytest.param(None, marks=pytest.mark.slow)])
 def test_a_kill_before_any_change_ends_in_the_same_files(tmp_path, most):
     before = tmp_path / "before"

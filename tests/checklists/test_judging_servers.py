@@ -7,21 +7,12 @@ import threading
 from dataclasses import replace
 
 import pytest
-from makers.checklists_to_judge import (
-    N_TASKS,
-    OPTIONS,
-    as_judge,
-    ask,
-    honest,
-    judged,
-    suite,
-)
+from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, judged, suite
 from makers.fault_server import Reply, refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.runs import open_runs
-from pfgen_fast.errors import EngineError, JudgingError
-from pfgen_fast.judging import Replies
+from pfgen_fast.errors import EngineError
 
 
 def stalling(request):
@@ -109,14 +100,6 @@ def test_replies_that_are_there_count_even_beyond_the_tries(path):
     assert (path / "judgements.jsonl").read_bytes() == before
 
 
-def test_a_judge_that_says_the_same_of_everything_is_taken_at_its_word_where_it_fits(path):
-    same = json.dumps([{"checklist_id": id, "evaluation_score": 1} for id in range(2)])
-    judging, _ = judged([path], lambda request: as_judge(same))
-    standing = judging.runs[0].standing()
-    assert standing.n_judged == N_TASKS // 2  # the letters have two questions
-    assert {fault for _, fault in standing.unjudged} == {"number"}
-
-
 def test_a_server_that_refuses_all_ends_the_asking_and_what_came_before_is_kept(path, expected):
     judging = Judging.open(open_runs([path]), suite(), OPTIONS)
     with pytest.raises(EngineError, match="expired"):
@@ -145,12 +128,6 @@ def test_a_torn_last_line_is_asked_for_again_and_others_are_kept(path, expected)
     assert (problem, len(requests)) == (None, 1)
     judging.write()
     assert (path / "judgements.jsonl").read_bytes() == expected
-
-
-def test_a_second_process_is_refused(path):
-    judging = Judging.open(open_runs([path]), suite(), OPTIONS)
-    with Replies(path / "judge-replies.jsonl").adding(), pytest.raises(JudgingError, match="another process is adding"):
-        ask(judging)
 
 
 def test_the_version_is_what_the_server_says(path):

@@ -275,7 +275,7 @@ def test_a_verdict_that_is_no_level_is_one_line(runs, suite_folder):
     path = runs / "good" / "judgements.jsonl"
     path.write_text(path.read_text().replace("[1,1]", "[1,0.4]", 1).replace("[1, 1]", "[1, 0.4]", 1))
     run = command("table", runs / "good", "--suite", suite_folder, code=2)
-    assert run.stderr.startswith(f"error: {path}, line 1, question 1: the verdict 0.4 is no level")
+    assert run.stderr.startswith(f"error: {path}, line 1, question 1: the verdict 0.4 is not a level")
     assert len(run.stderr.splitlines()) == 1
 
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import json
 
-from makers.checklists_to_judge import (
-    N_TASKS,
-    OPTIONS,
-    as_judge,
-    ask,
-    honest,
-    suite,
-)
+from makers.checklists_to_judge import N_TASKS, OPTIONS, as_judge, ask, honest, suite
 from makers.fault_server import refusing
 from pfgen_fast.checklists.judgement_files import read_judgements
 from pfgen_fast.checklists.judging.ask_runs import Judging

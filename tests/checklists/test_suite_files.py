@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, WEIGHTS, with_task, write_suite_files
+from makers.suite_folders import CHECKLISTS, SETTINGS, TASKS, with_task, write_suite_files
 from pfgen_fast.checklists import ChecklistSuite
 from pfgen_fast.checklists.prompt_files import PLACES, PROMPTS, packaged_prompts
 from pfgen_fast.checklists.suite_files import packaged_suites
@@ -23,7 +23,6 @@ DEEP = '{"id": "x", "deep": ' + "[" * 5000 + "]" * 5000 + "}"
 
 def test_a_suite_is_read_whole(tmp_path: Path) -> None:
     suite = ChecklistSuite.load(write_suite_files(tmp_path))
-
     assert [task.key for task in suite.tasks] == [("thanks-1", None), ("fable-1", None), ("fable-1", "2k")]
     assert suite.areas == ("letters", "stories")
     assert suite.lengths == ("2k",)
@@ -37,29 +36,20 @@ def test_a_suite_is_read_whole(tmp_path: Path) -> None:
 
 def test_what_suite_json_leaves_out_is_usual(tmp_path: Path) -> None:
     folder = write_suite_files(tmp_path / "bare", {"suite.json": {"format": 1}, "weights.json": None})
-
     suite = ChecklistSuite.load(folder)
-
     assert (suite.name, suite.language, suite.words, suite.missing) == ("bare", "en", "regex", "skip")
     assert suite.levels == (0, 0.25, 0.5, 0.75, 1)
     assert suite.areas == ("letters", "stories")
     assert not suite.has_weights
     assert suite.checklist(suite.tasks[1]).weights == (100 / 3,) * 3
-
-
-def test_a_japanese_suite_counts_characters_and_has_japanese_prompts(tmp_path: Path) -> None:
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"suite.json": {"format": 1, "language": "ja"}}))
-
-    assert suite.words == "characters"
-    assert suite.prompts == packaged_prompts("ja")
+    japanese = suite_with(tmp_path / "ja", {"suite.json": {"format": 1, "language": "ja"}})
+    assert (japanese.words, japanese.prompts) == ("characters", packaged_prompts("ja"))
 
 
 def test_writing_and_reading_change_nothing(tmp_path: Path) -> None:
     read = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
-
     write_suite(read, tmp_path / "b")
     again = ChecklistSuite.load(tmp_path / "b")
-
     assert again.hash == read.hash
     assert again.tasks == read.tasks
     for field in dataclasses.fields(read):
@@ -71,9 +61,7 @@ def test_a_suite_replaces_another_one_wholly(tmp_path: Path) -> None:
     first = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     folder = write_suite_files(tmp_path / "b", {"tasks.jsonl": None, "tasks.jsonl.gz": b""})
     weightless = {key: dataclasses.replace(one, has_weights=False) for key, one in first.checklists.items()}
-
     write_suite(dataclasses.replace(first, checklists=weightless), folder)
-
     assert sorted(path.name for path in folder.iterdir()) == ["checklists.json", "prompts", "suite.json", "tasks.jsonl"]
     assert not ChecklistSuite.load(folder).has_weights
 
@@ -83,30 +71,28 @@ def test_a_suite_is_not_written_over_something_else(tmp_path: Path, name: str) -
     suite = ChecklistSuite.load(write_suite_files(tmp_path / "a"))
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / name).write_text("mine")
-
-    with pytest.raises(ChecklistError, match="holds something else than a suite"):
+    with pytest.raises(ChecklistError, match="is not the folder of a suite"):
         write_suite(suite, tmp_path / "b")
 
 
-@pytest.mark.parametrize("ending", [".xz", ".gz", ".zst"])
-def test_tasks_may_be_compressed(tmp_path: Path, ending: str) -> None:
-    content = "".join(f"{json.dumps(task)}\n" for task in TASKS).encode()
+def suite_with(folder: Path, files: dict[str, Any] | None = None, **settings: Any) -> ChecklistSuite:
+    return ChecklistSuite.load(write_suite_files(folder, files, **settings))
+
+
+LINES = "".join(f"{json.dumps(task)}\n" for task in TASKS).encode()
+
+
+@pytest.mark.parametrize("ending", ["jsonl.xz", "jsonl.gz", "jsonl.zst", "parquet"])
+def test_tasks_may_be_compressed_or_a_parquet_file(tmp_path: Path, ending: str) -> None:
     folder = write_suite_files(tmp_path, {"tasks.jsonl": None})
-    path = folder / f"tasks.jsonl{ending}"
-    with path.open("wb") as file, compressing(file, path) as packed:
-        packed.write(content)
-
-    assert len(ChecklistSuite.load(folder).tasks) == len(TASKS)
-
-
-def test_tasks_may_be_a_parquet_file(tmp_path: Path) -> None:
-    pa = parquet.pyarrow()
-    folder = write_suite_files(tmp_path, {"tasks.jsonl": None})
-    pa.parquet.write_table(pa.Table.from_pylist(list(reversed(TASKS))), folder / "tasks.parquet")
-
-    suite = ChecklistSuite.load(folder)
-
-    assert set(suite.by_key) == {(task["id"], task.get("length")) for task in TASKS}
+    path = folder / f"tasks.{ending}"
+    if ending == "parquet":
+        pa = parquet.pyarrow()
+        pa.parquet.write_table(pa.Table.from_pylist(list(reversed(TASKS))), path)
+    else:
+        with path.open("wb") as file, compressing(file, path) as packed:
+            packed.write(LINES)
+    assert set(ChecklistSuite.load(folder).by_key) == {(task["id"], task.get("length")) for task in TASKS}
 
 
 def test_own_questions_are_put_into_a_common_list(tmp_path: Path) -> None:
@@ -115,38 +101,32 @@ def test_own_questions_are_put_into_a_common_list(tmp_path: Path) -> None:
         "letters": {"thanks": {"common": "usual", "own": ["Own?"], "at": 2}},
         "stories": {"fable": {"common": "usual"}},
     }
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"checklists.json": checklists, "weights.json": None}))
-
+    suite = suite_with(tmp_path, {"checklists.json": checklists, "weights.json": None})
     assert suite.checklists["letters", "thanks"].questions == ("One?", "Two?", "Own?", "Last?")
     assert suite.checklists["stories", "fable"].questions == ("One?", "Two?", "Last?")
 
 
-def test_weights_with_another_sum_are_divided_by_it_and_that_is_said(tmp_path: Path) -> None:
-    weights = {**WEIGHTS, "letters": {"thanks": [3, 1]}}
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": weights}))
-
-    assert suite.checklists["letters", "thanks"].weights == (75, 25)
-    assert suite.notes == ("weights whose sum was not 100 were divided by it: letters/thanks (4)",)
+DIVIDED = ("weights whose sum was not 100 were divided by it: letters/thanks (4)",)
 
 
-def test_weights_whose_sum_is_100_but_for_rounding_are_not_mentioned(tmp_path: Path) -> None:
-    weights = {**WEIGHTS, "letters": {"thanks": [60.00000001, 40]}}
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": weights}))
-
-    assert sum(suite.checklists["letters", "thanks"].weights) == pytest.approx(100, abs=1e-12)
-    assert suite.notes == ()
-
-
-def test_a_category_without_weights_has_equal_ones(tmp_path: Path) -> None:
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"weights.json": {"letters": WEIGHTS["letters"]}}))
-
-    assert suite.checklists["letters", "thanks"].has_weights
-    assert not suite.checklists["stories", "fable"].has_weights
-    assert not suite.has_weights
+@pytest.mark.parametrize(
+    ("thanks", "expected", "notes"), [([3, 1], (75, 25), DIVIDED), ([60.00000001, 40], (60, 40), ())]
+)
+def test_weights_are_divided_by_their_sum_and_a_note_says_so(tmp_path: Path, thanks, expected, notes) -> None:
+    suite = suite_with(tmp_path, {"weights.json": {"letters": {"thanks": thanks}}})
+    weighted, unweighted = suite.checklists["letters", "thanks"], suite.checklists["stories", "fable"]
+    assert weighted.weights == pytest.approx(expected)
+    assert sum(weighted.weights) == pytest.approx(100, abs=1e-12)
+    assert (suite.notes, suite.has_weights) == (notes, False)
+    assert (weighted.has_weights, unweighted.has_weights) == (True, False)
 
 
 def weights(*fable: Any) -> dict[str, Any]:
     return {"weights.json": {"stories": {"fable": list(fable)}}}
+
+
+def prompt(content: str | bytes) -> dict[str, Any]:
+    return {"mine.txt": content, "suite.json": {**SETTINGS, "prompts": {"user": "mine.txt"}}}
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -196,76 +176,40 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "prompt-unknown": ({"suite.json": {**SETTINGS, "prompts": {"usr": "a"}}}, "prompts: unknown prompt 'usr'"),
     "prompt-no-user": ({"suite.json": {**SETTINGS, "prompts": {"user": None}}}, r"prompts.user: expected the name"),
     "prompt-outside": ({"suite.json": {**SETTINGS, "prompts": {"user": "../a"}}}, "expected a file in the folder of"),
+    "prompt-no-checklists": (prompt("{instruction} {response}"), r"expected the place {checklists}"),
+    "prompt-doubled-only": (prompt("{{response}} {checklists}"), r"expected the place {response}"),
+    "prompt-unnamed": (prompt("{response} {checklists} {}"), "unknown place ''"),
+    "prompt-attribute": (prompt("{response.__class__} {checklists}"), "unknown place 'response.__class__'"),
+    "prompt-format": (prompt("{response:>99999999} {checklists}"), "the place response has a format"),
+    "prompt-conversion": (prompt("{response!r} {checklists}"), "the place response has a format"),
+    "prompt-single-brace": (prompt("{response} {checklists} }"), "not a format string: .*double each brace that does"),
+    "prompt-open-brace": (prompt("{response} {checklists} {"), "not a format string"),
+    "prompt-no-utf8": (prompt(b"\xff{response}"), r"mine.txt: not UTF-8 \(byte 0"),
+    "line-too-long": ({"tasks.jsonl": with_task(reference="a" * (2 << 20))}, "line 3: longer than 1 MiB, which is the"),
     "prompt-absolute": ({"suite.json": {**SETTINGS, "prompts": {"user": "/etc/passwd"}}}, "in the folder of the suite"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: str) -> None:
+def test_bad_input_is_one_sentence_that_names_the_place(tmp_path: Path, name: str, monkeypatch) -> None:
+    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
     files, message = BAD[name]
-
     with pytest.raises(ChecklistError, match=message) as error:
         ChecklistSuite.load(write_suite_files(tmp_path, files))
-
     assert str(tmp_path) in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 500
 
 
-PROMPTS_WRONG = {
-    "no-checklists": ("{instruction} {response}", r"expected the place {checklists}"),
-    "doubled-only": ("{{response}} {checklists}", r"expected the place {response}"),
-    "unnamed": ("{response} {checklists} {}", "unknown place ''"),
-    "attribute": ("{response.__class__} {checklists}", "unknown place 'response.__class__'"),
-    "format": ("{response:>99999999} {checklists}", "the place response has a format"),
-    "conversion": ("{response!r} {checklists}", "the place response has a format"),
-    "single-brace": (
-        "{response} {checklists} }",
-        "no format string: .*expected a brace that is no place to be doubled",
-    ),
-    "open-brace": ("{response} {checklists} {", "no format string"),
-}
-
-
-@pytest.mark.parametrize("name", PROMPTS_WRONG)
-def test_a_prompt_that_cannot_be_filled_is_refused(tmp_path: Path, name: str) -> None:
-    content, message = PROMPTS_WRONG[name]
-    folder = write_suite_files(tmp_path, {"mine.txt": content}, prompts={"user": "mine.txt"})
-
-    with pytest.raises(ChecklistError, match=message):
-        ChecklistSuite.load(folder)
-
-
-def test_a_prompt_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
-    folder = write_suite_files(tmp_path, {"mine.txt": b"\xff{response}"}, prompts={"user": "mine.txt"})
-
-    with pytest.raises(ChecklistError, match=r"mine.txt: not UTF-8 \(byte 0"):
-        ChecklistSuite.load(folder)
-
-
-def test_a_suite_has_its_own_prompts_none_where_it_says_null_and_the_packaged_ones_else(tmp_path: Path) -> None:
+def test_prompts_are_own_ones_none_for_null_and_packaged_otherwise_and_unused_ones_are_named(tmp_path: Path) -> None:
     own = 'Task: {instruction} Answer: {response} {{"questions": {checklists}}}'
-    prompts = {"user": "mine.txt", "system": None}
-    suite = ChecklistSuite.load(write_suite_files(tmp_path, {"mine.txt": own}, prompts=prompts))
-
+    files = {"prompts/user.txt": own, "prompts/system.txt": "Judge."}
+    suite = suite_with(tmp_path, files, prompts={"user": "prompts/user.txt", "system": None})
     assert suite.prompts.user.text == own
     assert suite.prompts.system is None
     assert suite.prompts.overall_user == packaged_prompts("en").overall_user
-
-
-def test_a_prompt_that_suite_json_does_not_name_is_said_to_be_unused(tmp_path: Path) -> None:
-    prompts = {"prompts/user.txt": "{response} {checklists}", "prompts/system.txt": "Judge."}
-    folder = write_suite_files(tmp_path, prompts, prompts={"user": "prompts/user.txt"})
-    (note,) = ChecklistSuite.load(folder).notes
+    (note,) = suite.notes
     assert note.startswith("prompts/system.txt is not used: suite.json names no prompt of this file")
-
-
-def test_a_line_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pfgen_fast.checklists.line_files.MAX_LINE_BYTES", 1 << 20)
-    folder = write_suite_files(tmp_path, {"tasks.jsonl": with_task(reference="a" * (2 << 20))})
-
-    with pytest.raises(ChecklistError, match="line 3: longer than 1 MiB, which is the limit"):
-        ChecklistSuite.load(folder)
 
 
 def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
@@ -275,29 +219,20 @@ def test_a_folder_without_a_suite_says_how_to_make_one(tmp_path: Path) -> None:
         ChecklistSuite.load(tmp_path / "none")
 
 
-@pytest.mark.parametrize("name", ["essays-en", "essays-ja"])
-def test_a_packaged_suite_has_everything_to_try(name: str) -> None:
-    suite = ChecklistSuite.load(name)
-
-    assert suite.name == name
-    assert len(suite.areas) == 2
-    assert len(suite.checklists) == 3
-    assert all(len(checklist.questions) == 5 for checklist in suite.checklists.values())
-    assert len(suite.lengths) == 1
-    assert all(task.is_whole for task in suite.tasks)
-    assert suite.has_weights == (name == "essays-en")
-    assert suite.words == ("regex" if name == "essays-en" else "characters")
-
-
-def test_the_packaged_suites_are_known_by_name() -> None:
+def test_the_packaged_suites_are_complete() -> None:
     assert packaged_suites() == ["essays-en", "essays-ja"]
+    for name in packaged_suites():
+        suite = ChecklistSuite.load(name)
+        assert (suite.name, len(suite.areas), len(suite.checklists), len(suite.lengths)) == (name, 2, 3, 1)
+        assert all(len(checklist.questions) == 5 for checklist in suite.checklists.values())
+        assert all(task.is_whole for task in suite.tasks)
+        assert (suite.has_weights, suite.words) == ((True, "regex") if name == "essays-en" else (False, "characters"))
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
     prompts = packaged_prompts(language)
     filled = {name: getattr(prompts, name).text.format(**{place: f"<{place}>" for place in PLACES}) for name in PROMPTS}
-
     for level in ("0:", "0.25:", "0.5:", "0.75:", "1:"):
         assert filled["user"].count(f"\n{level} ") == 2, "the levels stand before the answer and after it"
     for key in ("checklist_id", "reason", "evaluation_score"):
@@ -309,12 +244,11 @@ def test_packaged_prompts_say_all_that_a_judge_must_know(language: str) -> None:
     assert '{"reason": ' in filled["overall_user"]
 
 
-def test_the_hash_depends_on_what_scores_depend_on(tmp_path: Path) -> None:
-    usual = ChecklistSuite.load(write_suite_files(tmp_path / "a")).hash
-    renamed = ChecklistSuite.load(write_suite_files(tmp_path / "b", name="other")).hash
-    other_weights = ChecklistSuite.load(write_suite_files(tmp_path / "c", weights(20, 40, 40))).hash
+def test_the_hash_depends_on_everything_that_determines_scores(tmp_path: Path) -> None:
     questions = {**CHECKLISTS, "letters": {"thanks": ["Is it warm?", "Is it long?"]}}
-    other_question = ChecklistSuite.load(write_suite_files(tmp_path / "d", {"checklists.json": questions})).hash
-
-    assert usual == renamed
-    assert len({usual, other_weights, other_question}) == 3
+    usual, *others = (
+        suite_with(tmp_path / str(n), files).hash
+        for n, files in enumerate(({}, weights(20, 40, 40), {"checklists.json": questions}))
+    )
+    assert usual == suite_with(tmp_path / "renamed", name="other").hash
+    assert len({usual, *others}) == 3

@@ -128,7 +128,7 @@ ROWS: dict[str, Row] = {
     "a verdict that is no level": Row(
         at(JUDGEMENTS, change_row, 2, scores=[0.3, 1]),
         OF_JUDGEMENTS,
-        f"{JUDGEMENTS}, line 3, question 0: the verdict 0.3 is no level of the suite; expected one of 0, 0.25",
+        f"{JUDGEMENTS}, line 3, question 0: the verdict 0.3 is not a level of the suite; expected one of 0, 0.25",
     ),
     "a duplicate with other verdicts": Row(
         at(JUDGEMENTS, change_rows, again(scores=[0, 0])),
@@ -395,7 +395,7 @@ def test_replies_of_another_judge_are_named(judged: Path, call) -> None:
     code, _, err = call("checklists", "judge", "runs", "-s", "suite", "-m", "owl-2024-08-06", "--offline")
 
     assert code == 3
-    assert f"runs/heron/judge-replies.jsonl: holds replies of {JUDGE}, and none of owl-2024-08-06" in err
+    assert f"runs/heron/judge-replies.jsonl: holds replies of {JUDGE}, but not of owl-2024-08-06" in err
 
 
 def test_a_checklist_that_changed_after_judging_is_named(judged: Path, call) -> None:
@@ -413,7 +413,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
     "a budget without prices": (["--budget", "1"], "--budget needs prices: --prompt-price, --reply-price"),
     "a budget that is no number": (["--budget", "nan", "--prompt-price", "1"], "the budget nan: expected a number"),
     "no replies offline": (["--offline"], "runs/heron/judge-replies.jsonl: no such file; expected the replies of an"),
-    "no name": (["-m", ""], "the judge has no name; expected that of a model"),
+    "no name": (["-m", ""], "the judge has no name; expected the name of a model"),
     "no server": (["-q"], "the variable OPENAI_API_KEY is empty or not set; put the key into it"),
     "an unknown area": (["--area", "odes", "-q"], "unknown area 'odes'; expected one of letters, stories"),
     "the judge of imported rows": (["-m", "judge-1"], "holds imported judgements of judge-1, which judging would"),
@@ -463,7 +463,7 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
     ("command", "says"),
     [
         (["from-suite", "mini", "-o", "made", "--runs", "none"], "none: no such file or folder"),
-        (["from-suite", "mini", "-o", "runs"], "runs: holds something else than a suite"),
+        (["from-suite", "mini", "-o", "runs"], "runs: is not the folder of a suite"),
         (["import-suite", "hellobench", "none", "-o", "made"], "none: no such folder"),
         (["import-suite", "hellobench", "runs", "-o", "made"], "runs: no data of HelloBench; expected a checkout"),
         (["import", "none", "-s", "suite", "-o", "made"], "none: no such folder"),
@@ -473,7 +473,7 @@ def test_a_folder_in_the_way_of_a_table_leaves_nothing_behind(folder: Path, call
             ["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "--bound", "inf"],
             "the bound inf: expected a number",
         ),
-        (["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "runs"], "runs: holds something else than a"),
+        (["fit", "marks.jsonl", "-s", "suite", "--scale", "unit", "-o", "runs"], "runs: is not the folder of a suite"),
     ],
 )
 def test_what_cannot_be_made_leaves_nothing_behind(folder: Path, call, command: list[str], says: str) -> None:

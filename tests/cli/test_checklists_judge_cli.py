@@ -101,7 +101,7 @@ def test_offline_with_another_judge_says_whose_replies_there_are(judge):
     judge(behave=honest)
     code, out, err = judge("--offline", model="other-2024-08-06")
     assert code == 3
-    assert f"a/judge-replies.jsonl: holds replies of {MODEL}, and none of other-2024-08-06" in err
+    assert f"a/judge-replies.jsonl: holds replies of {MODEL}, but not of other-2024-08-06" in err
     assert "a: 0 of 12 ratings; 12 without a reply" in out
 
 

@@ -11,13 +11,13 @@ from typing import Any
 from makers.fault_server import Reply, Request, serving
 from pfgen_fast.checklists.judging.ask_runs import Judging
 from pfgen_fast.checklists.judging.runs_to_judge import JudgeOptions
+from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.runs import Answer, Run, open_runs, write_run
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.judging import Server, Spending
 from pfgen_fast.judging.template import Template
 
-PLACES = ("instruction", "response", "checklists", "num_checklist")
 N_TASKS = 12
 MODEL = "judge-2024-08-06"
 OPTIONS = JudgeOptions(MODEL)

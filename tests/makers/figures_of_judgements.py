@@ -133,7 +133,7 @@ def places(*, missing_as_zero: bool) -> Mapping[str, tuple[int, float]]:
     return {name: (place, averages[name]) for place, name in enumerate(ranked, start=1)}
 
 
-@figures(PAGE, "* **Missing answers help.**", *SLOW)
+@figures(PAGE, "* **Missing answers improve scores.**", *SLOW)
 def of_missing_answers() -> list[str]:
     found = [f"{len(scores().models)}"]
     for name, more in (("neo_7b_v01", ["647"]), ("yi_large", [])):
@@ -153,7 +153,7 @@ def of_missing_answers() -> list[str]:
     return found
 
 
-@figures(PAGE, "* **The weights shift levels", *SLOW)
+@figures(PAGE, "* **The weights change scores", *SLOW)
 def of_the_weights() -> list[str]:
     equal, drawn = varied("equal weights"), weights().drawn
     assert drawn is not None
@@ -161,7 +161,7 @@ def of_the_weights() -> list[str]:
     return [*ends, f"{equal.kendall:.3f}", f"{drawn.n_draws:,}", f"{drawn.kendall:.3f}"]
 
 
-@figures(PAGE, "* **The last question says nearly all.**", *SLOW)
+@figures(PAGE, "* **The last question determines most of the score.**", *SLOW)
 def of_the_last_question() -> list[str]:
     explained, tau = found_in(r"predicts ([\d.]+) % of the variance.*tau-b ([\d.]+) to")
     n, r = found_in(r"(\d+) questions repeat another one of their checklist \(r at least ([\d.]+)\)")
@@ -169,7 +169,7 @@ def of_the_last_question() -> list[str]:
     return [explained, f"{len(scores().models)}", tau, n, n_questions, r, width, times]
 
 
-@figures(PAGE, "* **Areas count alike", *SLOW)
+@figures(PAGE, "* **Areas have equal weights", *SLOW)
 def of_the_areas() -> list[str]:
     found = varied("the mean of all answers")
     assert np.abs(found.moved).max() == 3

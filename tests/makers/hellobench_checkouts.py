@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,13 @@ def write_lines(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
     packed = {".xz": lzma.compress, ".gz": gzip.compress}.get(path.suffix, bytes)(content)
     path.write_bytes(packed)
     return path
+
+
+def change(path: Path, what: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Changes the rows of a file of lines."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    what(rows)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def write_checkout(

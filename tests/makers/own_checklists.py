@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pfgen_fast.checklists.prompt_files import PLACES
 from pfgen_fast.checklists.suite import ChecklistSuite
 from pfgen_fast.checklists.suite_writing import write_suite
 from pfgen_fast.checklists.tasks import Checklist, Prompts, Task
 from pfgen_fast.judging.template import Template
 
-PLACES = ("instruction", "response", "checklists", "num_checklist")
 SYSTEM = "You judge answers by yes-or-no questions."
 USER = (
     "Instruction: {instruction}\nAnswer: {response}\n(end of the answer)\nQuestions: {checklists}\n"

@@ -1,4 +1,4 @@
-"""Checklists: long answers judged question by question, with verdicts that are kept, audited and replayed."""
+"""Checklists: long answers judged question by question, with verdicts that are stored, audited and replayed."""
 
 from .._on_demand import names_on_demand
 

@@ -1,7 +1,7 @@
-"""Writes the answers of a run so that a kill loses none: each is in a hidden file as soon as it comes.
+"""Writes the answers of a run; each answer is in a hidden file as soon as it arrives, so a kill loses none of them.
 
-`answers.jsonl` is written whole when the writer is closed, in the order of the suite's tasks, so it does not depend on
-the order in which answers came, nor on where a process was killed. Only one process at a time writes to a folder.
+`answers.jsonl` is written when the writer is closed, in the order of the suite's tasks, so it does not depend on the
+order in which answers arrived, or on kills. Only one process at a time writes to a directory.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import contextlib
 import datetime
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ..errors import ChecklistError
 from ..files.journal import Journal, sole_writer
 from ..files.json_writing import json_bytes
-from ..files.untrusted_json import any_object, checked, read_json
+from ..files.untrusted_json import Fault, any_object, checked, member, read_json, text
 from ..files.untrusted_text import folder_names, in_one_line
 from ..files.writing import check_folder, write_whole
 from .judgements import AnswerKey
 from .line_files import data_file
-from .runs import CONFIG_FILE, Answer, read_answers, write_answers
+from .runs import CONFIG_FILE, Answer, answer_of, read_answers, write_answers
 from .suite import ChecklistSuite
 from .tasks import sha256_of
 
@@ -29,18 +30,18 @@ _MAX_NAME_BYTES = 255
 
 
 def run_name(model: str) -> str:
-    """The name of the folder of a model's run, which is its key in tables."""
+    """The name of the directory of a model's run, which is its key in tables."""
     name = "_".join(folder_names(model))
     if not name or not name.isprintable() or name.startswith(".") or len(name.encode()) > _MAX_NAME_BYTES:
         raise ChecklistError(
-            f"the model {in_one_line(model)!r}: expected a name that a folder can have; --name gives the run another"
+            f"the model {in_one_line(model)!r}: expected a valid name of a folder; --name gives the run another name"
         )
     return name
 
 
 @contextlib.contextmanager
 def writing_answers(folder: Path, suite: ChecklistSuite, config: Mapping[str, Any]) -> Iterator[AnswerWriter]:
-    """Opens the folder of a run for writing; all answers are in its file of answers at the end."""
+    """Opens the directory of a run for writing; at the end, all answers are in its file of answers."""
     check_folder(folder)
     with (
         sole_writer(folder, doing="writing answers to it", error=ChecklistError),
@@ -75,26 +76,17 @@ class AnswerWriter:
                 self._is_changed = True
 
     def add(self, answer: Answer) -> None:
-        """Keeps an answer; it is on disk when this returns."""
+        """Stores an answer; it is on disk when this returns."""
         config = self._folder / CONFIG_FILE
         if not config.exists():
             write_whole(config, json_bytes(self._config))
         task = self._suite.by_key[answer.id, answer.length]
-        self._journal.add(
-            {
-                "id": answer.id,
-                "length": answer.length,
-                "trial": answer.trial,
-                "finish_reason": answer.finish_reason,
-                "response": answer.response,
-                "instruction_sha256": sha256_of(task.instruction or ""),
-            }
-        )
+        self._journal.add({**asdict(answer), "instruction_sha256": sha256_of(task.instruction or "")})
         self.answers[answer.key] = answer
         self._is_changed = True
 
     def close(self) -> None:
-        """Writes the file of answers, and removes the hidden one."""
+        """Writes the file of answers, and removes the hidden file."""
         self._journal.close()
         if self._is_changed:
             order = {key: number for number, key in enumerate(self._suite.by_key)}
@@ -103,7 +95,7 @@ class AnswerWriter:
         self._journal.remove()
 
     def _check_config(self) -> None:
-        """Raises ChecklistError unless the answers that are there were sampled as those to come will be."""
+        """Raises ChecklistError if the existing answers have other parameters."""
         path = self._folder / CONFIG_FILE
         if not path.exists():
             return
@@ -113,19 +105,16 @@ class AnswerWriter:
         )
         if differing:
             raise ChecklistError(
-                f"{path}: the answers that are there were made with other parameters ({', '.join(differing[:5])}); "
-                "expected the same ones, or another --name or folder"
+                f"{path}: the existing answers were made with other parameters ({', '.join(differing[:5])}); "
+                "expected the same parameters, or another --name or folder"
             )
 
     def _kept(self, entry: Mapping[str, Any]) -> Answer | None:
-        """The answer that an entry of the hidden file holds, if its task is still the same."""
-        id, length, trial = entry.get("id"), entry.get("length"), entry.get("trial")
-        response, reason = entry.get("response"), entry.get("finish_reason")
-        if not (isinstance(id, str) and (length is None or isinstance(length, str)) and isinstance(response, str)):
+        """The answer in an entry of the hidden file; None if its task has changed since."""
+        try:
+            answer, instruction = answer_of(entry), member(entry, "instruction_sha256", text)
+        except Fault:
             return None
-        task = self._suite.by_key.get((id, length))
-        if task is None or type(trial) is not int or trial < 1:
-            return None
-        if entry.get("instruction_sha256") != sha256_of(task.instruction or ""):
-            return None
-        return Answer(id, response, length, trial, reason if isinstance(reason, str) else None)
+        task = self._suite.by_key.get((answer.id, answer.length))
+        is_current = task is not None and instruction == sha256_of(task.instruction or "")
+        return answer if is_current else None

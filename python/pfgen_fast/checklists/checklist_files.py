@@ -18,7 +18,7 @@ T = TypeVar("T")
 CHECKLISTS_FILE = "checklists.json"
 WEIGHTS_FILE = "weights.json"
 COMMON = "common"
-"""The name of an area for lists of questions that categories have in common, unless the suite has an area of it."""
+"""The key of lists of questions that categories share, unless the suite has an area of this name."""
 
 Categories = dict[tuple[str, str], T]
 """By area and category."""
@@ -26,11 +26,11 @@ Categories = dict[tuple[str, str], T]
 _MAX_QUESTIONS = 1000
 _SAID_SUM = 1e-6
 _EXACT_SUM = 1e-12
-"""Weights whose sum is 100 up to rounding are left as they are, so that reading what was written changes nothing."""
+"""Tolerance within which weights are not normalised again, so that writing and reading changes nothing."""
 
 
 def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Categories[Checklist], list[str]]:
-    """The checklists of a suite, and what is to be said of their weights."""
+    """The checklists of a suite, and notes on their weights."""
     questions = _read_questions(folder / CHECKLISTS_FILE, areas)
     path = folder / WEIGHTS_FILE
     weights = read_weights(path, questions) if path.exists() else {}
@@ -41,7 +41,7 @@ def read_checklists(folder: Path, areas: tuple[str, ...] | None) -> tuple[Catego
 def checklist_of(
     key: tuple[str, str], questions: tuple[str, ...], weights: tuple[float, ...] | None = None
 ) -> Checklist:
-    """The checklist of a category; equal weights if there are none."""
+    """The checklist of a category, by default with equal weights."""
     if weights is None:
         return Checklist(*key, questions, (100 / len(questions),) * len(questions), has_weights=False)
     return Checklist(*key, questions, normalised(weights))
@@ -56,10 +56,10 @@ def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def notes_on(weights: Categories[tuple[float, ...]]) -> list[str]:
-    """Says of which categories the weights were divided by their sum."""
-    others = {key: math.fsum(given) for key, given in weights.items()}
-    others = {key: total for key, total in others.items() if abs(total - 100) > _SAID_SUM}
-    listed = few_names([f"{shown_key(key)} ({total:g})" for key, total in others.items()], n_code_points=200)
+    """A note on the categories whose weights were divided by their sum, if there are any."""
+    sums = {shown_key(key): math.fsum(given) for key, given in weights.items()}
+    others = [f"{key} ({total:g})" for key, total in sums.items() if abs(total - 100) > _SAID_SUM]
+    listed = few_names(others, n_code_points=200)
     return [f"weights whose sum was not 100 were divided by it: {listed}"] if others else []
 
 
@@ -69,7 +69,7 @@ def shown_key(key: tuple[str, str]) -> str:
 
 
 def read_weights(path: Path, questions: Mapping[tuple[str, str], tuple[str, ...]]) -> Categories[tuple[float, ...]]:
-    """The weights of a file of weights, as they are there."""
+    """The weights in a file, not normalised."""
     check = _by_category(lambda listed: items(listed, weight_of))
     found = checked(read_json(path, error=ChecklistError), check, str(path), error=ChecklistError)
     check_weights(found, questions, str(path))
@@ -145,15 +145,14 @@ def _read_questions(path: Path, areas: tuple[str, ...] | None) -> Categories[tup
 
 
 def _with_common(value: Any, common: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The questions of a category: a list, or its own put into a common list."""
+    """The questions of a category: a list, or its own questions inside a common list."""
     if not isinstance(value, dict):
         return questions_of(value)
     name = member(value, "common", whole_text)
     if name not in common:
         raise Fault(unknown_name("common list", name, common)).inside(".common")
     shared = common[name]
-    nothing: tuple[str, ...] = ()
-    own = member(value, "own", lambda listed: items(listed, _question), nothing)
+    own: tuple[str, ...] = member(value, "own", lambda listed: items(listed, _question), ())
     at = member(value, "at", count, len(shared))
     if at > len(shared):
         raise Fault(f"expected a place from 0 to {len(shared)} in the list '{in_one_line(name)}', not {at}").inside(

@@ -1,20 +1,21 @@
-"""Generation: a model answers the tasks of a suite with an engine of `generation`; existing answers are not asked for.
+"""Generation: a model answers the tasks of a suite with an engine of `generation`; existing answers are kept.
 
-A task is sent as one user message, or as a text to continue. What is kept is the whole answer as it came, with the
-reason why the model stopped where its server says so.
+A task is sent as one user message, or as a text to continue. Answers are stored unchanged, with the reason why the
+model stopped if its server gives one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from ..errors import ChecklistError
-from ..files.untrusted_text import in_one_line, unknown_name
+from ..files.untrusted_text import few_names, in_one_line, unknown_name
 from ..generation.engines import ENGINES as ALL_ENGINES
 from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.events import Events, Trouble, reports_to
@@ -25,10 +26,10 @@ from .answer_writer import AnswerWriter, writing_answers
 from .judgements import AnswerKey
 from .runs import Answer
 from .suite import ChecklistSuite
-from .tasks import Task
+from .tasks import Task, check_instructions
 
 ENGINES = ("openai", "anthropic", "gemini", "gemini-native", "transformers", "vllm", "openai-api", "hf")
-"""The engines that answer whatever they are sent; the others answer the questions of an n-gram suite."""
+"""The engines that answer any prompt; the others answer the questions of an n-gram suite."""
 
 Mode = Literal["qa", "completion"]
 """One user message, or a text to continue, for models without a chat template."""
@@ -38,14 +39,12 @@ MAX_TOKENS = 16_384
 """The settings of the published answers."""
 
 TRIES = 3
-"""How often a task is asked before its answer counts as missing."""
-
-_NAMED = 3
+"""The number of requests for an answer before it counts as missing."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a model is asked."""
+    """The model and its parameters."""
 
     model: str
     sampling: Sampling = field(default_factory=lambda: Sampling(MAX_TOKENS, TEMPERATURE, None, stop=()))
@@ -54,7 +53,7 @@ class Setting:
     reasoning: Reasoning = field(default_factory=Reasoning)
 
     def config(self, suite: ChecklistSuite, engine: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """What config.json records; the engine's `parameters` take precedence."""
+        """The content of config.json; the engine's `parameters` take precedence."""
         return {
             "engine": engine,
             **self.sampling.config(),
@@ -90,11 +89,12 @@ class Generated:
 
     @property
     def problem(self) -> str | None:
-        """A sentence about the answers that are missing; None if none are."""
+        """A sentence about missing answers; None if all are there."""
         if not self.missing:
             return None
         why = f" ({self.trouble})" if self.trouble else ""
-        return f"{self.folder}: {len(self.missing):,} answers are missing: {_listed(self.missing)}{why}"
+        named = few_names(list(map(_shown, self.missing)))
+        return f"{self.folder}: {len(self.missing):,} answers are missing: {named}{why}"
 
 
 def chosen_tasks(
@@ -104,14 +104,12 @@ def chosen_tasks(
     areas: Iterable[str] = (),
     limit: int | None = None,
 ) -> list[Task]:
-    """The tasks of the main table, or those with some lengths."""
+    """The tasks of the main table, or the tasks with some lengths; the limit takes the first of each area in turn."""
     wanted, chosen = tuple(lengths), tuple(areas)
-    for name in wanted:
-        if name not in suite.lengths:
-            raise ChecklistError(f"suite {suite.name}: {unknown_name('length', name, suite.lengths)}")
-    for name in chosen:
-        if name not in suite.areas:
-            raise ChecklistError(f"suite {suite.name}: {unknown_name('area', name, suite.areas)}")
+    for what, names, known in (("length", wanted, suite.lengths), ("area", chosen, suite.areas)):
+        for name in names:
+            if name not in known:
+                raise ChecklistError(f"suite {suite.name}: {unknown_name(what, name, known)}")
     found = [
         task
         for task in suite.tasks
@@ -121,7 +119,10 @@ def chosen_tasks(
         found = _first_of_each_area(found, limit)
     if not found:
         raise ChecklistError(f"suite {suite.name}: has no such tasks; expected at least one")
-    _check_instructions(suite, found)
+    check_instructions(found, f"suite {suite.name}")
+    for task in found:
+        if not is_encodable(task.instruction or ""):
+            raise ChecklistError(f"suite {suite.name}: {in_one_line(task.id, 60)}: holds a lone surrogate")
     return found
 
 
@@ -160,22 +161,22 @@ def generate_answers(
     on_progress: Callable[[int, int], None] | None = None,
     events: Events | None = None,
 ) -> Generated:
-    """Lets a model answer tasks; the answers that the folder of the run has already are kept.
+    """Lets a model answer tasks; existing answers of the run are kept.
 
     Args:
         suite: The suite.
         engine: The engine, opened with the same setting; see `open_answering`. It is closed at the end.
-        setting: How the model is asked.
-        folder: The folder of the run.
-        tasks: The tasks; by default those of the main table.
-        trials: How often each task is answered.
-        tries: How often an answer is asked for that does not come, each time with another seed.
+        setting: The model and its parameters.
+        folder: The directory of the run.
+        tasks: The tasks; by default all tasks of the main table.
+        trials: The number of answers to each task.
+        tries: The number of requests for an answer, each with another seed, before it counts as missing.
         on_progress: Called with the number of existing answers and the total.
-        events: Counts what happens.
+        events: Counts retries and other events.
 
     Raises:
-        ChecklistError: The folder holds answers that were made in another way, or another process writes to it.
-        EngineError: An error concerns all tasks. The answers that came before are kept.
+        ChecklistError: The directory holds answers with other parameters, or another process writes to it.
+        EngineError: An error concerns all tasks. Earlier answers are kept.
     """
     wanted = requests_of(chosen_tasks(suite) if tasks is None else tasks, setting, trials)
     config = setting.config(suite, engine.name, engine.parameters)
@@ -190,24 +191,22 @@ def generate_answers(
     return asyncio.run(run())
 
 
+@dataclass
 class _Call:
-    def __init__(
-        self,
-        engine: ModelEngine,
-        setting: Setting,
-        wanted: Sequence[AnswerRequest],
-        writer: AnswerWriter,
-        on_progress: Callable[[int, int], None],
-        events: Events,
-    ) -> None:
-        self._engine, self._setting, self._wanted, self._writer = engine, setting, wanted, writer
-        self._on_progress, self._events = on_progress, events
-        self._engine_reports = reports_to(engine, events)
+    _engine: ModelEngine
+    _setting: Setting
+    _wanted: Sequence[AnswerRequest]
+    _writer: AnswerWriter
+    _on_progress: Callable[[int, int], None]
+    _events: Events
+
+    def __post_init__(self) -> None:
+        self._engine_reports = reports_to(self._engine, self._events)
         self._received: dict[AnswerKey, RawReply] = {}
         self._unfinished: set[AnswerKey] = set()
-        self._n_there = sum(request.key in writer.answers for request in wanted)
-        if hasattr(engine, "on_reply"):
-            engine.on_reply = self._note
+        self._n_there = len(self._wanted) - len(self._still(self._wanted))
+        if hasattr(self._engine, "on_reply"):
+            self._engine.on_reply = self._note
 
     async def run(self, folder: Path, tries: int) -> Generated:
         n_before = self._n_there
@@ -218,7 +217,7 @@ class _Call:
             if not again:
                 break
             await self._ask(again)
-            # The same seed would only bring the same empty answer again.
+            # The same seed would give the same empty answer.
             missing = [replace(request, seed=(request.seed + 1) % 2**31) for request in self._still(missing)]
         there = [self._writer.answers[one.key] for one in self._wanted if one.key in self._writer.answers]
         return Generated(
@@ -247,7 +246,7 @@ class _Call:
                     self._on_progress(self._n_there, len(self._wanted))
                 elif divided.state == "unfinished":
                     self._unfinished.add(key)
-                elif text or not self._engine_reports:  # else the engine has told why there is none
+                elif text or not self._engine_reports:  # otherwise the engine has reported the reason
                     self._events.add(Trouble.EMPTY, f"{requests[index].name}: the answer is empty")
 
     def _note(self, request: Request, reply: RawReply) -> None:
@@ -274,30 +273,12 @@ def _request(task: Task, setting: Setting, trial: int) -> AnswerRequest:
 
 
 def _first_of_each_area(tasks: Sequence[Task], limit: int) -> list[Task]:
-    """The first tasks of the areas in turn, in the order of the suite."""
-    numbers: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     ranked = []
     for place, task in enumerate(tasks):
-        numbers[task.area] = numbers.get(task.area, -1) + 1
-        ranked.append((numbers[task.area], place))
-    return [tasks[place] for _, place in sorted(sorted(ranked)[:limit], key=lambda pair: pair[1])]
-
-
-def _check_instructions(suite: ChecklistSuite, tasks: Sequence[Task]) -> None:
-    cut = [task.id for task in tasks if not task.is_whole]
-    if cut:
-        named = ", ".join(in_one_line(id, 60) for id in cut[:_NAMED])
-        raise ChecklistError(
-            f"suite {suite.name}: {len(cut):,} of {len(tasks):,} tasks lack their instruction or a part of it "
-            f"({named}{', ...' if len(cut) > _NAMED else ''}); expected whole ones, since a model is asked"
-        )
-    for task in tasks:
-        if not is_encodable(task.instruction or ""):
-            raise ChecklistError(f"suite {suite.name}: {in_one_line(task.id, 60)}: holds a lone surrogate")
-
-
-def _listed(keys: Sequence[AnswerKey]) -> str:
-    return ", ".join(map(_shown, keys[:_NAMED])) + (", ..." if len(keys) > _NAMED else "")
+        ranked.append((seen[task.area], place))
+        seen[task.area] += 1
+    return [tasks[place] for place in sorted(place for _, place in sorted(ranked)[:limit])]
 
 
 def _shown(key: AnswerKey) -> str:

@@ -1,15 +1,14 @@
 """Reads and writes files of judgements: JSON lines, compressed or not, and Parquet.
 
-The compact form of published judgements is the same with fewer keys. Equal judgements count once; two that differ, of
-the same answer by the same judge, are an error.
+Equal judgements count once; two different judgements of the same answer by the same judge are an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ChecklistError
 from ..files.compression import compressing
@@ -35,10 +34,10 @@ def read_judgements(
         rows: Iterable[tuple[str, Judgement]] = read_parquet(path, with_reasons=with_reasons)
     else:
         rows = checked_objects(path, _with_reasons if with_reasons else _judgement, on_fault=on_fault)
-    check = _Check(suite)
+    check = _check_of(suite)
     found: list[Judgement] = []
     first: dict[AnswerKey, Judgement] = {}
-    several: dict[Hashable, Judgement] = {}  # those of answers with several: ratings, or other judges
+    several: dict[Hashable, Judgement] = {}  # of answers with several ratings or judges
     for where, judgement in rows:
         check(judgement, where)
         of_answer = first.setdefault(judgement.key, judgement)
@@ -57,7 +56,7 @@ def read_judgements(
 
 
 def write_judgements(path: Path, judgements: Iterable[Judgement]) -> None:
-    """Writes a file of judgements atomically, in the form that its ending says; lines leave out what is not known."""
+    """Writes a file of judgements atomically, in the format of its extension; lines leave out default values."""
     if path.suffix == ".parquet":
         with writing_whole(path) as file:
             write_parquet(file, list(judgements))
@@ -76,7 +75,7 @@ _USUAL = {name: getattr(Judgement("", "", None), name) for name in _NAMES}
 
 
 def _identity(judgement: Judgement) -> Hashable:
-    """What two judgements of the same answer by the same judge have in common."""
+    """The values that two judgements of the same answer by the same judge share."""
     return (
         *(judgement.id, judgement.length, judgement.trial, judgement.response_sha256, judgement.checklist_sha256),
         *(judgement.judge, judgement.version, judgement.method, judgement.rating),
@@ -84,37 +83,32 @@ def _identity(judgement: Judgement) -> Hashable:
     )
 
 
-class _Check:
-    def __init__(self, suite: ChecklistSuite) -> None:
-        self._suite = suite
-        self._levels = frozenset(suite.levels)
-        self._n_questions = suite.n_questions
-        self._hashes = hashes_of(suite).tasks
+def _check_of(suite: ChecklistSuite) -> Callable[[Judgement, str], None]:
+    valid_levels, all_questions, hashes = frozenset(suite.levels), suite.n_questions, hashes_of(suite).tasks
 
-    def __call__(self, judgement: Judgement, where: str) -> None:
-        n_questions = self._n_questions.get((judgement.id, judgement.length))
+    def check(judgement: Judgement, where: str) -> None:
+        n_questions, scores = all_questions.get((judgement.id, judgement.length)), judgement.scores
         if n_questions is None:
-            self._suite.task(judgement.id, judgement.length, where)  # which says what is wrong
+            suite.task(judgement.id, judgement.length, where)  # raises the error
             return
-        if judgement.checklist_sha256 not in (None, self._hashes[judgement.id, judgement.length][1]):
-            return  # of a checklist that has changed since: stale, which whoever uses it finds out by the hash
-        scores = judgement.scores
+        if scores is None or judgement.checklist_sha256 not in (None, hashes[judgement.id, judgement.length][1]):
+            return  # unjudged, or stale because the checklist has changed since
         n_expected = n_questions if judgement.method == "checklist" else 1
-        if scores is None:
-            return
         if len(scores) != n_expected or len(judgement.reasons) not in (0, n_expected):
             listed, what = (scores, "verdicts") if len(scores) != n_expected else (judgement.reasons, "reasons")
             raise ChecklistError(f"{where}: {len(listed)} {what}; expected {n_expected}, one for each question")
         if judgement.method != "checklist":
             if not 0 <= scores[0] <= _BEST_RATING:
                 raise ChecklistError(f"{where}: the rating {scores[0]:g}; expected a number from 0 to {_BEST_RATING:g}")
-        elif not self._levels.issuperset(scores):
-            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in self._levels)
-            levels = ", ".join(f"{level:g}" for level in self._suite.levels)
+        elif not valid_levels.issuperset(scores):
+            question, verdict = next(pair for pair in enumerate(scores) if pair[1] not in valid_levels)
+            levels = ", ".join(f"{level:g}" for level in suite.levels)
             raise ChecklistError(
-                f"{where}, question {question}: the verdict {verdict!r} is no level of the suite; expected one of "
+                f"{where}, question {question}: the verdict {verdict!r} is not a level of the suite; expected one of "
                 f"{levels}"
             )
+
+    return check
 
 
 def _with_reasons(value: Any) -> Judgement:
@@ -160,13 +154,12 @@ _scores = or_none(lambda value: items(value, _verdict))
 
 
 def _method(value: Any) -> Method:
-    for method in METHODS:
-        if value == method:
-            return method
-    raise unexpected("checklist, llm-eval or llm-eval-c", value)
+    if value not in METHODS:
+        raise unexpected("checklist, llm-eval or llm-eval-c", value)
+    return cast(Method, value)
 
 
 def _truth(value: Any) -> bool:
-    if value is not True and value is not False:
+    if not isinstance(value, bool):
         raise unexpected("true or false", value)
-    return bool(value)
+    return value

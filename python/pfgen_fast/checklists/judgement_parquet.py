@@ -1,10 +1,10 @@
-"""Judgements as a Parquet table, read column by column: no row is an object before it is a judgement."""
+"""Judgements as a Parquet table, read column by column for speed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,7 +23,7 @@ _MAX_COUNT = 10**15
 
 
 def write_parquet(file: IO[bytes], judgements: Sequence[Judgement]) -> None:
-    """Writes judgements as a table; what is not known is null."""
+    """Writes judgements as a table, with null for None."""
     pa = pyarrow()
     types = _types(pa)
     schema = pa.schema([(field.name, types[field.name]) for field in fields(Judgement)])
@@ -79,7 +79,7 @@ def _judgements(batch: Any, path: Path, n_before: int) -> Iterator[tuple[str, Ju
 
 
 def _check(column: Any, name: str, path: Path, n_before: int) -> None:
-    """Checks what the type of a column does not; names the first row that breaks the rules."""
+    """Checks the values of a column beyond their type; an error names the first invalid row."""
     values: list[Any] = []
     if name in _COUNTS:
         least = 1 if name in _FROM_ONE else 0
@@ -115,7 +115,7 @@ def _types(pa: Any) -> dict[str, Any]:
 
 
 def _values(column: Any, name: str) -> list[Any]:
-    """The values of a column of a batch; null is the default where None is no value."""
+    """The values of a column of a batch; null becomes the default where None is invalid."""
     if name == "scores":
         return _lists(column)
     if name == "reasons":
@@ -128,20 +128,14 @@ def _values(column: Any, name: str) -> list[Any]:
 
 
 def _texts(column: Any) -> list[str | None]:
-    """Strings, of which few may differ; only these become Python objects."""
+    """Strings, often repeated; only different ones become new Python objects."""
     encoded = column.dictionary_encode()
-    words = [*encoded.dictionary.to_pylist(), None]  # None is at the place -1
+    words = [*encoded.dictionary.to_pylist(), None]  # None is at index -1
     return [words[place] for place in encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).tolist()]
 
 
 def _lists(column: Any) -> list[tuple[float, ...] | None]:
-    """Lists of numbers, unpacked together; null is None, and a null inside is NaN."""
-    numbers = column.flatten().to_numpy(zero_copy_only=False).tolist()
+    """Lists of numbers; null is None, and a null inside a list is NaN."""
+    numbers = iter(column.flatten().to_numpy(zero_copy_only=False).tolist())
     lengths = column.value_lengths().to_pylist()
-    found: list[tuple[float, ...] | None] = []
-    begin = 0
-    for length in lengths:
-        end = begin + (length or 0)
-        found.append(None if length is None else tuple(numbers[begin:end]))
-        begin = end
-    return found
+    return [None if length is None else tuple(islice(numbers, length)) for length in lengths]

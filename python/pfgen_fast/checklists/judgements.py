@@ -1,8 +1,7 @@
-"""Judgements: what a judge said of an answer, question by question. A file of them is derived and can be deleted.
+"""Judgements: a judge's verdicts on an answer, question by question. Files: `judgement_files`.
 
-What a judge really replied is in the file of replies beside it (`judging.replies`). A judgement belongs to an answer,
-an instruction, a checklist and a prompt by their hashes; when one of them has changed, it is stale. Files:
-`judgement_files`.
+They are derived from the stored replies (`judging.reply_store`), so a file of them can be deleted. A judgement names
+the hashes of its answer, instruction, checklist and prompt; when one of them has changed, it is stale.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 Method = Literal["checklist", "llm-eval", "llm-eval-c"]
-"""How a judge was asked: each question, or for one overall rating of 0 to 10, without or with the questions shown."""
+"""A verdict on each question, or one overall rating of 0 to 10, without or with the questions in the prompt."""
 
 METHODS: tuple[Method, ...] = get_args(Method)
 
 Profile = Literal["plain", "upstream"]
-"""How an answer is shown to a judge and how the reply is read: by our rules, or by those of HelloBench."""
+"""How an answer is shown to a judge and how the reply is parsed: by our rules, or as in HelloBench's code."""
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 
 READING: Mapping[Profile, tuple[str, ...]] = {"plain": ("one list at the end",)}
-"""The rules by which replies are read, where they have changed: verdicts by other rules are derived anew."""
+"""The rules for parsing replies, where they have changed: verdicts by other rules are stale."""
 
 AnswerKey = tuple[str, str | None, int]
 """The ID and the length of a task, and the number of the trial."""
@@ -35,24 +34,24 @@ class Judgement:
     Attributes:
         id: The ID of the task.
         response_sha256: The hash of the answer.
-        scores: A verdict for each question, one of the suite's levels; for the methods with an overall rating, that
-            rating alone (0 to 10). None if the answer is unjudged.
+        scores: A verdict for each question, one of the suite's levels; or only the overall rating, 0 to 10. None if the
+            answer is unjudged.
         length: The length of the task.
-        trial: The number of the answer, of several answers to the same task.
-        judge: The model as it was asked for.
-        version: What the server said the model was, with its fingerprint if it has one; None if unknown.
+        trial: The number of the answer among several to the same task.
+        judge: The model's name in requests.
+        version: The model's name in replies, with the server's fingerprint; None if unknown.
         method: How the judge was asked.
-        rating: The number of the rating, of several ratings of the same answer.
-        reasons: The judge's reason for each verdict; None where it gave none. Empty if they were not read.
+        rating: The number of the rating among several of the same answer.
+        reasons: The judge's reason for each verdict; None where there is no reason. Empty if they were not read.
         prompt_sha256: The hash of the prompts and the profile; None if unknown.
         checklist_sha256: The hash of the questions; None if unknown.
         instruction_sha256: The hash of the instruction; None if unknown.
-        tries: How often the judge was asked.
-        fault: Why the last reply could not be used, if the answer is unjudged.
-        cut: Whether the judge saw the beginning of the answer only.
-        words: The number of words of the answer, where it was published with the judgement.
-        most_repeated_sentence: How often the commonest sentence stands in the answer, where it was published.
-        profile: How the answer was put into the request, such as `plain`; None if unknown.
+        tries: The number of requests.
+        fault: Why the last reply was unusable, if the answer is unjudged.
+        cut: Whether the judge only saw the beginning of the answer.
+        words: The number of words of the answer, if it was published with the judgement.
+        most_repeated_sentence: The count of the most frequent sentence in the answer, if it was published.
+        profile: How the answer was shown in the request, such as `plain`; None if unknown.
         temperature: The judge's sampling temperature; None if unknown.
     """
 

@@ -1,7 +1,4 @@
-"""Files of JSON lines, compressed or not: where they are, and their objects one by one.
-
-A line that cannot be read stops nobody who says what to do with it: see `OnFault`.
-"""
+"""Files of JSON lines, compressed or not: how they are found, and how their objects are read one by one."""
 
 from __future__ import annotations
 
@@ -17,17 +14,23 @@ from ..tables.formats import table_rows
 T = TypeVar("T")
 
 MAX_LINE_BYTES = 1 << 26
-"""The longest line; the longest published answers have a third of a megabyte."""
+"""The longest line; the longest published answers have a third of a MiB."""
 
 OnFault = Callable[[str], None]
-"""Is told of each line that cannot be read, which is then left out; without one, the first such line is an error."""
+"""Called with a sentence for each invalid line, which is then skipped; if missing, the first such line is an error."""
 
 _ENDINGS = (".jsonl", ".jsonl.xz", ".jsonl.zst", ".jsonl.gz")
 _SKIPPED_BYTES = 1 << 20
 
 
+def check_is_folder(path: Path) -> None:
+    """Raises ChecklistError unless a folder is there."""
+    if not path.is_dir():
+        raise ChecklistError(f"{path}: {'expected a folder, not a file' if path.exists() else 'no such folder'}")
+
+
 def data_file(folder: Path, name: str, *further: str) -> Path | None:
-    """The file of this name in a folder, compressed or not, or with a further ending; None if there is none."""
+    """The file of this name in a directory, compressed or not, or with a further extension; None if missing."""
     found = [path for ending in (*_ENDINGS, *further) if (path := folder / f"{name}{ending}").exists()]
     if len(found) > 1:
         listed = " and ".join(path.name for path in found)
@@ -36,16 +39,13 @@ def data_file(folder: Path, name: str, *further: str) -> Path | None:
 
 
 def is_data_file(path: Path) -> bool:
-    """Whether the ending is that of a file of lines or rows."""
+    """Whether a file has the extension of JSON lines or Parquet."""
     return path.name.endswith((*_ENDINGS, ".parquet"))
 
 
 def stem(path: Path) -> str:
-    """The name of a file without the endings of its format."""
-    for ending in (*_ENDINGS, ".parquet"):
-        if path.name.endswith(ending):
-            return path.name.removesuffix(ending)
-    return path.name
+    """The name of a file without the extensions of its format."""
+    return next((path.name.removesuffix(end) for end in (*_ENDINGS, ".parquet") if path.name.endswith(end)), path.name)
 
 
 def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator[tuple[str, Any]]:
@@ -72,7 +72,7 @@ def numbered_objects(path: Path, *, on_fault: OnFault | None = None) -> Iterator
 def checked_objects(
     path: Path, check: Callable[[Any], T], *, on_fault: OnFault | None = None
 ) -> Iterator[tuple[str, T]]:
-    """What a check makes of the objects of a file, each with its place for error messages."""
+    """The objects of a file as a check converts them, each with its place for error messages."""
     for where, value in numbered_objects(path, on_fault=on_fault):
         try:
             found = checked(value, check, where, error=ChecklistError)
@@ -85,7 +85,7 @@ def checked_objects(
 
 
 def whole_text(value: Any) -> str:
-    """A check of a string that UTF-8 can hold, so that it has a hash of its own."""
+    """A check of a string that UTF-8 can encode, so that it has a hash."""
     found = text(value)
     try:
         found.encode()
@@ -105,7 +105,7 @@ def number_from_one(value: Any) -> int:
 
 
 def _lines(file: IO[bytes], path: Path) -> Iterator[tuple[int, bytes | None]]:
-    """The lines that are not blank, with their numbers; None for one that is too long."""
+    """The lines with their numbers, without blank ones; None for a line that is too long."""
     number = n_bytes = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1

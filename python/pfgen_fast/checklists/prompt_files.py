@@ -1,7 +1,6 @@
-"""Reads prompts of judges: a suite's own, or the packaged ones in its language.
+"""Reads the prompts of a judge: a suite's own, or the packaged ones in its language.
 
-A prompt is a Python format string: `{response}` is a place, and doubled braces are single ones. Places are filled in a
-single pass, so braces in an answer mean nothing.
+A prompt is a Python format string: `{response}` is a place, and doubled braces are literal.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..judging.template import Template
 from .tasks import Prompts
 
 PLACES = ("instruction", "response", "checklists", "num_checklist")
-"""The places of prompts: the task, the answer, the questions as JSON, and their number."""
+"""The places in prompts: the task, the answer, the questions as JSON, and their number."""
 
 PROMPTS = tuple(field.name for field in fields(Prompts))
 _NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -60,7 +59,7 @@ def _places(content: str, where: str) -> list[str]:
                 found.append(place)
     except ValueError as error:
         raise ChecklistError(
-            f"{where}: no format string: {error}; expected a brace that is no place to be doubled"
+            f"{where}: not a format string: {error}; double each brace that does not enclose a place"
         ) from None
     return found
 
@@ -73,14 +72,14 @@ def packaged_prompts(language: str) -> Prompts:
 
 
 def read_prompts(folder: Path, files: Mapping[str, str | None], language: str) -> Prompts:
-    """The prompts of a suite: those that it names a file for, none where it names null, and the packaged ones else."""
+    """The prompts of a suite: the named files, no prompt for null, and packaged prompts for the rest."""
     packaged = packaged_prompts(language)
     given = {name: None if file is None else read_prompt(folder / file, name) for name, file in files.items()}
     return Prompts(**{name: given.get(name, getattr(packaged, name)) for name in PROMPTS})
 
 
 def prompt_names(value: Any) -> dict[str, str | None]:
-    """A check of the prompts in suite.json: by name the file, which lies in the suite's folder, or null for none."""
+    """A check of the prompts in suite.json: by name, a file in the suite's directory, or null."""
     found = entries(value, _file_name)
     for name in found:
         if name not in PROMPTS:

@@ -1,12 +1,12 @@
-"""Runs: a folder for each model, with its answers, what a judge replied, and the judgements.
+"""Runs: a directory for each model, with its answers, the replies of judges, and the judgements.
 
-    config.json                 the model and how it was sampled
-    answers.jsonl[.xz|.gz|.zst] a line for each answer: id, response; and length, trial, finish_reason where there are
-    judge-replies.jsonl         what judges replied, append only (`judging.replies`)
-    judgements.jsonl[.xz|...]   judgements, derived from it; or judgements.parquet
+    config.json                 the model and its sampling parameters
+    answers.jsonl[.xz|.gz|.zst] a line for each answer: id, response; optionally length, trial, finish_reason
+    judge-replies.jsonl         the replies of judges, append only (`judging.reply_store`)
+    judgements.jsonl[.xz|...]   judgements, derived from the replies; or judgements.parquet
 
-A run is read piece by piece, on demand: a table needs no answers. A folder without any of these files stands for the
-runs in it, at any depth, or else for the files in it; a file of judgements or of answers stands for a run of its name.
+Files are read on demand: a table needs no answers. A directory without any of these files stands for the runs in it, at
+any depth, or if there are none, for the files in it. A file of judgements or answers stands for a run of its name.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Answer:
         id: The ID of the task.
         response: The text.
         length: The length of the task.
-        trial: The number of the answer, of several answers to the same task.
+        trial: The number of the answer among several to the same task.
         finish_reason: Why the model stopped, as its server said, such as `stop` or `length`.
     """
 
@@ -80,14 +80,14 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The answers of one model and what was said of them.
+    """The answers of one model and their judgements.
 
     Attributes:
-        key: The name of the folder, or of the file without its ending; the model's key in tables.
-        folder: The folder.
-        answers_path: The file of answers; None if there is none.
-        judgements_path: The file of judgements; None if there is none.
-        config: What config.json says.
+        key: The name of the directory, or of the file without its extension; the model's key in tables.
+        folder: The directory.
+        answers_path: The file of answers, if it exists.
+        judgements_path: The file of judgements, if it exists.
+        config: The content of config.json.
     """
 
     key: str
@@ -98,48 +98,48 @@ class Run:
 
     @property
     def replies_path(self) -> Path:
-        """The file of a judge's replies, which need not exist."""
+        """The file of replies of judges, which need not exist."""
         return self.folder / REPLIES_FILE
 
     @property
     def waits_for_replies(self) -> bool:
-        """Whether a judge of ours was asked about this run: then an answer without a judgement waits for its reply.
+        """Whether a judge was asked about this run, so that an answer without a judgement waits for a reply.
 
-        In a run that was imported, an answer without a judgement is missing: nobody will judge it.
+        In an imported run, such an answer counts as missing.
         """
         return self.replies_path.exists()
 
     @property
     def name(self) -> str:
-        """The name of the model, as people know it."""
+        """The display name of the model."""
         name = self.config.get("name") or self.config.get("model")
         return name if isinstance(name, str) and name else self.key
 
     def answers(self, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
-        """The answers by task and trial; empty if there are none.
+        """The answers by task and trial; may be empty.
 
         Args:
             suite: The suite.
-            on_fault: Is told of lines that break the rules, which are then left out.
+            on_fault: Called with a sentence for each invalid line, which is then skipped.
 
         Raises:
-            ChecklistError: A line breaks the rules, a task is unknown, or a task has two answers.
+            ChecklistError: A line is invalid, a task is unknown, or a trial has two different answers.
         """
         return {} if self.answers_path is None else read_answers(self.answers_path, suite, on_fault=on_fault)
 
     def judgements(
         self, suite: ChecklistSuite, *, with_reasons: bool = True, on_fault: OnFault | None = None
     ) -> list[Judgement]:
-        """The judgements in the order of the file; empty if there are none.
+        """The judgements in the order of the file; may be empty.
 
         Args:
             suite: The suite.
             with_reasons: Whether the judge's reasons are read.
-            on_fault: Is told of lines that cannot be read, which are then left out.
+            on_fault: Called with a sentence for each invalid line, which is then skipped.
 
         Raises:
-            ChecklistError: A line breaks the rules, a task is unknown, a verdict is no level, or an answer has two
-                different judgements of one judge.
+            ChecklistError: A line is invalid, a task is unknown, or an answer has two different judgements of one
+                judge.
         """
         if self.judgements_path is None:
             return []
@@ -147,11 +147,7 @@ class Run:
 
 
 def open_runs(paths: Iterable[Path]) -> list[Run]:
-    """Finds the runs that paths name; see above.
-
-    Raises:
-        ChecklistError: A path holds no run, or two runs have the same key.
-    """
+    """Finds the runs at paths: directories and files as described above, or patterns such as `runs/*`."""
     found: dict[str, Run] = {}
     for path in paths:
         try:
@@ -160,13 +156,13 @@ def open_runs(paths: Iterable[Path]) -> list[Run]:
             raise ChecklistError(str(error)) from None
         if not runs:
             raise ChecklistError(
-                f"{path}: holds no run; expected a folder with {ANSWERS_FILE} or {JUDGEMENTS_FILE}, which may be "
+                f"{path}: holds no run; expected a folder with {ANSWERS_FILE} or {JUDGEMENTS_FILE}, possibly "
                 "compressed, or a folder of such folders"
             )
         for run in runs:
             former = found.setdefault(run.key, run)
             if _places(former) != _places(run):
-                raise ChecklistError(f"{run.folder}: a run of the name {run.key} is in {former.folder}, too")
+                raise ChecklistError(f"{run.folder}: a run of the name {run.key} is also in {former.folder}")
     return list(found.values())
 
 
@@ -190,7 +186,7 @@ def _runs_in(folder: Path) -> Iterator[Run]:
         subfolders.sort()
         run = _run(Path(name))
         if run is not None:
-            subfolders.clear()  # what lies in a run, such as its sentinels, is no run
+            subfolders.clear()  # a directory in a run, such as its sentinels, is not a run
             yield run
     for error in unreadable:
         raise ChecklistError(f"{error.filename}: cannot be read: {error.strerror}")
@@ -218,7 +214,7 @@ def _run_of_file(path: Path) -> Run:
 def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None = None) -> dict[AnswerKey, Answer]:
     """The answers of a file, by task and trial."""
     found: dict[AnswerKey, Answer] = {}
-    for where, answer in checked_objects(path, _answer, on_fault=on_fault):
+    for where, answer in checked_objects(path, answer_of, on_fault=on_fault):
         suite.task(answer.id, answer.length, where)
         former = found.setdefault(answer.key, answer)
         if former.response != answer.response:
@@ -227,13 +223,14 @@ def read_answers(path: Path, suite: ChecklistSuite, *, on_fault: OnFault | None 
 
 
 def shown_key(key: AnswerKey) -> str:
-    """An answer in messages."""
+    """The name of an answer in messages."""
     id, length, trial = key
     further = [*([] if length is None else [length]), *([] if trial == 1 else [f"trial {trial}"])]
     return in_one_line(f"{id} ({', '.join(further)})" if further else id)
 
 
-def _answer(value: Any) -> Answer:
+def answer_of(value: Any) -> Answer:
+    """A check of an answer."""
     return Answer(
         id=member(value, "id", whole_text),
         response=member(value, "response", whole_text),
@@ -246,10 +243,10 @@ def _answer(value: Any) -> Answer:
 def write_run(
     folder: Path, answers: Iterable[Answer], judgements: Iterable[Judgement], config: Mapping[str, Any]
 ) -> None:
-    """Writes the files of a run, each atomically, in place of those of an earlier one; those that are empty are not.
+    """Writes the files of a run, each atomically, in place of an earlier run's; without content, there is no file.
 
-    Judgements that follow from a judge's replies, which are there, stay where no others are given: they name the hash
-    of their answer, so that those of answers that have changed are stale.
+    If no judgements are given, those that follow from existing replies stay: they name the hash of their answer, so
+    judgements of changed answers are stale.
     """
     listed, judged = list(answers), list(judgements)
     write_whole(folder / CONFIG_FILE, json_bytes(dict(config)))
@@ -257,19 +254,15 @@ def write_run(
         write_answers(folder / ANSWERS_FILE, listed)
     if judged:
         write_judgements(folder / JUDGEMENTS_FILE, judged)
-    _remove_others(folder, ANSWERS_FILE, is_there=bool(listed))
-    if judged or not (folder / REPLIES_FILE).exists():
-        _remove_others(folder, JUDGEMENTS_FILE, is_there=bool(judged))
-
-
-def _remove_others(folder: Path, name: str, *, is_there: bool) -> None:
-    for path in (*folder.glob(f"{name}*"), *folder.glob(f"{stem(Path(name))}.parquet")):
-        if path.name != name or not is_there:
-            path.unlink()
+    for name, is_there in ((ANSWERS_FILE, bool(listed)), (JUDGEMENTS_FILE, bool(judged))):
+        if is_there or name == ANSWERS_FILE or not (folder / REPLIES_FILE).exists():
+            for path in (*folder.glob(f"{name}*"), *folder.glob(f"{stem(Path(name))}.parquet")):
+                if path.name != name or not is_there:
+                    path.unlink()
 
 
 def write_answers(path: Path, answers: Iterable[Answer]) -> None:
-    """Writes a file of answers atomically, compressed as its ending says."""
+    """Writes a file of answers atomically, compressed as its extension says."""
     with writing_whole(path) as file, compressing(file, path) as packed:
         for answer in answers:
             packed.write(json_line(_entry(answer)))

@@ -1,7 +1,4 @@
-"""A checklist suite in memory: tasks, the checklists of their categories with weights, and how scores are rescaled.
-
-Everything is checked when a suite is read (`suite_files`); a suite is immutable. Rules: docs/checklists.md.
-"""
+"""A checklist suite in memory: immutable, and checked when it is read (`suite_files`). Rules: docs/checklists.md."""
 
 from __future__ import annotations
 
@@ -30,13 +27,13 @@ class ChecklistSuite:
         areas: The names of the areas in the order of tables.
         tasks: The tasks in the order of the file.
         checklists: The checklist of each category, by area and category.
-        prompts: What a judge is sent.
-        levels: The verdicts that there are, ascending.
+        prompts: The prompts of the judge.
+        levels: The valid verdicts, ascending.
         rescaling: How scores are printed.
         words: How words are counted.
-        missing: What an answer without a judgement counts by default.
-        folder: The folder that it was read from.
-        notes: What a reader of its scores must know, one sentence each.
+        missing: Whether an answer without a judgement is left out or counts as zero, by default.
+        folder: The directory that it was read from.
+        notes: Notes for readers of its scores, one sentence each.
     """
 
     name: str
@@ -54,11 +51,7 @@ class ChecklistSuite:
 
     @classmethod
     def load(cls, source: str | Path) -> ChecklistSuite:
-        """Reads a suite from its folder, or a packaged one by its name.
-
-        Raises:
-            ChecklistError: The suite breaks the rules; the message names the file and the place.
-        """
+        """Reads a suite from its directory, or a packaged suite by its name."""
         return cls(**read_suite(source))
 
     @cached_property
@@ -68,7 +61,7 @@ class ChecklistSuite:
 
     @cached_property
     def n_questions(self) -> Mapping[TaskKey, int]:
-        """The number of questions that are asked about the answer to each task."""
+        """The number of questions about the answer to each task."""
         return {task.key: len(self.checklist(task).questions) for task in self.tasks}
 
     def checklist(self, task: Task) -> Checklist:
@@ -76,11 +69,7 @@ class ChecklistSuite:
         return self.checklists[task.area, task.category]
 
     def task(self, id: str, length: str | None, where: str) -> Task:
-        """The task with this ID and length.
-
-        Raises:
-            ChecklistError: There is none; the message begins with `where`.
-        """
+        """The task with this ID and length; an error message for an unknown task begins with `where`."""
         found = self.by_key.get((id, length))
         if found is None:
             lengths = [one for name, one in self.by_key if name == id]
@@ -98,7 +87,7 @@ class ChecklistSuite:
 
     @property
     def has_weights(self) -> bool:
-        """Whether every category has weights of its own."""
+        """Whether every category has weights."""
         return all(checklist.has_weights for checklist in self.checklists.values())
 
     @cached_property
@@ -109,7 +98,7 @@ class ChecklistSuite:
 
     @cached_property
     def hash(self) -> str:
-        """The hash of everything that scores depend on: tasks, checklists, weights, levels and rescaling."""
+        """The hash of everything that determines scores: tasks, checklists, weights, levels and rescaling."""
         tasks = [[task.id, task.length, task.area, task.category, task.instruction_sha256] for task in self.tasks]
         scale = [self.levels, self.rescaling.centre, self.rescaling.factor, self.areas]
         return _hash_of([tasks, self.checklists_hash, scale])
@@ -117,7 +106,7 @@ class ChecklistSuite:
 
 @dataclass(frozen=True)
 class Hashes:
-    """The hashes that a judgement names if it is of a suite's tasks as they are."""
+    """The hashes that a judgement names unless it is stale."""
 
     tasks: Mapping[TaskKey, tuple[str, str]]
     prompts: Mapping[Method, frozenset[str]]
@@ -125,7 +114,7 @@ class Hashes:
 
 @lru_cache(maxsize=8)
 def hashes_of(suite: ChecklistSuite) -> Hashes:
-    """The hashes of a suite as it is."""
+    """The present hashes of a suite."""
     own = counter_of_requests(suite)
     ways: list[tuple[Profile, Counter]] = [("plain", own), ("upstream", own), ("upstream", "nltk")]
     return Hashes(
@@ -135,7 +124,7 @@ def hashes_of(suite: ChecklistSuite) -> Hashes:
 
 
 def counter_of_requests(suite: ChecklistSuite) -> Counter:
-    """By which words a long answer is cut for a judge, where that is not done by NLTK's."""
+    """The word counter by which a long answer is cut for a judge, unless NLTK's is used."""
     return "characters" if suite.words == "characters" else "regex"
 
 
@@ -144,7 +133,7 @@ def _hash_of(value: Any) -> str:
 
 
 class OfTask(Protocol):
-    """What was found of an answer."""
+    """A finding on an answer."""
 
     @property
     def task(self) -> Task:
@@ -164,7 +153,7 @@ S = TypeVar("S", bound=Summary)
 
 @dataclass(frozen=True)
 class OfModel(Generic[A, S]):
-    """What was found in the answers of a model: for the main table, each area of it, and each wanted length."""
+    """Findings on the answers of a model, summed up for the main table, its areas, and each wanted length."""
 
     model: str
     answers: tuple[A, ...]
@@ -176,7 +165,7 @@ class OfModel(Generic[A, S]):
     def of(
         cls, model: str, answers: Sequence[A], suite: ChecklistSuite, summary: Callable[[Sequence[A]], S]
     ) -> OfModel[A, S]:
-        """Sums up the answers by part; areas and lengths without any answer are left out."""
+        """Sums up the answers by part; areas and lengths without answers are left out."""
         main = [one for one in answers if one.task.length is None]
         areas = {area: [one for one in main if one.task.area == area] for area in suite.areas}
         lengths = {length: [one for one in answers if one.task.length == length] for length in suite.lengths}

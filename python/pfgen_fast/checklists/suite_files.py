@@ -1,15 +1,16 @@
-"""Reads and writes the folder of a checklist suite: suite.json, tasks.jsonl, checklists.json, weights.json, prompts.
+"""Reads the directory of a checklist suite: suite.json, tasks.jsonl, checklists.json, weights.json, prompts.
 
-Rules: docs/checklists.md. Every fault is one sentence that names the file and the place.
+Rules: docs/checklists.md. Every error is one sentence that names the file and the place.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from ..errors import ChecklistError
 from ..files.untrusted_json import Fault, checked, items, member, number, or_none, read_json, text, unexpected
@@ -25,11 +26,10 @@ FORMAT = 1
 SETTINGS_FILE = "suite.json"
 _SETTINGS = ("format", "name", "language", "levels", "rescale", "areas", "words", "prompts", "missing", "notes")
 _MAX_TASKS = 1_000_000
-_SHA256_DIGITS = 64
 
 
 def read_suite(source: str | Path) -> dict[str, Any]:
-    """The fields of a `ChecklistSuite`, from its folder, or of a packaged one by its name."""
+    """The fields of a `ChecklistSuite`, from its directory or the name of a packaged suite."""
     folder = _folder(source)
     path = folder / SETTINGS_FILE
     settings = checked(read_json(path, error=ChecklistError), _settings, str(path), error=ChecklistError)
@@ -49,7 +49,7 @@ def read_suite(source: str | Path) -> dict[str, Any]:
 
 
 def _unused_prompts(folder: Path, prompts: Mapping[str, str | None]) -> list[str]:
-    """A sentence on each prompt that suite.json does not name, so that the judge is sent a packaged one."""
+    """A sentence on each prompt that suite.json does not name, so that a packaged prompt is sent instead."""
     used = {folder / name for name in prompts.values() if name is not None}
     return [
         f"prompts/{in_one_line(path.name, 60)} is not used: {SETTINGS_FILE} names no prompt of this file, as in "
@@ -106,9 +106,8 @@ def _settings(value: Any) -> dict[str, Any]:
 
 def _areas(value: Any) -> tuple[str, ...]:
     areas = items(value, _name)
-    for area in areas:
-        if areas.count(area) > 1:
-            raise Fault(f"the area '{in_one_line(area)}' appears twice")
+    if twice := [area for area in areas if areas.count(area) > 1]:
+        raise Fault(f"the area '{in_one_line(twice[0])}' appears twice")
     if not areas:
         raise unexpected("at least one area", value)
     return areas
@@ -196,9 +195,6 @@ def _task(value: Any) -> Task:
 
 def sha256_or_none(value: Any) -> str | None:
     """A check of a hash in hexadecimal, or null."""
-    if value is None:
-        return None
-    found = text(value)
-    if len(found) != _SHA256_DIGITS or not set(found) <= set("0123456789abcdef"):
-        raise unexpected(f"{_SHA256_DIGITS} hexadecimal digits", value)
-    return found
+    if value is not None and not re.fullmatch("[0-9a-f]{64}", text(value)):
+        raise unexpected("64 hexadecimal digits", value)
+    return cast("str | None", value)

@@ -1,4 +1,4 @@
-"""Writes the folder of a checklist suite; see `suite_files`."""
+"""Writes the directory of a checklist suite; see `suite_files`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ from .tasks import Prompts, Task
 
 
 def write_suite(suite: ChecklistSuite, folder: Path) -> None:
-    """Writes the files of a suite, each atomically, and takes away those of another suite that was there.
-
-    suite.json, without which there is no suite, is written last.
-    """
+    """Writes the files of a suite, each atomically, in place of another suite's; suite.json marks it complete."""
     check_suite_folder(folder)
     (folder / SETTINGS_FILE).unlink(missing_ok=True)
     _write_prompts(suite.prompts, folder)
@@ -41,14 +38,14 @@ def write_suite(suite: ChecklistSuite, folder: Path) -> None:
 
 
 def check_suite_folder(folder: Path) -> None:
-    """Raises PfgenError, before any work, unless a suite can be written to a folder, which need not exist."""
+    """Raises PfgenError, before any work, unless a suite can be written to a directory, which need not exist."""
     check_folder(folder)
     if not folder.exists():
         return
     own = (SETTINGS_FILE, "tasks.jsonl", CHECKLISTS_FILE, WEIGHTS_FILE, "prompts")
     is_suite = (folder / SETTINGS_FILE).exists() or all(path.name in own for path in folder.iterdir())
     if not is_suite:
-        raise ChecklistError(f"{folder}: holds something else than a suite; expected a new folder, or a suite")
+        raise ChecklistError(f"{folder}: is not the folder of a suite; expected a new folder, or a suite")
 
 
 def _settings_of(suite: ChecklistSuite) -> dict[str, Any]:

@@ -1,23 +1,25 @@
-"""What a checklist suite is made of: tasks, the checklists of their categories with weights, and a judge's prompts."""
+"""The parts of a checklist suite: tasks, the checklists of their categories with weights, and a judge's prompts."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from ..files.untrusted_text import utf8
+from ..errors import ChecklistError
+from ..files.untrusted_text import first_names, utf8
 from ..judging.template import Template
 from .judgements import READING, Method, Profile
 from .words import Counter
 
 Missing = Literal["skip", "zero"]
-"""What an answer without a judgement counts: nothing, or zero."""
+"""Whether an answer without a judgement is left out or counts as zero."""
 
 TaskKey = tuple[str, str | None]
-"""The ID and the length of a task, which together are unique."""
+"""The ID and the length of a task: a unique pair."""
 
 LEVELS: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -42,14 +44,12 @@ class Task:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the suite has the whole instruction, so that a judge can be asked."""
-        if self.instruction is None:
-            return False
-        return self.sha256 is None or self.sha256 == sha256_of(self.instruction)
+        """Whether the suite has the whole instruction, so that a model or a judge can be asked."""
+        return self.instruction is not None and self.sha256 in (None, sha256_of(self.instruction))
 
     @property
     def instruction_sha256(self) -> str:
-        """The hash of the whole instruction: a judgement belongs to it."""
+        """The hash of the whole instruction, which judgements name."""
         return self.sha256 or sha256_of(self.instruction or "")
 
 
@@ -65,7 +65,7 @@ class Checklist:
 
     @cached_property
     def sha256(self) -> str:
-        """The hash of the questions: a judgement belongs to it."""
+        """The hash of the questions, which judgements name."""
         return sha256_of(json.dumps(self.questions, ensure_ascii=False))
 
 
@@ -83,7 +83,7 @@ class Rescaling:
 
 @dataclass(frozen=True)
 class Prompts:
-    """What a judge is sent; see `prompts`."""
+    """The prompts of a judge."""
 
     user: Template
     system: Template | None = None
@@ -92,7 +92,7 @@ class Prompts:
     overall_with_checklist_user: Template | None = None
 
     def of(self, method: Method) -> tuple[Template | None, Template | None]:
-        """The system and the user message of a method; None for one that there is not."""
+        """The system and the user message of a method; None where the suite has none."""
         if method == "checklist":
             return self.system, self.user
         if method == "llm-eval":
@@ -100,9 +100,19 @@ class Prompts:
         return None, self.overall_with_checklist_user
 
     def sha256(self, method: Method, profile: Profile, counter: Counter) -> str:
-        """The hash of everything but the texts of a task that a verdict depends on: a judgement belongs to it."""
+        """The hash of everything that a verdict depends on except the texts of the task; judgements name it."""
         texts = [None if template is None else template.text for template in self.of(method)]
         return sha256_of(json.dumps([method, profile, counter, *texts, *READING.get(profile, ())]))
+
+
+def check_instructions(tasks: Iterable[Task], where: str) -> None:
+    """Raises ChecklistError if a task has no whole instruction, because then nothing can be asked about it."""
+    lacking = list(dict.fromkeys(task.id for task in tasks if not task.is_whole))
+    if lacking:
+        raise ChecklistError(
+            f"{where}: the suite lacks the whole instruction of {len(lacking):,} tasks, {first_names(lacking)}; "
+            "expected one for each answer that is written or judged (--area chooses areas)"
+        )
 
 
 def sha256_of(text: str) -> str:

@@ -1,7 +1,7 @@
 """Words of a text by a named counter, which is part of every signature.
 
-`regex` needs nothing, and is the default; `nltk` counts as the published figures do (its version matters: 3.8.1 gives
-them exactly); `characters` are code points without white space, for languages that are written without blanks.
+`regex`, the default, has no requirements; `nltk` gives the published figures (exactly with version 3.8.1); `characters`
+counts code points except white space, for languages without spaces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VISIBLE = re.compile(r"\S")
 
 
 def words(text: str, counter: Counter = "regex") -> list[str]:
-    """The words of a text in order; marks of punctuation count as words."""
+    """The words of a text in order; punctuation marks count as words."""
     if counter == "regex":
         return _WORD.findall(text)
     if counter == "characters":
@@ -32,7 +32,7 @@ def words(text: str, counter: Counter = "regex") -> list[str]:
 
 
 def first_words(text: str, n_words: int, counter: Literal["regex", "characters"] = "regex") -> str:
-    """The text up to the end of its word of this number; the whole text if it has no more words."""
+    """The first words of a text; the whole text if it has no more words."""
     if len(text) <= n_words:  # a word has at least one character
         return text
     found = (_VISIBLE if counter == "characters" else _WORD).finditer(text)
@@ -51,18 +51,18 @@ def counter_name(counter: Counter) -> str:
 
 
 def counter_there(counter: Counter) -> Counter:
-    """The counter, or `regex` in the place of `nltk` where that or its data are missing."""
+    """The counter, or `regex` instead of `nltk` if NLTK or its data are missing."""
     return "regex" if counter == "nltk" and not has_nltk() else counter
 
 
 def without(counter: Counter, used: Counter) -> str:
-    """A note that another counter was used than that of the suite."""
-    return f"the word counter {counter} of the suite is not there: words are counted by {used}"
+    """A note that the suite's counter was replaced."""
+    return f"the suite's word counter {counter} is not installed: words are counted by {used}"
 
 
 @cache
 def has_nltk() -> bool:
-    """Whether NLTK and its data of sentences are there."""
+    """Whether NLTK and its sentence data are installed."""
     try:
         _nltk()
     except ChecklistError:
@@ -76,7 +76,7 @@ def _nltk() -> Any:
         nltk.word_tokenize("a b")
     except LookupError:
         raise ChecklistError(
-            "the word counter nltk needs the data 'punkt' of NLTK, which are not there: python -m nltk.downloader "
-            "punkt punkt_tab; or take the counter regex"
+            "the word counter nltk needs NLTK's data 'punkt', which are missing: python -m nltk.downloader punkt "
+            "punkt_tab; or use the counter regex"
         ) from None
     return nltk

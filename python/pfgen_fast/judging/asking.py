@@ -30,14 +30,13 @@ class Asking:
     Args:
         requests: The requests, all to the same judge.
         replies: The stored replies.
-        keeps_empty: Whether an empty reply is a reply: then it is stored if the server says that it is one, and is not
-            requested again.
+        keeps_empty: Whether an empty reply is stored, if the server confirms it, and not requested again.
     """
 
     def __init__(self, requests: Iterable[JudgeRequest], replies: KeptReplies, *, keeps_empty: bool = False) -> None:
         self._kept, self._keeps_empty = replies, keeps_empty
         self._keys: list[str] = []
-        self._unasked: dict[str, JudgeRequest] = {}  # those that may be sent and have no reply, by key
+        self._unasked: dict[str, JudgeRequest] = {}  # by key, those without a reply that may be sent
         self._n_too_long = 0
         for request in requests:
             self._keys.append(request.key)
@@ -57,7 +56,7 @@ class Asking:
         return sum(key not in self._kept for key in self._keys)
 
     def replies(self) -> list[str | None]:
-        """The reply to each request; None if there is none."""
+        """The reply to each request; None if it is missing."""
         return [self._kept.get(key) for key in self._keys]
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
@@ -82,15 +81,15 @@ class Asking:
 
         Args:
             engine: The engine, opened for the judge's model and sampling in mode `chat`. It is closed at the end.
-            spending: Prices and budget; what is asked is added to it.
+            spending: Prices and budget, to which the cost is added.
             on_progress: Called with the number of finished requests and the total.
-            events: Counts what happens, if the engine reports it.
+            events: Counts retries and other events, if the engine reports them.
 
         Returns:
-            A sentence on why some replies are still missing; None if none are.
+            A sentence on why some replies are still missing; None if all are there.
 
         Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
+            EngineError: An error concerns all requests. Earlier replies are kept.
             JudgingError: Another process is adding replies to the same file.
         """
         events = events or Events()
@@ -108,7 +107,7 @@ class Asking:
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(engine.close)
             keep = stack.enter_context(self._kept.adding())
-            todo = self._todo()  # after the lock was taken, because another process may have asked before
+            todo = self._todo()  # with the lock held, because another process may have asked before
             on_progress(0, len(todo))
             while n_asked < len(todo):
                 batch = spending.affordable(todo[n_asked : n_asked + _REQUESTS_AT_A_TIME])
@@ -127,7 +126,7 @@ class Asking:
                 n_asked += len(batch)
         n_missing = len(self._todo())
         if n_missing:
-            return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'none came'})"
+            return f"{n_missing:,} requests had no reply ({getattr(engine, 'trouble', '') or 'no reason given'})"
         if self._n_too_long:
             is_or_are = "request is" if self._n_too_long == 1 else "requests are"
             return f"{self._n_too_long:,} {is_or_are} longer than {MAX_REQUEST_BYTES >> 20} MiB and not sent"

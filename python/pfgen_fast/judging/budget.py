@@ -16,19 +16,19 @@ _MESSAGE_TOKENS = 8
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimates the tokens of a text: one per four ASCII characters, one per other character."""
+    """Estimates the tokens of a text: one for four ASCII characters, one for any other character."""
     n_ascii = len(text.encode("ascii", "ignore"))
     return -(-n_ascii // 4) + len(text) - n_ascii
 
 
 def prompt_tokens(request: JudgeRequest) -> int:
-    """Estimates the tokens that are sent."""
+    """Estimates the tokens of a request's messages."""
     return sum(estimated_tokens(message["content"]) + _MESSAGE_TOKENS for message in request.messages)
 
 
 @dataclass(frozen=True)
 class Prices(TokenPrices):
-    """A server's prices, in any currency; those of the cache do not count in estimates."""
+    """A server's prices, in any currency; estimates ignore the prices of cached tokens."""
 
     error: ClassVar[type[PfgenError]] = JudgingError
 
@@ -39,18 +39,15 @@ class Prices(TokenPrices):
 
 @dataclass
 class Spending:
-    """What asking has taken so far, and what it may cost; several calls may share one.
+    """The cost of requests so far, and its limit; several calls may share one.
 
     Attributes:
         prices: The prices of tokens.
-        budget: Asking stops before a request whose estimated cost could exceed it; None for no limit.
+        budget: Asking stops before a request whose estimated cost could exceed the budget; None for no limit.
         n_requests: The number of requests so far.
-        n_prompt_tokens: The estimated tokens in them.
-        n_reply_tokens: The estimated tokens in their replies.
+        n_prompt_tokens: The estimated number of tokens in the requests.
+        n_reply_tokens: The estimated number of tokens in the replies.
         is_used_up: Whether the budget has stopped a call.
-
-    Raises:
-        JudgingError: There is a budget without prices, or it is no number.
     """
 
     prices: Prices = field(default_factory=Prices)
@@ -72,7 +69,7 @@ class Spending:
         return self.prices.cost(self.n_prompt_tokens, self.n_reply_tokens)
 
     def affordable(self, requests: Sequence[JudgeRequest]) -> list[JudgeRequest]:
-        """The longest prefix of the requests that the rest of the budget is sure to cover."""
+        """The longest prefix of the requests whose maximum cost is within the rest of the budget."""
         if self.budget is None:
             return list(requests)
         found, cost = [], self.cost
@@ -92,12 +89,12 @@ class Spending:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What asking would take.
+    """The estimated cost of missing replies.
 
     Attributes:
         n_replies: The number of replies needed.
-        n_stored: How many of them are stored already.
-        n_equal: How many of the others follow from the reply to an equal request.
+        n_stored: The number of stored replies.
+        n_equal: The number of missing replies that another request covers, because it is equal.
         n_requests: The number of requests left.
         n_prompt_tokens: The estimated number of tokens in these requests.
         n_reply_tokens: The maximum number of tokens in their replies.

@@ -1,7 +1,7 @@
-"""Stores replies by the key of their request in a journal: nothing is asked twice, and replies can be replayed.
+"""Stores replies by the key of their request in a journal: nothing is requested twice, and replies can be replayed.
 
-An entry holds the request as well as the reply, so that it can be audited, and what the server said of the reply, so
-that a change of the server is noticed. Entries of earlier versions lack some of it, but remain readable.
+For audits, an entry also holds the request and the server's details, such as its version. Entries of earlier versions
+lack some of them, but remain readable.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..errors import JudgingError
 from ..files.journal import Journal
@@ -26,17 +26,17 @@ class Keep(Protocol):
     """A function that stores a reply."""
 
     def __call__(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        """Stores the reply to a request, with what the server said of it; the reply is on disk when this returns."""
+        """Stores the reply to a request, with the server's details; the reply is on disk when this returns."""
 
 
 class KeptReplies(Protocol):
-    """What asking needs to know of stored replies."""
+    """The part of `Replies` that `Asking` needs."""
 
     def __contains__(self, key: str) -> bool:
         """Whether the reply to the request with this key is stored."""
 
     def get(self, key: str) -> str | None:
-        """The reply to the request with this key; None if there is none."""
+        """The reply to the request with this key; None if it is missing."""
 
     def adding(self) -> AbstractContextManager[Keep]:
         """Yields a function that stores the reply to a request."""
@@ -47,11 +47,10 @@ class Replies:
 
     Args:
         path: The file; it need not exist yet.
-        must_exist: Whether the file must exist, because nothing will be asked.
+        must_exist: Whether the file must exist, because nothing will be requested.
 
     Raises:
-        JudgingError: The file is required but does not exist, or it holds something else.
-        TrialsError: The file cannot be read.
+        JudgingError: The file is required but missing, or holds something else.
     """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
@@ -69,16 +68,16 @@ class Replies:
             raise JudgingError(f"{path}: holds no replies of a judge")
 
     def refresh(self) -> None:
-        """Reads what other processes have added to the file since it was read.
-
-        Raises:
-            TrialsError: The file cannot be read.
-        """
+        """Reads the replies that other processes have added to the file since."""
         for entry in self._journal.entries():
-            key, reply = entry.get("key"), entry.get("reply")
+            key, reply, request = entry.get("key"), entry.get("reply"), entry.get("request")
             if isinstance(key, str) and isinstance(reply, str):
-                self._learn(key, reply, _details(entry), reported_name(entry.get("time")))
-                self._models |= dict.fromkeys(_model(entry))
+                names = ("finish_reason", "model", "system_fingerprint")
+                details = Details(*(reported_name(entry.get(name)) for name in names))
+                self._learn(key, reply, details, reported_name(entry.get("time")))
+                model = reported_name(request.get("model")) if isinstance(request, Mapping) else None
+                if model is not None:
+                    self._models[model] = None
 
     def __contains__(self, key: str) -> bool:
         return key in self._replies
@@ -87,7 +86,7 @@ class Replies:
         return self._replies[key]
 
     def get(self, key: str) -> str | None:
-        """The reply to the request with this key; None if there is none."""
+        """The reply to the request with this key; None if it is missing."""
         return self._replies.get(key)
 
     def __len__(self) -> int:
@@ -95,15 +94,15 @@ class Replies:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose replies the file held when it was read, by the names under which they were asked."""
+        """The models in the requests of the file when it was read."""
         return tuple(self._models)
 
     def details(self, key: str) -> Details:
-        """What the server said of the reply to the request with this key; nothing if that is not known."""
+        """The server's details on the reply to the request with this key; all None if unknown."""
         return self._details.get(key, UNKNOWN)
 
     def time(self, key: str) -> str | None:
-        """When the reply came, in ISO 8601; None if that is not known."""
+        """When the reply arrived, in ISO 8601; None if unknown."""
         return self._times.get(key)
 
     @contextlib.contextmanager
@@ -111,38 +110,22 @@ class Replies:
         """Yields a function that stores the reply to a request.
 
         Raises:
-            JudgingError: Another process is adding to the file, or its folder cannot be created.
-            PfgenError: The file cannot be written.
+            JudgingError: Another process is adding to the file, or its directory cannot be created.
         """
         timestamp()  # reports an invalid SOURCE_DATE_EPOCH before any request
         with self._journal.locked(what="replies", error=JudgingError):
-            self.refresh()  # a reply that came before the lock was taken is not paid for again
+            self.refresh()  # so that replies of other processes are not requested again
             yield self._keep
 
     def _keep(self, request: JudgeRequest, reply: str, details: Details = UNKNOWN, /) -> None:
-        time = timestamp()
-        said = {
-            "finish_reason": details.finish_reason,
-            "model": details.model,
-            "system_fingerprint": details.fingerprint,
-            "time": time,
-        }
-        self._journal.add({"key": request.key, "request": request.record(), "reply": reply, **said})
+        time, kept = timestamp(), {"key": request.key, "request": request.record(), "reply": reply}
+        said = {"finish_reason": details.finish_reason, "model": details.model}
+        self._journal.add({**kept, **said, "system_fingerprint": details.fingerprint, "time": time})
         self._learn(request.key, reply, details, time)
 
     def _learn(self, key: str, reply: str, details: Details, time: str | None) -> None:
-        """Remembers a reply without its reasoning, which the file keeps; the last one counts, as in the file."""
+        """Remembers a reply without its reasoning, which the file keeps; the last one for a key counts."""
         self._replies[key] = without_reasoning(reply)
         self._details[key] = self._known.setdefault(details, details)
         if time is not None:
             self._times[key] = time
-
-
-def _details(entry: Mapping[str, Any]) -> Details:
-    return Details(*(reported_name(entry.get(name)) for name in ("finish_reason", "model", "system_fingerprint")))
-
-
-def _model(entry: Mapping[str, Any]) -> list[str]:
-    request = entry.get("request")
-    model = reported_name(request.get("model")) if isinstance(request, Mapping) else None
-    return [] if model is None else [model]

@@ -1,4 +1,4 @@
-"""A judge, its server and its requests: a request holds everything its reply depends on; its key is a hash of that."""
+"""A judge, its server and its requests; the key of a request is a hash of everything that its reply depends on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..generation.engines import ModelEngine, Sampling, open_engine
 from ..generation.prompts import Message, Prompt, Request
 
 MAX_REQUEST_BYTES = 4 << 20
-"""The longest request as it is kept with its reply: no judge reads more."""
+"""The longest request in a file of replies, beyond the input of any judge."""
 
 _MOST_BYTES = 6
-"""What a character may take in JSON, as an escape."""
+"""The most bytes that a character takes in JSON, as an escape."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class JudgeRequest(Request):
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of everything that the reply depends on; replies are stored by this key."""
+        """SHA-256 of everything that the reply depends on."""
         sampling = self.judge.sampling
         parts = [self.judge.model, self.messages, sampling.temperature, sampling.max_tokens, self.seed]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
     def record(self) -> dict[str, Any]:
-        """The request as it is stored with its reply, so that a judgement can be audited."""
+        """The request in the form in which it is stored with its reply, for audits."""
         sampling = self.judge.sampling
         parameters = {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens, "seed": self.seed}
         return {"model": self.judge.model, "messages": self.messages, "parameters": parameters}
@@ -101,14 +101,14 @@ def _encodable(text: str) -> str:
 
 @dataclass(frozen=True)
 class Server:
-    """A server and its connection options, which are those of the engine `openai`.
+    """A server and its connection options: the options of the engine `openai`.
 
     Attributes:
-        base_url: The server's address including `/v1`; by default OPENAI_BASE_URL, or else OpenAI's.
+        base_url: The server's address including `/v1`; by default OPENAI_BASE_URL, otherwise OpenAI's.
         key_env: The environment variable that holds the key; OPENAI_API_KEY by default.
         concurrency: The maximum number of concurrent requests.
         timeout: Seconds within which the whole reply must arrive.
-        retries: How often a failed request is retried.
+        retries: The maximum number of retries of a failed request.
         backoff: Seconds before the first retry; doubles with each retry.
     """
 
@@ -120,10 +120,6 @@ class Server:
     backoff: float = 0.5
 
     def engine(self, judge: Judge) -> ModelEngine:
-        """Opens the engine that asks a judge.
-
-        Raises:
-            EngineError: A package or the key is missing, or an option is invalid.
-        """
+        """Opens the engine that asks a judge."""
         engine = open_engine("openai", model=judge.model, mode="chat", sampling=judge.sampling, **vars(self))
         return cast(ModelEngine, engine)

@@ -20,7 +20,7 @@ class Template:
     """A prompt with placeholders.
 
     Attributes:
-        text: The prompt. Braces around anything other than a placeholder are kept.
+        text: The prompt. Braces that do not enclose a placeholder are kept.
         placeholders: The names of all known placeholders.
     """
 
@@ -35,9 +35,6 @@ class Template:
             path: The file.
             placeholders: The names of all known placeholders.
             needed: The placeholders that the template must contain.
-
-        Raises:
-            JudgingError: The file cannot be read, lacks a needed placeholder, or has an unknown one.
         """
         text = read_text(path, error=JudgingError, limit=_MAX_BYTES)
         for name in needed:

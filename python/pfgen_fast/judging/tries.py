@@ -1,8 +1,7 @@
 """Asks for replies until they are usable: in rounds of tries, each try with another seed.
 
-Which reply decides follows from the stored replies alone, so it does not depend on where asking was interrupted. Asking
-goes in the order of the requests' keys, which are hashes, so that all kinds of requests are equally complete wherever a
-budget or a kill stops it.
+The result follows from the stored replies alone, so interruptions do not change it. Requests are sent in the order of
+their keys, which are hashes, so wherever a budget or a kill stops asking, all kinds of requests are equally complete.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ Connect = Callable[[Judge], ModelEngine]
 """Opens the engine that asks a judge, such as `Server(...).engine`."""
 
 _AT_A_TIME = 2048
-"""Requests hold long texts, so not all are put together at once."""
+"""The number of requests that are built at once, because they hold long texts."""
 
 
 class Tries(ABC):
-    """One usable reply that is wanted: a request for each try. Long texts are put together only to be sent."""
+    """One usable reply that is needed, with a request for each try. Requests are built on demand."""
 
     def __init__(self, replies: Replies, n_tries: int) -> None:
         self.replies, self._n_tries = replies, n_tries
@@ -41,11 +40,11 @@ class Tries(ABC):
 
     @abstractmethod
     def is_usable(self, reply: str) -> bool:
-        """Whether a reply can be used; called once for each reply, in the order of tries."""
+        """Whether a reply is usable; called once for each reply, in the order of tries."""
 
     @property
     def n_replied(self) -> int:
-        """The number of tries with a reply, up to the first usable one; more tries than are allowed now count, too."""
+        """The number of tries with a reply, up to the first usable one; it may exceed the present limit."""
         while not self._is_done:
             reply = self.replies.get(self._key(self._n_replied))
             if reply is None:
@@ -55,7 +54,7 @@ class Tries(ABC):
         return self._n_replied
 
     def next_key(self) -> str | None:
-        """The key of the open request; None if there is a usable reply, or no try is left."""
+        """The key of the open request; None after a usable reply or the last try."""
         n = self.n_replied
         return None if self._is_done or n >= self._n_tries else self._key(n)
 
@@ -108,7 +107,7 @@ def ask_in_rounds(
     on_progress: Progress | None = None,
     events: Events | None = None,
 ) -> str | None:
-    """Asks for the missing replies, and again where one is not usable; stores each. Returns why some are missing.
+    """Asks for the missing replies, and again where a reply is unusable; returns why some are missing.
 
     The total that `on_progress` receives grows with each new try. For `keeps_empty` see `Asking`.
     """
@@ -116,7 +115,7 @@ def ask_in_rounds(
     with contextlib.ExitStack() as stack:
         files = {id(one.replies): one.replies for one in open_tries(wanted)}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-        # After the locks were taken, because other processes may have asked before; none may ask now.
+        # With the locks held, because other processes may have asked before.
         still_open = [one for one in open_tries(wanted) if id(one.replies) in keeps]
         still_open.sort(key=lambda one: one.next_key() or "")
         n_before, n_total = 0, len(still_open)
@@ -138,7 +137,7 @@ def ask_in_rounds(
                 problem = said or problem
                 if spending.is_used_up:
                     return problem
-                if shared.n_kept == 0:  # what still has no reply will have none now
+                if shared.n_kept == 0:  # another round would get no reply either
                     break
                 n_before += n_requests
                 n_total += len(open_tries(chunk))
@@ -146,15 +145,13 @@ def ask_in_rounds(
 
 
 class _SharedReplies:
-    """The replies in several files, where an equal request is sent once and its reply stored in each file."""
+    """The replies in several files: equal requests are sent once, and the reply is stored in each file."""
 
     def __init__(self, wanted: Iterable[Tries], keeps: dict[int, Keep]) -> None:
         self._keeps = keeps
         self._owners: dict[str, dict[int, Replies]] = {}
         for one in wanted:
-            key = one.next_key()
-            if key is not None:
-                self._owners.setdefault(key, {})[id(one.replies)] = one.replies
+            self._owners.setdefault(one.next_key() or "", {})[id(one.replies)] = one.replies
         self.n_kept = 0
 
     def __contains__(self, key: str) -> bool:

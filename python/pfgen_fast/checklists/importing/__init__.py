@@ -1,1 +1,1 @@
-"""Suites and runs that come from elsewhere: HelloBench, and the questions and answers of n-gram suites."""
+"""Imports suites and runs: HelloBench, and the questions and answers of n-gram suites."""

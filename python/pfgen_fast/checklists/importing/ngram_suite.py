@@ -1,7 +1,7 @@
-"""Makes a checklist suite of the questions of an n-gram suite, and checklist runs of the runs on it.
+"""Converts an n-gram suite to a checklist suite, and runs on it to checklist runs.
 
-So an n-gram score and a checklist score stand side by side for each answer: a task has the ID of its question, and the
-number of an answer's trial is its place among the answers to the question, in the order of the file of trials.
+So each answer has an n-gram score and a checklist score: a task has the ID of its question, and the trial of an answer
+is its position among the answers to the question in the file of trials.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def answers_of(run: RunFolder, suite: Suite, *, n_trials: int | None = None) -> 
 
 
 def key_of(run: RunFolder) -> str:
-    """The name of a run as that of a folder."""
+    """The name of a run, made a valid name of a directory."""
     return re.sub(r"[^\w.]+", "-", run_name(run.folder)).strip("-.") or "run"
 
 
@@ -103,7 +103,7 @@ def _instruction(question: Question, samples: tuple[Sample, ...], texts: dict[st
 
 
 def _shown(rule: Rule) -> str:
-    """A keyword rule for people: its name, or else its patterns with what stands for alternatives made plain."""
+    """A keyword rule for readers: its name, otherwise its patterns with readable alternatives."""
     if rule.name is not None:
         return rule.name
     if rule.form == "t":

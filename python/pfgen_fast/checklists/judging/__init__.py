@@ -1,1 +1,1 @@
-"""Asking judges: requests, what replies say, rounds of tries, batches, and a checklist as an evaluator."""
+"""Asking judges: requests, parsing of replies, rounds of tries, batches, and a checklist as an evaluator."""

@@ -1,7 +1,7 @@
-"""Judges the answers of runs: says what it costs, asks in rounds of tries, and writes the judgements that follow.
+"""Judges the answers of runs: estimates the cost, asks in rounds of tries, and writes the judgements that follow.
 
-All runs are asked about together, in the order of their requests' keys, which are hashes, so that models get on alike
-wherever a budget or a kill stops the asking. What was replied is kept when it comes. Rules: docs/checklists.md.
+All requests are sent in the order of their keys, which are hashes, so wherever a budget or a kill stops the asking, all
+models are equally complete. Each reply is stored as it arrives. Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ..suite import ChecklistSuite
 from .runs_to_judge import JudgeOptions, Rating, RunToJudge
 
 _PATIENCE_SECONDS = 60.0
-"""How long another process may take to write a file of judgements."""
+"""The longest wait for another process that writes a file of judgements."""
 
 _USUAL_REPLY_TOKENS = 65
-"""What a judge writes about one question; so much it was in the published judgements."""
+"""Typical number of reply tokens per question in the published judgements."""
 
 _DATE_OR_HASH = re.compile(
     r"\d{4}-?\d{2}-?\d{2}|(?<!\d)\d{4}(?!\d)|(?<![0-9a-zA-Z])(?=[a-f]*\d)[0-9a-f]{7,64}(?![0-9a-zA-Z])"
@@ -38,7 +38,7 @@ _DATE_OR_HASH = re.compile(
 
 
 def names_a_version(model: str) -> bool:
-    """Whether the name of a model holds a date or a hash, so that it names one version of it."""
+    """Whether the name of a model holds a date or a hash, and so means one version."""
     return _DATE_OR_HASH.search(model) is not None
 
 
@@ -62,29 +62,28 @@ class Judging:
         Args:
             runs: The runs.
             suite: Their suite.
-            options: How their answers are judged.
-            offline: Whether nothing will be asked, so that there must be replies.
+            options: How answers are judged.
+            offline: Whether only stored replies are used, which then must exist.
 
         Raises:
-            ChecklistError: An option does not fit the suite, a run has no answers, a task that was answered has no
-                whole instruction, or the run has imported judgements of a judge of the same name.
+            ChecklistError: An option does not fit the suite, a run has no answers or imported judgements of the same
+                judge, or a task has no whole instruction.
             JudgingError: A file of replies is missing or holds something else.
         """
         wording = options.wording(suite)
-        judging = cls(
-            [RunToJudge(run, wording, options, Replies(run.replies_path, must_exist=offline)) for run in runs]
-        )
+        replies = ((run, Replies(run.replies_path, must_exist=offline)) for run in runs)
+        judging = cls([RunToJudge(run, wording, options, found) for run, found in replies])
         for one in judging.runs:
             judging._former[one.run.key] = one.run.judgements(suite)
             _refuse_imported(one, judging._former[one.run.key])
         return judging
 
     def estimate(self, prices: Prices | None = None) -> Estimate:
-        """Estimates the cost of the replies that are missing, if each can be used: the upper bound."""
+        """Estimates the maximum cost of the missing replies, if each is usable."""
         return estimate_of_tries(self._ratings(), prices)
 
     def likely_reply_tokens(self) -> int:
-        """How many tokens the missing replies will have if the judge writes as much as usual."""
+        """Estimates the tokens of the missing replies from their typical length."""
         n_tokens = 0
         for rating in self.open_ratings():
             wording = rating.wording
@@ -100,19 +99,19 @@ class Judging:
         on_progress: Progress | None = None,
         events: Events | None = None,
     ) -> str | None:
-        """Asks for the missing replies, and again with another seed where one cannot be used; stores each.
+        """Asks for the missing replies, and again with another seed where a reply is unusable; stores each.
 
         Args:
             connect: Opens the engine that asks the judge, such as `Server(...).engine`.
-            spending: Prices and budget; what is asked is added to it.
+            spending: Prices and budget, to which the cost is added.
             on_progress: Called with the number of finished requests and the total, which grows with each new try.
-            events: Counts what happens.
+            events: Counts retries and other events.
 
         Returns:
-            A sentence on why some replies are still missing; None if none are.
+            A sentence on why some replies are still missing; None if all are there.
 
         Raises:
-            EngineError: An error concerns all requests. Replies received before are kept.
+            EngineError: An error concerns all requests. Earlier replies are kept.
             JudgingError: Another process is adding replies to a file.
         """
         ratings = list(self._ratings())
@@ -128,13 +127,11 @@ class Judging:
     def write(self) -> list[Judgement]:
         """Writes the judgements of each run that follow from the replies; returns them.
 
-        Judgements by other judges and by other methods stay; those by the same judge, with whatever prompts and
-        temperature, are replaced. A file is only written if it changes.
+        They replace all judgements by the same judge and method, with any prompts and temperature; other judgements
+        stay. A file is only written if it changes.
 
         Raises:
-            ChecklistError: Another process does not finish writing the file, or it holds imported judgements of the
-                judge.
-            PfgenError: A file cannot be written.
+            ChecklistError: Another process keeps writing the file, or it holds imported judgements of the judge.
         """
         return [judgement for one in self.runs for judgement in self._write(one)]
 
@@ -144,7 +141,7 @@ class Judging:
         if rows != former:
             with held(path.with_name(f".{path.name}.lock"), patience=_PATIENCE_SECONDS) as alone:
                 if not alone:
-                    raise ChecklistError(f"{path}: another process has been writing to it for too long")
+                    raise ChecklistError(f"{path}: another process is still writing to it after a minute")
                 one.replies.refresh()  # other processes may have added replies and judgements since
                 found, rows, former = _derived(one, path)
                 if rows != former:
@@ -153,7 +150,7 @@ class Judging:
         return found
 
     def stale(self, one: RunToJudge) -> list[str]:
-        """The IDs of the tasks of a run whose former judgement is stale; see `scoring.judged.is_stale`."""
+        """The IDs of a run's tasks whose former judgement is stale; see `scoring.judged.is_stale`."""
         suite, answers = one.wording.suite, {rating.answer.key: rating.answer for rating in one.ratings}
         rows = (row for row in self._former.get(one.run.key, []) if row.key in answers and _is_of(row, one))
         return list(dict.fromkeys(row.id for row in rows if is_stale(row, suite, answers)))
@@ -167,7 +164,7 @@ class Judging:
 
 
 def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgement], list[Judgement]]:
-    """The judgements that follow from the replies, and the rows of the file with them and as they are."""
+    """The judgements that follow from the replies; the rows of the file with them; and its present rows."""
     former = read_judgements(path, one.wording.suite) if path.exists() else []
     _refuse_imported(one, former)
     found = one.judgements()
@@ -176,34 +173,32 @@ def _derived(one: RunToJudge, path: Path) -> tuple[list[Judgement], list[Judgeme
 
 
 def _is_of(row: Judgement, one: RunToJudge) -> bool:
-    """Whether a judgement is by the same judge in the same way."""
+    """Whether a judgement is by the same judge and method."""
     return (row.judge, row.method) == (one.wording.judge.model, one.wording.method)
 
 
 def _is_replaced(row: Judgement, one: RunToJudge) -> bool:
-    """Whether a judgement of the file is derived anew; those of areas that are not judged now are not."""
-    if not _is_of(row, one):
-        return False
+    """Whether a judgement in the file is replaced; judgements of areas that are not judged now stay."""
     task = one.wording.suite.by_key.get((row.id, row.length))
-    is_elsewhere = task is not None and bool(one.options.areas) and task.area not in one.options.areas
-    return not is_elsewhere
+    is_in_areas = task is None or not one.options.areas or task.area in one.options.areas
+    return _is_of(row, one) and is_in_areas
 
 
 def _refuse_imported(one: RunToJudge, former: Sequence[Judgement]) -> None:
-    """Raises ChecklistError where judgements would be replaced that do not follow from replies."""
+    """Raises ChecklistError if judgements without replies would be replaced."""
     if any(_is_of(row, one) and row.prompt_sha256 is None for row in former):
         raise ChecklistError(
             f"{one.run.judgements_path}: holds imported judgements of {one.wording.judge.model}, which judging would "
-            "replace; expected the answers in a folder of their own"
+            "replace; copy the answers to another folder, and judge them there"
         )
 
 
 def kept_by_others(judging: Judging) -> list[str]:
-    """A sentence for each file of replies that holds none to these requests, because others were asked."""
+    """A sentence for each file of replies that holds replies of other judges only."""
     found = []
     for one in judging.runs:
         model = one.wording.judge.model
         others = [name for name in one.replies.models if name != model]
         if others and model not in one.replies.models:
-            found.append(f"{one.replies.path}: holds replies of {first_names(others)}, and none of {model}")
+            found.append(f"{one.replies.path}: holds replies of {first_names(others)}, but not of {model}")
     return found

@@ -1,7 +1,7 @@
-"""Judging by a Batch API in the form of OpenAI's, at half the price: writes what is open, and takes in what came.
+"""Judging by OpenAI's Batch API, at half the price: writes open requests, and reads the replies in output files.
 
-A `custom_id` is the key of its request, so output files may come in any order and any number, and replies to other
-requests are noticed. Replies that cannot be used are open again: the next batch holds their next tries.
+A `custom_id` is the key of its request, so output files may be read in any order, and replies to other requests are
+noticed. After an unusable reply, the next batch holds the next try.
 """
 
 from __future__ import annotations
@@ -37,52 +37,40 @@ def write_batch(judging: Judging, path: Path) -> int:
 
 @dataclass(frozen=True)
 class BatchTaken:
-    """What was taken from output files."""
+    """The number of new replies in output files, and the lines that could not be read."""
 
     n_new: int
     problems: tuple[str, ...] = ()
 
 
 def read_batch(judging: Judging, sources: Iterable[Path]) -> BatchTaken:
-    """Takes the replies in output files of a batch into the files of replies of the runs.
-
-    A reply that is there already stays. Lines and files that cannot be read are named, and the others count.
-    """
+    """Adds the replies in output files of a batch to the replies of the runs, unless these have one already."""
     known = _known_requests(judging)
     problems: list[str] = []
     n_new = n_lines = 0
     with contextlib.ExitStack() as stack:
         files = {id(one.replies): one.replies for one in judging.runs}
         keeps = {name: stack.enter_context(replies.adding()) for name, replies in files.items()}
-        for line in _lines(sources, problems):
-            if line.key not in known:
-                problems.append(f"{line.where}: is the reply to another request; expected one about these runs")
+        for where, key, reply, problem, details in _lines(sources, problems):
+            if key not in known:
+                problems.append(f"{where}: is the reply to another request; expected one about these runs")
                 continue
             n_lines += 1
-            if line.reply is None:
-                problems.append(f"{line.where}: {line.problem}")
+            if reply is None:
+                problems.append(f"{where}: {problem}")
                 continue
-            rating, number, owners = known[line.key]
-            lacking = [replies for replies in owners if line.key not in replies]
+            rating, number, owners = known[key]
+            lacking = [replies for replies in owners if key not in replies]
             n_new += bool(lacking)
             for replies in lacking:
-                keeps[id(replies)](rating.request_of_try(number), line.reply, line.details)
+                keeps[id(replies)](rating.request_of_try(number), reply, details)
     if not n_lines and problems:
         raise ChecklistError(problems[0])
     return BatchTaken(n_new, tuple(problems))
 
 
-@dataclass(frozen=True)
-class _Line:
-    where: str
-    key: str
-    reply: str | None
-    problem: str
-    details: Details
-
-
 def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Replies]]]:
-    """By key of the requests that may be in a batch: rating and try, and the files that the reply belongs to."""
+    """By key of the requests that may be in a batch: rating and try, and the files for the reply."""
     known: dict[str, tuple[Rating, int, list[Replies]]] = {}
     for one in judging.runs:
         for rating in one.ratings:
@@ -93,7 +81,8 @@ def _known_requests(judging: Judging) -> dict[str, tuple[Rating, int, list[Repli
     return known
 
 
-def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
+def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[tuple[str, str, str | None, str, Details]]:
+    """Place, key of the request, reply, why there is no reply, and the server's details."""
     form = RequestForm("", "chat", Sampling())
     for source in sources:
         try:
@@ -104,6 +93,6 @@ def _lines(sources: Iterable[Path], problems: list[str]) -> Iterator[_Line]:
                     continue
                 body, reply, problem = form.batch_answer(row)
                 text = None if reply is None else reply.text
-                yield _Line(f"{where} ({in_one_line(key)})", key, text, problem, form.details_in(body))
+                yield f"{where} ({in_one_line(key)})", key, text, problem, form.details_in(body)
         except ChecklistError as error:
             problems.append(str(error))

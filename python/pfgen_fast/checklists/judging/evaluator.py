@@ -1,7 +1,7 @@
 """A checklist score as an evaluator, `checklists:SUITE`: one request with all questions for each text and rating.
 
-The judge never sees a pair: it is not told whether a text is an original. Scores are those of tables, 0 to 100, before
-they are rescaled; beside them stand the verdicts on the single questions.
+The judge sees one text at a time, and not whether it is an original. Scores are from 0 to 100, before rescaling; the
+verdicts on single questions are further metrics.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ from ...errors import ChecklistError
 from ...evaluators.asking_evaluator import AskingEvaluator
 from ...evaluators.evaluator import Floats, Item, Metric, Texts, column_of
 from ...files.untrusted_text import in_one_line, unknown_name
-from ...generation.events import Events
-from ...judging.asking import Progress
 from ...judging.budget import Estimate, Prices, Spending
 from ...judging.reply_store import Replies
 from ...judging.requests import Server
@@ -38,29 +36,27 @@ SCORE, PLAIN = "checklist", "plain"
 """The metrics with the weighted and with the plain mean of the verdicts."""
 
 _AGAIN = 1_000_000
-"""How far the seeds are apart of what is asked anew, where seeds are numbers."""
+"""The distance between the seeds of two replicates, where seeds are numbers."""
 
 
 @dataclass(frozen=True)
 class ChecklistJudge(AskingEvaluator):
-    """Asks a judge to go through the checklists of texts.
+    """Asks a judge the questions of the checklists of texts.
 
-    An item belongs to the task whose ID is its question, or its own ID if it has no question; its instruction is then
-    the task's. Other items are of the chosen category, or of the suite's only one, and their instruction is their
+    An item belongs to the task whose ID is its question, or its own ID if it has no question, and takes the task's
+    instruction. Other items are of the chosen category, or of the suite's only one, and their instruction is their
     question, their context or both.
 
     Attributes:
         suite: The suite.
-        options: The judge, and how it is asked.
+        options: The judge and its parameters.
         replies: The stored replies.
-        category: The category of items that are no task of the suite, as `NAME` or `AREA/NAME`; None for the only one.
-        replicate: How often all was scored before; see `again`.
-        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None uses the stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
+        category: The category of items that are not tasks of the suite, as `NAME` or `AREA/NAME`; None for the only
+            one.
+        replicate: The number of the replicate, from 0; see `again`.
+        connect: Opens the engine that asks the judge, such as `Server(...).engine`; None for stored replies only.
+        spending: Prices and budget, to which the cost is added.
         is_partial: Whether, without a connection, texts may lack replies; otherwise that is an error.
-
-    Raises:
-        ChecklistError: There is no such category, or the options do not fit the suite.
     """
 
     suite: ChecklistSuite
@@ -77,7 +73,7 @@ class ChecklistJudge(AskingEvaluator):
     asks_by_metric: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _ = self._wording, self._usual_checklist  # a fault shows before anything is asked
+        _ = self._wording, self._usual_checklist  # reports an error before any request
 
     @property
     def n_ratings(self) -> int:  # type: ignore[override]  # it is read only
@@ -86,21 +82,17 @@ class ChecklistJudge(AskingEvaluator):
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The score, the plain mean, and `q0`, `q1`, ... for the questions, which are what can be combined.
+        """The score, the plain mean, and `q0`, `q1`, ... for the questions; only these can be combined.
 
-        A text has no score by a question that its checklist does not have.
+        A text has no score by a question that its checklist lacks.
         """
         n_questions = max(len(checklist.questions) for checklist in self.suite.checklists.values())
-        questions = (Metric(f"q{number}", low=0, high=1) for number in range(n_questions))
-        return (
-            Metric(SCORE, low=0, high=100, combined=False),
-            Metric(PLAIN, low=0, high=100, combined=False),
-            *questions,
-        )
+        means = (Metric(name, low=0, high=100, combined=False) for name in (SCORE, PLAIN))
+        return (*means, *(Metric(f"q{number}", low=0, high=1) for number in range(n_questions)))
 
     @property
     def signature(self) -> str:
-        """Suite, judge, prompts and profile, parameters, and how often a text is judged."""
+        """Suite, judge, prompts and profile, parameters, and the number of ratings."""
         options, wording = self.options, self._wording
         parts = [
             f"checklists:{self.suite.hash}|judge:{json.dumps(options.model)}|prompt:{wording.prompt_sha256}",
@@ -114,21 +106,21 @@ class ChecklistJudge(AskingEvaluator):
         return "|".join(parts)
 
     def notes_on(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """What a reader of the scores of these items must know: the questions, if all have the same."""
+        """Notes on the scores of these items, with their questions if all have the same."""
         checklists = {(task.area, task.category): self.suite.checklist(task) for task in map(self._task, items)}
         notes = [f"The suite {self.suite.name}: {in_one_line(note, 300)}." for note in self.suite.notes]
         if any(not checklist.has_weights for checklist in checklists.values()):
-            notes.append("Questions without weights of their own weigh alike.")
+            notes.append("Questions without weights have equal weights.")
         if len(checklists) == 1:
             (checklist,) = checklists.values()
             asked = enumerate(checklist.questions)
             notes.append("The questions: " + " ".join(f"q{number}: {in_one_line(text, 300)}" for number, text in asked))
         else:
-            notes.append(f"The items have {len(checklists)} checklists, so q0 is the first question of each of them.")
+            notes.append(f"The items have {len(checklists)} checklists; q0 is the first question of each checklist.")
         return tuple(notes)
 
     def again(self) -> ChecklistJudge:
-        """The same judge with other seeds, so that everything is asked for anew, and kept in the same file."""
+        """The same judge with other seeds: everything is requested again, and stored in the same file."""
         seed = self.options.seed
         is_number = self.options.profile == "upstream"
         other = str(int(seed or 0) + _AGAIN) if is_number else f"{seed}::again"
@@ -140,13 +132,12 @@ class ChecklistJudge(AskingEvaluator):
 
     @cached_property
     def _tasks(self) -> Mapping[str, Task]:
-        """The tasks by ID; those of the main table come before those with a length."""
-        ordered = sorted(self.suite.tasks, key=lambda task: task.length is None)
-        return {task.id: task for task in ordered}
+        """The tasks by ID; tasks of the main table take precedence over tasks with a length."""
+        return {task.id: task for task in sorted(self.suite.tasks, key=lambda task: task.length is None)}
 
     @cached_property
     def _usual_checklist(self) -> Checklist | None:
-        """The checklist of items that are no task of the suite; None if there are several."""
+        """The checklist of items that are not tasks of the suite; None if there are several."""
         known = self.suite.checklists
         if self.category is None:
             return next(iter(known.values())) if len(known) == 1 else None
@@ -161,17 +152,17 @@ class ChecklistJudge(AskingEvaluator):
         return found[0]
 
     def _task(self, item: Item) -> Task:
-        """The task of an item, with the instruction that its text is judged by."""
+        """The task of an item, with its instruction."""
         known = self._tasks.get(item.id if item.question is None else item.question)
         if known is not None and known.is_whole:
             return known
-        question = item.question if known is None else None  # which else is an ID
+        question = item.question if known is None else None  # otherwise it is an ID
         own = "\n\n".join(part for part in (question, item.context) if part and part.strip())
         checklist = self._usual_checklist if known is None else self.suite.checklist(known)
         shown = in_one_line(item.id, 60)
         if checklist is None:
             raise ChecklistError(
-                f"item {shown}: is no task of the suite {self.suite.name}, which has {len(self.suite.checklists)} "
+                f"item {shown}: is not a task of the suite {self.suite.name}, which has {len(self.suite.checklists)} "
                 "checklists; expected the ID of a task, or the name of a category (--category)"
             )
         if not own:
@@ -216,19 +207,8 @@ class _JudgedTexts:
     def estimate(self, prices: Prices | None = None) -> Estimate:
         return estimate_of_tries(self._ratings, prices)
 
-    def ask(
-        self,
-        connect: Connect | None,
-        *,
-        spending: Spending | None = None,
-        on_progress: Progress | None = None,
-        events: Events | None = None,
-    ) -> str | None:
-        if connect is None:
-            return None
-        return ask_in_rounds(
-            self._ratings, connect, keeps_empty=True, spending=spending, on_progress=on_progress, events=events
-        )
+    def ask(self, connect: Connect | None, **options: Any) -> str | None:
+        return None if connect is None else ask_in_rounds(self._ratings, connect, keeps_empty=True, **options)
 
     def is_complete(self) -> NDArray[np.bool_]:
         done = np.ones((self._shape[0], 1), dtype=np.bool_)
@@ -238,15 +218,14 @@ class _JudgedTexts:
 
     def means(self) -> Floats:
         """By text: its score, the plain mean of its verdicts, and the verdicts; means of its ratings."""
-        verdicts: dict[int, list[tuple[float, ...]]] = {}
+        verdicts: dict[tuple[int, Task], list[tuple[float, ...]]] = {}
         for row, rating in zip(self._rows, self._ratings, strict=True):
             judgement = rating.judgement()
             if judgement is not None and judgement.scores is not None:
-                verdicts.setdefault(row, []).append(judgement.scores)
-        tasks = {row: rating.task for row, rating in zip(self._rows, self._ratings, strict=True)}
+                verdicts.setdefault((row, rating.task), []).append(judgement.scores)
         found = np.full(self._shape, np.nan)
-        for row, rated in verdicts.items():
-            weights = self._suite.checklist(tasks[row]).weights
+        for (row, task), rated in verdicts.items():
+            weights = self._suite.checklist(task).weights
             means = [math.fsum(column) / len(rated) for column in zip(*rated, strict=True)]
             score = math.fsum(weight * mean for weight, mean in zip(weights, means, strict=True))
             found[row, : len(means) + 2] = [min(score, 100.0), 100 * math.fsum(means) / len(means), *means]
@@ -272,38 +251,26 @@ def open_checklists(
     """Opens an evaluator by checklists; nothing is asked yet.
 
     Args:
-        suite: The suite, its folder, or the name of a packaged one.
+        suite: The suite, its directory, or the name of a packaged one.
         model: The judge's name on the server.
-        category: The category of items that are no task of the suite; by default the only one.
-        n_ratings: How often each text is judged.
-        n_tries: How often the judge is asked at most, as long as its reply cannot be used.
-        temperature: The judge's temperature; by default 0 for one rating and 1 for several, which would be equal at 0.
+        category: The category of items that are not tasks of the suite; by default the only one.
+        n_ratings: The number of ratings of each text.
+        n_tries: The maximum number of requests for a rating, while replies are unusable.
+        temperature: The judge's temperature; for the default see `JudgeOptions`.
         max_tokens: The maximum number of tokens in a reply.
         profile: How a text is shown to the judge.
         seed: Any text; determines the sampling seeds.
         server: The server that runs the judge; None uses stored replies only.
-        spending: Prices and budget; whatever is asked is added to it.
+        spending: Prices and budget, to which the cost is added.
         cache: The file of stored replies.
         partial: Whether, without a server, texts may lack replies.
-
-    Raises:
-        ChecklistError: The suite breaks the rules, or an option is invalid.
-        JudgingError: The file of replies holds something else.
 
     Example:
         >>> judge = open_checklists("essays-en", model="org/judge")
         >>> [metric.name for metric in judge.metrics][:4]
         ['checklist', 'plain', 'q0', 'q1']
     """
-    options = JudgeOptions(
-        model,
-        profile,
-        n_tries=n_tries,
-        n_ratings=n_ratings,
-        temperature=temperature,
-        max_tokens=max_tokens,
-        seed=seed,
-    )
+    options = JudgeOptions(model, profile, "checklist", n_tries, n_ratings, temperature, max_tokens, seed)
     return ChecklistJudge(
         suite if isinstance(suite, ChecklistSuite) else ChecklistSuite.load(suite),
         options,

@@ -1,10 +1,9 @@
-"""What a judge's reply says: a verdict for each question, or the fault because of which the reply cannot be used.
+"""Parses a judge's reply: a verdict for each question, or the reason why the reply is unusable.
 
-Nothing is guessed from half a reply. A reply is a stranger's text: it is read in linear time, and what is nested too
-deeply or has numbers of too many digits does not parse, with every version of Python alike. It may also quote the
-answer, and an answer may hold a verdict: so by our rules (profile `plain`) the first bracket begins the verdicts, they
-end the reply, and nothing in them stands twice. Profile `upstream` takes the first thing that parses. Rules:
-docs/checklists.md.
+Nothing is guessed from half a reply. A reply is untrusted: it is read in linear time, and text that is nested too
+deeply or has numbers of too many digits does not parse, with any version of Python. It may also quote the answer, and
+an answer may hold verdicts. So in profile `plain` the first bracket begins the verdicts, the verdicts end the reply,
+and no object in them has a key twice. Profile `upstream` takes the first text that parses. Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
@@ -12,22 +11,23 @@ from __future__ import annotations
 import ast
 import contextlib
 import json
-import math
 import re
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal
 
 from ..judgements import Profile
 from ..tasks import LEVELS
 
 Fault = Literal["form", "number", "ids", "value"]
-"""Why a reply cannot be used: it is no list of objects, has too few or too many, names other questions, or has a
-verdict that is no level. Faults are looked for in this order."""
+"""Why a reply is unusable: it is not a list of objects, has the wrong number of them, has unknown question IDs, or has
+a verdict that is not a level. Checked in this order."""
 
 _MAX_DEPTH = 500
-"""How deep JSON may be nested; every version of Python can read that much."""
+"""How deep JSON may be nested; every version of Python can read this depth."""
 
 _MAX_LITERAL_DEPTH = 100
 _MAX_LITERAL_CHARACTERS = 1_000_000
@@ -57,12 +57,12 @@ _LITERAL_TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""What may stand in a Python literal. No operators: Python's parser takes long chains of them badly."""
+"""The tokens of a Python literal, without operators: Python's parser is slow for long chains of them."""
 
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """What a reply says."""
+    """The verdicts and reasons in a reply, or its fault."""
 
     verdicts: tuple[float, ...] | None
     reasons: tuple[str | None, ...] = ()
@@ -75,11 +75,11 @@ def parse_reply(
     """Reads the verdicts of a reply to a request with a checklist.
 
     Args:
-        text: The reply: a list of objects with `checklist_id`, `evaluation_score` and perhaps `reason`, as JSON or as a
-            Python literal. Words without brackets may stand before it, and a fence around it.
+        text: The reply: a list of objects with `checklist_id`, `evaluation_score` and optionally `reason`, as JSON or
+            as a Python literal. It may follow words without brackets, and may be in a code fence.
         n_questions: The number of questions.
-        levels: The verdicts that there are.
-        profile: `upstream` also takes a list with words or brackets on both sides of it, and the last of equal keys.
+        levels: The valid verdicts.
+        profile: `upstream` also takes a list between other words or brackets, and the last of equal keys.
 
     Example:
         >>> parse_reply('[{"checklist_id": 0, "reason": "Clear.", "evaluation_score": 0.75}]', 1)
@@ -111,7 +111,7 @@ def parse_overall(text: str, *, profile: Profile = "plain") -> ParsedReply:
     """Reads the rating of a reply to a request for one overall rating of 0 to 10.
 
     Args:
-        text: The reply: one object with `evaluation_score` and perhaps `reason`.
+        text: The reply: one object with `evaluation_score` and optionally `reason`.
         profile: As for `parse_reply`.
 
     Example:
@@ -156,7 +156,8 @@ def _without_fence(text: str) -> str:
 
 
 def _json(text: str, *, keys_are_unique: bool) -> Any:
-    if _is_deeper_than(_MAX_DEPTH, _json_brackets(text)):
+    marks = (match[0][0] for match in _JSON_STRUCTURE.finditer(text))
+    if _is_deeper_than(_MAX_DEPTH, (1 if mark in "[{" else -1 for mark in marks if mark != '"')):
         raise _Unparsed
     try:
         return json.loads(text, strict=False, parse_int=_int, object_pairs_hook=_object if keys_are_unique else dict)
@@ -171,21 +172,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _json_brackets(text: str) -> Iterator[int]:
-    for match in _JSON_STRUCTURE.finditer(text):
-        if match[0] in "[{":
-            yield 1
-        elif match[0] in "]}":
-            yield -1
-
-
 def _is_deeper_than(limit: int, brackets: Iterator[int]) -> bool:
-    depth = 0
-    for step in brackets:
-        depth += step
-        if depth > limit:
-            return True
-    return False
+    return any(depth > limit for depth in accumulate(brackets))
 
 
 def _int(digits: str) -> int | float:
@@ -197,7 +185,7 @@ def _literal(text: str, *, keys_are_unique: bool) -> Any:
         raise _Unparsed
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that Python does not know, which stay as they are
+            warnings.simplefilter("ignore")  # about unknown escapes, which stay unchanged
             tree = ast.parse(text, mode="eval")
         if keys_are_unique:
             _check_keys(tree)
@@ -215,14 +203,14 @@ def _check_keys(tree: ast.AST) -> None:
 
 
 def _literal_brackets(text: str) -> Iterator[int]:
-    """The brackets outside of texts; raises where something stands that is no plain literal."""
+    """The brackets outside of strings; raises _Unparsed at any token that is not part of a plain literal."""
     position, n_tokens, may_be_signed = 0, 0, True
     while position < len(text):
         match = _LITERAL_TOKEN.match(text, position)
-        if match is None or (match.lastgroup == "number" and match[0][0] in "+-" and not may_be_signed):
-            raise _Unparsed
         n_tokens += 1
-        if n_tokens > _MAX_LITERAL_TOKENS:
+        if match is None or n_tokens > _MAX_LITERAL_TOKENS:
+            raise _Unparsed
+        if match.lastgroup == "number" and match[0][0] in "+-" and not may_be_signed:
             raise _Unparsed
         if match.lastgroup in ("open", "close"):
             yield 1 if match.lastgroup == "open" else -1
@@ -232,33 +220,25 @@ def _literal_brackets(text: str) -> Iterator[int]:
 
 
 def _whole_number(value: Any) -> int | None:
-    """An ID of a question: a whole number, or digits as text."""
+    """The ID of a question: a whole number, or digits in a string."""
     if isinstance(value, str):
-        digits = value.strip()
-        return int(digits) if _DIGITS.fullmatch(digits) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return int(value) if value == int(value) else None
+        return int(value) if _DIGITS.fullmatch(value.strip()) else None
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return int(value) if is_whole and not isinstance(value, bool) else None
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, or one as text; a boolean is none."""
+    """A finite number, also in a string, but not a boolean."""
     if isinstance(value, str):
         return float(value) if _NUMBER.fullmatch(value := value.strip()) else None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return float(value) if is_number else None
 
 
 def _level(value: Any, levels: Sequence[float]) -> float | None:
     number = _number(value)
-    if number is None:
-        return None
-    return next((float(level) for level in levels if abs(level - number) <= _LEVEL_TOLERANCE), None)
+    near = (float(level) for level in levels if number is not None and abs(level - number) <= _LEVEL_TOLERANCE)
+    return next(near, None)
 
 
 def _reason(entry: dict[Any, Any]) -> str | None:

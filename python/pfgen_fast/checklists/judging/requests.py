@@ -1,14 +1,12 @@
-"""What a judge is sent for an answer: the suite's prompts, filled in once and in one pass, and a seed for each try.
+"""Requests to a judge about an answer: the suite's prompts, filled in one pass, and a seed for each try.
 
-Profile `plain` shows the answer as it is; `upstream` as HelloBench's code does: its words joined by single blanks, so
-that the judge never sees a line break. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
+Profile `plain` shows the answer unchanged; `upstream` as HelloBench's code does: its words joined by single spaces,
+without line breaks. Both show the first 16,000 words of a longer answer. Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,32 +15,24 @@ from ...generation.prompts import sampling_seed
 from ...judging.requests import Judge, JudgeRequest
 from ...judging.template import Template
 from ..judgements import Method, Profile
+from ..prompt_files import prompt_of
 from ..suite import ChecklistSuite, counter_of_requests
 from ..tasks import Checklist, TaskKey
 from ..words import Counter, counter_name, first_words, has_nltk, words
 from .parse_reply import ParsedReply, parse_overall, parse_reply
 
 MAX_TOKENS = 4096
-"""The most tokens of a judge's reply by default."""
+"""The default maximum number of tokens in a judge's reply."""
 
 _WORDS_SHOWN = 16_000
-"""Upstream cuts answers of 15,001 words or more to this many, so only answers of more are really cut."""
+"""HelloBench's code cuts answers of 15,001 words or more to this number, so only answers with more words change."""
 
 _UPSTREAM_SEED = 42
 _SEEDS_OF_A_RATING = 1000
-"""How far the seeds of two ratings are apart in profile `upstream`."""
+"""The distance between the seeds of two ratings in profile `upstream`."""
 
 _ANSWERS_AT_HAND = 1024
-"""So many answers are kept as they are shown, because NLTK takes long for them."""
-
-_PLACE = re.compile(r"\{\{|\}\}|\{(\w+)\}")
-
-
-def usual_temperature(profile: Profile, n_ratings: int = 1) -> float:
-    """A judge's temperature unless another is given: at 0, several ratings would be equal."""
-    if profile == "upstream":
-        return 0.8
-    return 0.0 if n_ratings == 1 else 1.0
+"""The number of answers that are cached as the judge sees them, because NLTK is slow."""
 
 
 @dataclass(frozen=True)
@@ -56,19 +46,15 @@ class Wording:
     seed: str = ""
 
     def __post_init__(self) -> None:
-        values = dict.fromkeys(("instruction", "response", "checklists", "num_checklist"), "")
         for template in (self._user, self._system):
             if template is not None:
-                filled(template.text, values)
+                prompt_of(template.text, "", f"the suite {self.suite.name}")
         if self.profile == "upstream":
             _ = self._first_upstream_seed
 
     @cached_property
     def profile_name(self) -> str:
-        """The profile, with the counter of words that it depends on.
-
-        `plain` cuts long answers only, at a word of the suite's counter.
-        """
+        """The profile, with its word counter where all answers depend on it; `plain` only cuts long answers."""
         return f"{self.profile} ({counter_name(self._counter)})" if self.profile == "upstream" else self.profile
 
     @cached_property
@@ -77,7 +63,7 @@ class Wording:
         return self.suite.prompts.sha256(self.method, self.profile, self._counter)
 
     def shown(self, response: str) -> tuple[str, bool]:
-        """An answer as the judge sees it, and whether that is its beginning only."""
+        """An answer as the judge sees it, and whether it was cut."""
         return _shown(response, self.profile, self._counter)
 
     def request(
@@ -97,21 +83,21 @@ class Wording:
             "checklists": _listed(checklist, self.method),
             "num_checklist": str(len(checklist.questions)),
         }
-        system = None if self._system is None else filled(self._system.text, values)
+        system = None if self._system is None else self._system.text.format(**values)
         id, length = task
         name = f"try {try_number} of rating {rating} of {id}{f' ({length})' if length else ''}"
         return self.judge.request(
-            filled(self._user.text, values), seed=self._seed(task, try_number, rating), name=name, system=system
+            self._user.text.format(**values), seed=self._seed(task, try_number, rating), name=name, system=system
         )
 
     def parse(self, reply: str, checklist: Checklist) -> ParsedReply:
-        """The verdicts of a reply, or the fault because of which it has none."""
+        """The verdicts in a reply, or the reason why it is unusable."""
         if self.method == "checklist":
             return parse_reply(reply, len(checklist.questions), self.suite.levels, profile=self.profile)
         return parse_overall(reply, profile=self.profile)
 
     def zeros(self, checklist: Checklist) -> tuple[float, ...]:
-        """What an answer gets that is worth nothing."""
+        """The verdicts of an empty answer."""
         return (0.0,) * (len(checklist.questions) if self.method == "checklist" else 1)
 
     @cached_property
@@ -152,26 +138,8 @@ def _shown(response: str, profile: Profile, counter: Counter) -> tuple[str, bool
     return beginning, len(beginning) < len(response)
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """Fills in a template that is written as a Python format string: places in braces, doubled braces for single ones.
-
-    All places are filled in one pass, so braces in the values mean nothing.
-    """
-
-    def piece(match: re.Match[str]) -> str:
-        name = match[1]
-        if name is None:
-            return match[0][0]
-        if name not in values:
-            known = ", ".join(f"{{{place}}}" for place in values)
-            raise ChecklistError(f"a prompt has the unknown place {match[0]}; there are {known}")
-        return values[name]
-
-    return _PLACE.sub(piece, text)
-
-
 def _listed(checklist: Checklist, method: Method) -> str:
-    """The questions as JSON: with their IDs where each is asked."""
+    """The questions as JSON, with IDs where each is judged."""
     if method == "llm-eval-c":
         return json.dumps(checklist.questions, ensure_ascii=False)
     listed = [{"checklist_id": id, "checklist_content": text} for id, text in enumerate(checklist.questions)]

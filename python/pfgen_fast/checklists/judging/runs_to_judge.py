@@ -1,32 +1,33 @@
-"""A run with what a judge replied about its answers: which requests are open, and which judgements follow.
+"""A run with a judge's replies about its answers: which requests are open, and which judgements follow.
 
-Judgements are derived from stored replies alone, so they are the same however often asking was interrupted.
+Judgements are derived from stored replies alone, so interruptions of asking do not change them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ...errors import ChecklistError
-from ...files.untrusted_text import first_names, unknown_name
+from ...evaluators.ratings import usual_temperature
+from ...files.untrusted_text import unknown_name
 from ...judging.reply_store import Replies
 from ...judging.requests import MAX_REQUEST_BYTES, Judge, JudgeRequest, is_too_long
 from ...judging.tries import Tries
 from ..judgements import AnswerKey, Judgement, Method, Profile
 from ..runs import Answer, Run
 from ..suite import ChecklistSuite
-from ..tasks import Checklist, Task
+from ..tasks import Checklist, Task, check_instructions
 from .parse_reply import ParsedReply
-from .requests import MAX_TOKENS, Wording, usual_temperature
+from .requests import MAX_TOKENS, Wording
 
 Empty = Literal["judge", "zero"]
-"""What happens to an empty answer: it is judged like any other, or gets 0 without asking."""
+"""Whether an empty answer is judged, or gets 0 without a request."""
 
 _LONGEST_ESCAPE = 24
-"""What a character of an answer may take in a request, as words between blanks and as escapes in JSON."""
+"""The most bytes that a character of an answer takes in a request: a word between spaces, escaped in JSON."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,13 @@ class JudgeOptions:
         model: The judge's name on the server.
         profile: How an answer is shown to the judge.
         method: Whether the judge is asked about each question, or for one overall rating.
-        n_tries: How often it is asked at most, as long as its reply cannot be used.
-        n_ratings: How many ratings each answer gets, each with other seeds.
-        temperature: The judge's temperature; by default as `requests.usual_temperature` says.
+        n_tries: The maximum number of requests for a rating, while replies are unusable.
+        n_ratings: The number of ratings of each answer, each with other seeds.
+        temperature: The judge's temperature; by default 0 for one rating and 1 for several, and 0.8 for `upstream`.
         max_tokens: The maximum number of tokens in a reply.
         seed: Any text, which determines the sampling seeds; for profile `upstream` a whole number.
-        empty: What happens to an empty answer.
-        areas: Only answers to tasks of these areas are judged; all if there are none.
-
-    Raises:
-        ChecklistError: The judge has no name, or a number is below 1.
+        empty: Whether an empty answer is judged, or gets 0 without a request.
+        areas: The areas whose answers are judged; all if empty.
     """
 
     model: str
@@ -62,24 +60,18 @@ class JudgeOptions:
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise ChecklistError("the judge has no name; expected that of a model on its server")
+            raise ChecklistError("the judge has no name; expected the name of a model on its server")
         if self.n_tries < 1 or self.n_ratings < 1:
             raise ChecklistError(f"tries {self.n_tries}, ratings {self.n_ratings}: expected at least 1 of each")
 
     @property
     def judge(self) -> Judge:
         """The judge with its sampling parameters."""
-        temperature = self.temperature
-        if temperature is None:
-            temperature = usual_temperature(self.profile, self.n_ratings)
-        return Judge(self.model, temperature, self.max_tokens)
+        usual = 0.8 if self.profile == "upstream" else usual_temperature(self.n_ratings)
+        return Judge(self.model, usual if self.temperature is None else self.temperature, self.max_tokens)
 
     def wording(self, suite: ChecklistSuite) -> Wording:
-        """How the judge is asked.
-
-        Raises:
-            ChecklistError: The suite lacks a prompt or the area, or the seed is no number where it must be one.
-        """
+        """How the judge is asked; raises ChecklistError if the suite lacks the area or the prompt."""
         for area in self.areas:
             if area not in suite.areas:
                 raise ChecklistError(unknown_name("area", area, suite.areas))
@@ -115,7 +107,7 @@ class Rating(Tries):
 
     @property
     def n_replied(self) -> int:
-        """The number of tries with a reply; an empty answer that is given a zero is not asked about."""
+        """The number of tries with a reply; 0 for an empty answer that gets 0 without a request."""
         return 0 if self._is_given else super().n_replied
 
     @property
@@ -152,14 +144,14 @@ class Rating(Tries):
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the requests are too long to be sent; only one about a long text is put together to see."""
+        """Whether the requests are too long to be sent; to find out, only requests about long texts are built."""
         n_characters = len(self.answer.response) + len(self.task.instruction or "")
         return _LONGEST_ESCAPE * n_characters > MAX_REQUEST_BYTES and is_too_long(self.request_of_try(1))
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the judging of a run is."""
+    """The progress of judging a run."""
 
     n_ratings: int
     n_judged: int
@@ -172,7 +164,7 @@ class Standing:
 
 @dataclass(eq=False)
 class RunToJudge:
-    """A run and what a judge replied about its answers."""
+    """A run and a judge's replies about its answers."""
 
     run: Run
     wording: Wording
@@ -188,12 +180,11 @@ class RunToJudge:
         suite = self.wording.suite
         self.faults = []
         answers = self.run.answers(suite, on_fault=self.faults.append)
-        if not answers and self.faults:
-            raise ChecklistError(self.faults[0])
         if not answers:
-            raise ChecklistError(f"{self.run.folder}: holds no answers; expected answers.jsonl to judge")
+            missing = f"{self.run.folder}: holds no answers; expected answers.jsonl to judge"
+            raise ChecklistError(self.faults[0] if self.faults else missing)
         chosen = self._chosen(suite, answers.values())
-        refuse_without_instruction([task for _, task in chosen], str(self.run.folder))
+        check_instructions([task for _, task in chosen], str(self.run.folder))
         self.covered = frozenset(answer.key for answer, _ in chosen)
 
         def rating(answer: Answer, task: Task, number: int) -> Rating:
@@ -215,12 +206,12 @@ class RunToJudge:
         versions = Counter(judgement.version for judgement in found if judgement.tries)
         if not versions:
             return found
-        # A zero that nobody was asked about would be the same with any version, so it makes no second one in a table.
+        # A zero without a request is the same with any version, so it adds no second version to a table.
         usual = min(versions, key=lambda version: (-versions[version], version or ""))
         return [judgement if judgement.tries else replace(judgement, version=usual) for judgement in found]
 
     def standing(self) -> Standing:
-        """How far the judging is."""
+        """The progress of the judging."""
         found = self.judgements()
         judged = [judgement for judgement in found if judgement.scores is not None]
         versions = Counter(judgement.version for judgement in judged if judgement.tries)
@@ -235,20 +226,10 @@ class RunToJudge:
         )
 
     def _chosen(self, suite: ChecklistSuite, answers: Iterable[Answer]) -> list[tuple[Answer, Task]]:
-        pairs = [(answer, suite.task(answer.id, answer.length, str(self.run.folder))) for answer in answers]
+        pairs = ((answer, suite.by_key[answer.id, answer.length]) for answer in answers)
         areas = self.options.areas
         return [
             (answer, task)
             for answer, task in pairs
             if (not areas or task.area in areas) and (self.only is None or answer.key in self.only)
         ]
-
-
-def refuse_without_instruction(tasks: Sequence[Task], where: str) -> None:
-    """Raises ChecklistError if a task has no whole instruction, because a judge cannot be asked about its answer."""
-    lacking = list(dict.fromkeys(task.id for task in tasks if not task.is_whole))
-    if lacking:
-        raise ChecklistError(
-            f"{where}: the suite lacks the whole instruction of {len(lacking):,} tasks, {first_names(lacking)}; "
-            "expected one for each answer that a judge is asked about (--area judges those of some areas)"
-        )

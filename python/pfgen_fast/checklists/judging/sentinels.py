@@ -1,8 +1,8 @@
-"""Sentinels: some answers, chosen by hash, that the same judge is asked about anew on each call.
+"""Sentinels: some answers, chosen by hash, that the same judge judges again on each call.
 
-What it says then, beside what it said before, shows whether the judge behind a name has changed. Each round is a pair
-of files below the run's folder: `sentinels/001-replies.jsonl`, and the judgements that follow, `sentinels/001.jsonl`,
-which come last; so a round without them was interrupted, and is continued.
+Comparing its verdicts with the earlier ones shows whether the judge behind a name has changed. Each round is a pair of
+files in the run's directory: `sentinels/001-replies.jsonl`, and the judgements that follow, `sentinels/001.jsonl`.
+These are written last, so a round without them was interrupted, and is continued.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Sentinel:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all answers of the round are decided."""
+        """Whether no request of the round is open."""
         return not self.now.open_ratings()
 
     def sides(self) -> tuple[list[Judgement], list[Judgement]]:
-        """What the judge said of these answers before, and now; in the same order."""
+        """The former and the new judgements of these answers, in the same order."""
         keys = self.now.covered
         of_before = {
             judgement.key: judgement
@@ -47,37 +47,30 @@ class Sentinel:
 
     @property
     def n_equal(self) -> int:
-        """How many answers got the same verdicts as before."""
+        """The number of answers with the same verdicts as before."""
         return sum(before.scores == now.scores for before, now in zip(*self.sides(), strict=True))
 
     def write(self) -> bool:
-        """Writes the judgements of a complete round; returns whether it is one."""
+        """Writes the judgements of a complete round; returns whether it is complete."""
         if self.is_complete:
             write_judgements(self.path, self.now.judgements())
         return self.is_complete
 
 
 def open_sentinel(one: RunToJudge, n_answers: int) -> Sentinel | None:
-    """Opens the next round of a run, or the last one if it was interrupted; None if nothing has been judged before."""
+    """Opens the next round of a run, or the last one if it was interrupted; None before the first judgement."""
     judged = [judgement.key for judgement in one.judgements() if judgement.rating == 1 and judgement.tries]
     chosen = sorted(judged, key=lambda key: sha256_of("\0".join(map(str, key))))[:n_answers]
     if not chosen:
         return None
     folder = one.run.folder / FOLDER
     number = _next_round(folder)
-    now = RunToJudge(
-        one.run,
-        one.wording,
-        replace(one.options, n_ratings=1),
-        Replies(folder / f"{number:03}-replies.jsonl"),
-        frozenset(chosen),
-    )
+    options, replies = replace(one.options, n_ratings=1), Replies(folder / f"{number:03}-replies.jsonl")
+    now = RunToJudge(one.run, one.wording, options, replies, frozenset(chosen))
     return Sentinel(one, now, folder / f"{number:03}.jsonl")
 
 
 def _next_round(folder: Path) -> int:
     begun = [int(match[1]) for path in folder.glob("*.jsonl") if (match := _ROUND.fullmatch(path.name))]
-    if not begun:
-        return 1
-    last = max(begun)
+    last = max(begun, default=1)
     return last + 1 if (folder / f"{last:03}.jsonl").exists() else last
