@@ -100,11 +100,6 @@ class SignedRank:
         return _like(self.n, self._exact[0])
 
     @property
-    def exact_log_p(self) -> Any:
-        """The natural logarithm of the exact p-value; NaN if n exceeds 500."""
-        return _like(self.n, self._exact[1])
-
-    @property
     def exact_d(self) -> Any:
         """The discernment score of the exact test; NaN if n exceeds 500."""
         return _like(self.n, discernment_score(self._exact[1]))

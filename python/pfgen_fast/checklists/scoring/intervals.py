@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...statistics.paired import all_pairs
 from ...statistics.resampling import interval
-from ...statistics.stratified import Stratum, all_pairs, drawn_means, mean_of_strata
+from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from ..judgements import AnswerKey
 from ..tasks import Rescaling
 from .scores import Part, Scores
@@ -30,7 +31,7 @@ def with_intervals(
     values = _Values.of(scores, zeros or {})
     n_ranked = sum(model.average.rescaled is not None for model in scores.models)
     if n_ranked > 1:
-        pairs = all_pairs([stratum.values[:n_ranked] for stratum in values.areas.values()])
+        pairs = all_pairs(*(stratum.values[:n_ranked] for stratum in values.areas.values()))
         scores = replace(scores, pairs=pairs, groups=pairs.groups)
     if not draws:
         return scores
