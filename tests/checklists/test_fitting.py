@@ -26,7 +26,7 @@ def test_the_rule_that_people_followed_comes_back() -> None:
     assert fit.weights[THANKS] == pytest.approx((30, 20, 50))
     assert fit.weights[REQUESTS] == pytest.approx((200 / 3, 100 / 3))
     assert WEATHER not in fit.weights
-    assert fit.notes == ("1 of 3 categories have no marks, and keep what they have",)
+    assert fit.notes == ("1 of 3 categories have no marks, and keep their weights",)
 
 
 def test_the_suite_takes_the_weights_and_others_keep_theirs(tmp_path: Path) -> None:
@@ -50,9 +50,7 @@ def test_marks_that_leave_weights_open_give_none_unless_allowed(tmp_path: Path) 
     marks = people(SUITE, {THANKS: (3.0, 2.0, 5.0)}, n_answers=2, annotators="a")
     fit = fit_suite(SUITE, marks)
     assert fit.weights == {}
-    assert fit.notes[0] == (
-        "letters/thanks: 2 marks define 2 of 3 weights, so that others fit as well; it gets no fitted weights"
-    )
+    assert fit.notes[0] == ("letters/thanks: 2 marks define only 2 of 3 weights; it gets no weights")
     with pytest.raises(ChecklistError, match="no category has weights that its marks define"):
         write_weights(fit, tmp_path / "weights.json")
     allowed = fit_suite(SUITE, marks, allow_unidentified=True)
@@ -129,7 +127,7 @@ def test_draws_that_define_no_weights_are_left_out_and_counted() -> None:
     fit = fit_suite(SUITE, people(SUITE, {THANKS: RULE[THANKS]}, n_answers=4, annotators="a"), draws=200)
     (one,) = fit.categories.values()
     assert 0 < one.n_undefined < 200
-    assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights, and are left out"
+    assert fit.notes[0] == f"letters/thanks: {one.n_undefined} of 200 draws define no weights and are left out"
     assert len(one.spreads) == 3
 
 

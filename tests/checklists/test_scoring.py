@@ -147,7 +147,7 @@ def test_a_new_judgement_takes_the_place_of_a_stale_one(tmp_path):
 
 
 def test_two_judgements_of_texts_that_nobody_knows_are_an_error(tmp_path):
-    with pytest.raises(ChecklistError, match="T00: two judgements that differ"):
+    with pytest.raises(ChecklistError, match="T00: two different judgements"):
         score(tmp_path, judgements=[*good(), judgement("T00", 1, 1, 1, sha="1" * 64)])
 
 

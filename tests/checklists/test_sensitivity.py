@@ -107,7 +107,7 @@ def test_each_decision_is_compared_with_the_usual_table() -> None:
 
 def test_equal_weights_shift_a_category_by_what_its_scores_lose() -> None:
     found = sensitivity(scores_of({"good": GOOD, "fair": FAIR}), draws=0)
-    requests = next(one for one in found.categories if one.key == ("letters", "requests"))
+    requests = next(one for one in found.categories if (one.area, one.category) == ("letters", "requests"))
     # 60/40: good 80, fair 70; equal: 75 both. Times four.
     assert (requests.mean_shift, requests.largest_shift) == pytest.approx((0, -20))
     assert (requests.lowest_weight, requests.highest_weight) == (40, 60)

@@ -79,7 +79,7 @@ def test_fit_writes_no_weights_that_marks_leave_open(call: Any, tmp_path: Path, 
     code, out, err = call(*common)
     assert code == 2
     assert "not defined: rank 2 of 3" in out
-    assert "letters/thanks: 2 marks define 2 of 3 weights" in err
+    assert "letters/thanks: 2 marks define only 2 of 3 weights" in err
     assert not (tmp_path / "w.json").exists()
     assert call(*common, "--allow-unidentified")[0] == 0
     assert sum(json.loads((tmp_path / "w.json").read_text())["letters"]["thanks"]) == pytest.approx(100)

@@ -198,14 +198,35 @@ def ranks(scores: Floats) -> Floats:
     return found
 
 
-def draws_kendall(usual: Floats, draws: Floats) -> Floats:
-    """Kendall's tau-b of each draw (row) of scores with the usual scores; NaN where one of them is constant."""
-    first, second = np.triu_indices(len(usual), 1)
-    of_usual = np.sign(usual[first] - usual[second])
-    of_draws = np.sign(draws[:, first] - draws[:, second])
-    n_untied = np.abs(of_usual).sum() * np.abs(of_draws).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        found: Floats = (of_usual * of_draws).sum(axis=1) / np.sqrt(n_untied)
+COMPARED_DIGITS = 9
+"""Digits after the point in which scores are compared: sums in another order must not tell equal scores apart."""
+
+
+def places(values: Floats) -> Floats:
+    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
+    rounded = values.round(COMPARED_DIGITS)
+    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
+    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
+    found: Floats = np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
+    return found
+
+
+def kendall_rows(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b of each row of x with that of y; NaN where one is constant, or a value is missing."""
+    first, second = np.triu_indices(x.shape[-1], 1)
+    rounded = (column.round(COMPARED_DIGITS) for column in (x, y))
+    return _cosines(*(np.sign(column[..., first] - column[..., second]) for column in rounded))
+
+
+def spearman_rows(x: Floats, y: Floats) -> Floats:
+    """Spearman's correlation of each row of x with that of y; NaN as in `kendall_rows`."""
+    middle = (x.shape[-1] + 1) / 2
+    return _cosines(places(x) - middle, places(y) - middle)
+
+
+def _cosines(a: Floats, b: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
     return found
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 from ..suite import OfModel
@@ -94,11 +94,6 @@ def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:
     claims = [one.claim for one in listed if one.claim is not None]
     runs = [one.longest_run for one in listed if one.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
-    wanted = [
-        (one.words, one.task.wanted_words)
-        for one in listed
-        if one.words is not None and one.task.wanted_words is not None
-    ]
     return ErrorCounts(
         n=len(listed),
         shares={mode: _share(map(is_in, listed)) for mode, is_in in _MODES.items()},
@@ -107,8 +102,8 @@ def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:
         signals=counted_signals(listed),
         n_claims=len(claims),
         n_wrong_claims=sum(claim.is_wrong for claim in claims),
-        mean_claim_error=math.fsum(errors) / len(errors) if errors else None,
-        length=length_figures(wanted),
+        mean_claim_error=fmean(errors) if errors else None,
+        length=length_figures((one.words, one.task.wanted_words) for one in listed),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 from ..words import count_words
@@ -73,19 +73,15 @@ class LengthFigures:
     share_long_enough: float
 
 
-def length_figures(counted_and_wanted: Iterable[tuple[int, int]]) -> LengthFigures | None:
-    """The figures of answers from their numbers of words and the wanted ones; None without any answer."""
-    listed = list(counted_and_wanted)
+def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
+    """The figures of the answers whose numbers of words and wanted words are known; None without any."""
+    listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]
     if not listed:
         return None
-
-    def mean(values: Iterable[int]) -> float:
-        return math.fsum(values) / len(listed)
-
     return LengthFigures(
         len(listed),
-        mean(words for words, _ in listed),
-        mean(abs(words - wanted) for words, wanted in listed),
-        mean(max(0, wanted - words) for words, wanted in listed),
-        mean(words >= wanted for words, wanted in listed),
+        fmean(words for words, _ in listed),
+        fmean(abs(words - wanted) for words, wanted in listed),
+        fmean(max(0, wanted - words) for words, wanted in listed),
+        fmean(words >= wanted for words, wanted in listed),
     )

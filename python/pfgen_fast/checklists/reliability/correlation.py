@@ -17,13 +17,13 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import unknown_name
-from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman
+from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from ...statistics.resampling import Counts
 from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
 from .method_values import PEOPLE, Place, Values
 from .paired_judgements import Ints, part_of
-from .table_changes import Estimate, averages, draws_within, estimate, places, ranges_of, strata_of
+from .table_changes import Estimate, averages, draws_within, estimate, ranges_of, strata_of
 
 MIN_ANSWERS = 3
 """Fewer answers have no correlation worth printing."""
@@ -119,15 +119,6 @@ class Correlated:
         value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
         draws = spearman_rows(x_draws, y_draws)
         return Coefficient(len(x), estimate(value, draws), None if value is None else p_value(value, len(x)))
-
-
-def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation between each row and its counterpart; NaN where one is constant or has no value."""
-    middle = (x.shape[-1] + 1) / 2
-    a, b = places(x) - middle, places(y) - middle
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
-    return found
 
 
 def correlated(

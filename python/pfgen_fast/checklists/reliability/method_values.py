@@ -17,7 +17,7 @@ from ...errors import ChecklistError, TrialsError
 from ...evaluators.evaluator import Item, text_column
 from ...experiments.judge import JudgeOptions
 from ...scoring.scorer import Scorer
-from ...statistics.correlation import Floats
+from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..judgements import AnswerKey, Method
@@ -26,7 +26,7 @@ from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
 from ..suite import ChecklistSuite
-from ..weights.marks import Scale, read_marks
+from ..weights.marks import Scale, number, read_marks
 
 Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
@@ -35,7 +35,6 @@ PEOPLE = "people"
 NGRAM_SCORES = ("fluency", "truthfulness", "helpfulness")
 
 _OVERALL: tuple[Method, ...] = ("llm-eval", "llm-eval-c")
-_DIGITS = 9
 _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
 
 
@@ -62,7 +61,7 @@ class Values:
     def column(self, name: str, places: Sequence[Place]) -> Floats:
         """The values of a method on these answers; what only the order of a sum tells apart is the same."""
         of_method = self.methods[name]
-        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(_DIGITS)
+        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
         return found
 
 
@@ -103,7 +102,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
             place = _place(row, suite, where)
             for name, value in row.items():
                 if name not in _KEY_COLUMNS and value not in (None, ""):
-                    found.setdefault(name, {})[place] = _number(value, f"{where}, {name}")
+                    found.setdefault(name, {})[place] = number(value, f"{where}, {name}")
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
     if not found:
@@ -211,15 +210,5 @@ def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
     length = row.get("length")
     task = suite.task(id, None if length in (None, "") else str(length), where)
     trial = row.get("trial")
-    number = 1 if trial in (None, "") else _number(trial, f"{where}, trial")
-    return model, (task.id, task.length, int(number))
-
-
-def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ChecklistError(f"{where}: expected a number, not {str(value)[:40]!r}")
-    return number
+    of_trial = 1 if trial in (None, "") else number(trial, f"{where}, trial")
+    return model, (task.id, task.length, int(of_trial))

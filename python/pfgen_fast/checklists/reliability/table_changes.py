@@ -12,16 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...experiments.chart_data import Ranges
-from ...statistics.correlation import Floats
+from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows, places
 from ...statistics.resampling import Counts, bootstrap_counts, interval
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from .paired_judgements import Ints, PairedJudgements
-
-_DIGITS = 9
-"""Averages that are the same up to here share a place."""
 
 _SEEDS = 1 << 16
 """Every part has draws of its own, so that parts with as many tasks are not drawn alike."""
@@ -86,13 +82,15 @@ class TwoTables:
     @property
     def largest_change(self) -> Estimate:
         """The largest change of a place."""
-        drawn = places(self.draws)
-        return estimate(float(_largest(self.places[0], self.places[1])), _largest(drawn[:, 0], drawn[:, 1]))
+        change, *of_draws = (
+            np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
+        )
+        return estimate(float(change), *of_draws)
 
     @property
     def reversed_pairs(self) -> list[tuple[int, int]]:
         """The pairs of models whose order changes, the one that was ahead first; those furthest apart come first."""
-        old, new = self.values.round(_DIGITS)
+        old, new = self.values.round(COMPARED_DIGITS)
         n = len(self.models)
         found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
         return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
@@ -119,29 +117,6 @@ def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
-
-
-def places(values: Floats) -> Floats:
-    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
-    rounded = values.round(_DIGITS)
-    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
-    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
-    found: Floats = np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
-    return found
-
-
-def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b between each row and its counterpart; NaN where one is constant, or a value is missing."""
-    first, second = np.triu_indices(x.shape[-1], 1)
-    one, other = (np.sign((v := column.round(_DIGITS))[..., first] - v[..., second]) for column in (x, y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (one * other).sum(axis=-1) / np.sqrt((one * one).sum(axis=-1) * (other * other).sum(axis=-1))
-    return found
-
-
-def _largest(one: Floats, other: Floats) -> NDArray[np.float64]:
-    found: Floats = np.abs(one - other).max(axis=-1, initial=0)
-    return found
 
 
 def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from ...files.cells import csv_text
@@ -51,10 +51,7 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
     for answer in model.answers:
         if answer.task.length is None:
             verdicts.setdefault((answer.task.area, answer.task.category), []).append(answer.verdicts)
-    return {
-        key: tuple(math.fsum(of_question) / len(listed) for of_question in zip(*listed, strict=True))
-        for key, listed in verdicts.items()
-    }
+    return {key: tuple(map(fmean, zip(*listed, strict=True))) for key, listed in verdicts.items()}
 
 
 def to_csv(scores: Scores) -> str:

@@ -141,7 +141,7 @@ def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scal
             raise ChecklistError(
                 f"{where}, question {question}: the verdict {verdict:g}; expected 0 to {highest:g}{hint}"
             )
-    overall = _number(row.get("overall"), f"{where}, overall")
+    overall = number(row.get("overall"), f"{where}, overall")
     if not 0 <= overall <= HIGHEST_MARK:
         raise ChecklistError(f"{where}, overall: {overall:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
     return Mark(
@@ -171,19 +171,18 @@ def _verdicts(value: Any, where: str) -> list[float]:
         value = parse_json(text, where, error=ChecklistError) if text.startswith("[") else _SEPARATORS.split(text)
     if not isinstance(value, list):
         raise ChecklistError(f"{where}: expected a list of numbers, not {_shown(value)}")
-    return [_number(entry, f"{where}[{number}]") for number, entry in enumerate(value)]
+    return [number(entry, f"{where}[{place}]") for place, entry in enumerate(value)]
 
 
-def _number(value: Any, where: str) -> float:
-    number = math.nan
-    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except (ValueError, OverflowError):
-            number = math.nan
-    if not math.isfinite(number):
+def number(value: Any, where: str) -> float:
+    """A finite number from a cell of a table."""
+    try:
+        found = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found):
         raise ChecklistError(f"{where}: expected a number, not {_shown(value)}")
-    return number
+    return found
 
 
 def _shown(value: Any) -> str:

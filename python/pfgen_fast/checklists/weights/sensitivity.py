@@ -5,19 +5,19 @@ Without people's marks nobody knows how sure the weights are; random weights aro
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from ...errors import ChecklistError
-from ...statistics.correlation import Floats, draws_kendall, ranks
+from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows, places
 from ..scoring.scores import Scores
-from .fitting import CategoryKey
-from .table_stability import N_COMPARED, Stability, stability
+from .fitting import CategoryKey, seed_of
+from .table_stability import Stability, stability
 from .verdict_sums import VerdictSums, verdict_sums
 
 CONCENTRATION = 100
@@ -35,7 +35,7 @@ class Variation:
     @property
     def kendall(self) -> float | None:
         """Kendall's tau-b with the usual averages; None for fewer than two different averages."""
-        (found,) = draws_kendall(self.usual.round(N_COMPARED), self.averages[np.newaxis].round(N_COMPARED)).tolist()
+        found = float(kendall_rows(self.usual, self.averages))
         return None if math.isnan(found) else found
 
     @property
@@ -46,19 +46,20 @@ class Variation:
     @property
     def places(self) -> Floats:
         """The place of each model."""
-        return ranks(self.averages.round(N_COMPARED))
+        return places(self.averages)
 
     @property
     def moved(self) -> Floats:
         """By how many places each model moves; down is positive."""
-        return self.places - ranks(self.usual.round(N_COMPARED))
+        return self.places - places(self.usual)
 
 
 @dataclass(frozen=True)
 class CategoryShift:
     """What equal weights do to one category."""
 
-    key: CategoryKey
+    area: str
+    category: str
     lowest_weight: float
     highest_weight: float
     mean_shift: float
@@ -86,14 +87,14 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
         raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
     weights, equal = sums.weights, sums.equal_weights
     usual = sums.averages(weights)[0]
-    order = np.argsort(-usual.round(N_COMPARED), kind="stable")
+    order = np.argsort(-usual.round(COMPARED_DIGITS), kind="stable")
     others = {
         "equal weights": sums.averages(equal),
         "missing answers as zero": sums.averages(weights, missing_as_zero=True),
         "the mean of all answers": sums.over_answers(weights),
     }
     drawn = {
-        key: drawn_weights(of_category, draws, concentration=concentration, seed=_seed_of(seed, key))
+        key: drawn_weights(of_category, draws, concentration=concentration, seed=seed_of(seed, key))
         for key, of_category in weights.items()
     }
     return Sensitivity(
@@ -130,10 +131,6 @@ def drawn_weights(
     return found
 
 
-def _seed_of(seed: int, key: CategoryKey) -> int:
-    return int.from_bytes(hashlib.sha256(repr((seed, *key)).encode()).digest()[:8], "big")
-
-
 def _category_shift(
     sums: VerdictSums, key: CategoryKey, weights: Mapping[CategoryKey, Any], equal: Mapping[CategoryKey, Any]
 ) -> CategoryShift:
@@ -141,8 +138,8 @@ def _category_shift(
     difference = (sums.of_category(key, equal)[0] - sums.of_category(key, weights)[0])[n > 0] / n[n > 0]
     shifts = sums.suite.rescaling.factor * difference
     largest = float(shifts[np.argmax(np.abs(shifts))]) if len(shifts) else 0.0
-    mean = math.fsum(shifts.tolist()) / len(shifts) if len(shifts) else 0.0
-    return CategoryShift(key, min(weights[key]), max(weights[key]), mean, largest)
+    mean = fmean(shifts.tolist()) if len(shifts) else 0.0
+    return CategoryShift(*key, min(weights[key]), max(weights[key]), mean, largest)
 
 
 def _notes(sums: VerdictSums) -> list[str]:
