@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pfgen_fast import DiscernmentError
-from pfgen_fast.statistics.signed_rank import MAX_EXACT, signed_rank
+from pfgen_fast.statistics.signed_rank import MAX_EXACT, log_normal_cdf, signed_rank
 
 COLUMNS = ("n_pairs", "n_zero", "n", "r_plus", "r_minus", "tie_term", "mean", "variance", "z", "log_p", "p", "d")
-COLUMNS += ("reverse_d", "ceiling_d", "rank_biserial", "exact_p", "exact_log_p", "exact_d")
+COLUMNS += ("reverse_d", "ceiling_d", "rank_biserial", "exact_p", "exact_d")
 COLUMNS += ("share_lower", "share_equal", "share_higher", "mean_drop")
 
 RATINGS = st.tuples(st.integers(1, 5), st.integers(1, 5))
@@ -88,7 +88,7 @@ def test_above_the_limit_there_is_no_exact_value():
     n = MAX_EXACT + 1
     found = signed_rank(np.stack([np.arange(n) + 1.0] * 2), np.stack([np.zeros(n), np.eye(n)[0]]))
     assert math.isnan(found.exact_p[0])
-    assert (found.n[1], found.exact_log_p[1]) == (MAX_EXACT, pytest.approx(-MAX_EXACT * math.log(2)))
+    assert (found.n[1], found.exact_d[1]) == (MAX_EXACT, pytest.approx(MAX_EXACT * math.log(2, 20)))
 
 
 def test_the_approximation_holds_where_p_is_no_float():
@@ -114,7 +114,9 @@ def test_what_cannot_be_tested_is_said(x, y, zeros, message):
         signed_rank(x, y, zeros=zeros)
 
 
-def test_a_direction_for_each_cell_is_needed():
+def test_a_direction_for_each_cell_and_numbers_are_needed():
+    with pytest.raises(DiscernmentError, match="scores: expected vectors or matrices of numbers"):
+        signed_rank(["good", "bad"], [1.0, 2.0])
     with pytest.raises(DiscernmentError, match=r"shape \(3,\) for 2 cells: expected one value, or one for each"):
         signed_rank(np.ones((2, 4)), np.ones((2, 4)), higher_is_better=[True, False, True])
 
@@ -128,7 +130,7 @@ def test_figures_are_those_of_whole_numbers_and_fractions(pairs, zeros, higher):
     if found.n:
         assert found.z == pytest.approx(float(expected["r_plus"] - expected["mean"]) / math.sqrt(expected["variance"]))
         assert found.exact_p == pytest.approx(exact_by_counting(pairs, zeros, higher), rel=1e-13)
-        assert found.exact_log_p == pytest.approx(math.log(found.exact_p), rel=1e-12, abs=1e-15)
+        assert found.exact_d == pytest.approx(-math.log(found.exact_p, 20), rel=1e-12, abs=1e-15)
 
 
 @given(PAIRS, ZEROS)
@@ -246,6 +248,13 @@ def exact_by_counting(pairs, zeros, higher):
     return n_as_large / 2 ** len(all_ranks)
 
 
-def test_scores_that_are_no_numbers_are_refused():
-    with pytest.raises(DiscernmentError, match="scores: expected vectors or matrices of numbers"):
-        signed_rank(["good", "bad"], [1.0, 2.0])
+def test_the_normal_distribution_is_that_of_scipy_far_into_its_tails():
+    from scipy.special import log_ndtr
+
+    x = np.concatenate([np.linspace(-50, 40, 100_000), -20 + np.linspace(-1e-6, 1e-6, 101), [-1e150, 0.0, 1e150]])
+    np.testing.assert_allclose(log_normal_cdf(x), log_ndtr(x), rtol=1e-12, atol=1e-300)
+    assert log_normal_cdf(0.0) == pytest.approx(math.log(0.5), rel=1e-15)
+    assert math.copysign(1, log_normal_cdf(math.inf)) == 1
+    assert log_normal_cdf(-math.inf) == -math.inf
+    assert np.isnan(log_normal_cdf(math.nan))
+    assert log_normal_cdf(np.zeros((2, 0, 3))).shape == (2, 0, 3)
