@@ -17,7 +17,7 @@ from makers.runs import make_varied_runs
 from pfgen_fast import Scorer
 from pfgen_fast.checklists.judgement_files import write_judgements
 from pfgen_fast.checklists.judgements import Judgement
-from pfgen_fast.checklists.reliability.correlation import correlate, correlated, spearman_rows
+from pfgen_fast.checklists.reliability.correlation import correlate, correlated
 from pfgen_fast.checklists.reliability.method_values import (
     Values,
     checklist_values,
@@ -166,14 +166,6 @@ def test_bad_tables_of_metrics_are_named(tmp_path, content, said):
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ChecklistError, match=said):
         metric_values(path, SUITE)
-
-
-def test_rank_correlations_of_rows_are_those_of_each():
-    draw = np.random.default_rng(0)
-    x, y = draw.integers(0, 4, (2, 30, 6)).astype(float)
-    for one, other, found in zip(x, y, spearman_rows(x, y), strict=True):
-        expected = spearman(one, other)
-        assert np.isnan(found) if expected is None else found == pytest.approx(expected)
 
 
 def test_the_command_compares_metrics_and_people(runs, tmp_path, call):

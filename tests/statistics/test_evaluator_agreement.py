@@ -22,14 +22,6 @@ def test_only_what_is_defined_for_both_counts_and_no_control():
     assert (found.low, found.high) == (None, None)
 
 
-def test_tau_is_that_of_scipy():
-    from scipy.stats import kendalltau
-
-    generator = np.random.default_rng(0)
-    x, y = generator.integers(0, 5, (2, 40)).astype(float)
-    assert agreement(x, y, ["word"] * 40).tau == pytest.approx(kendalltau(x, y).statistic)
-
-
 def test_an_evaluator_that_never_moves_has_no_tau():
     found = agreement([0.0, 0.0], [1.0, 2.0], ["word", "word"])
     assert (found.tau, found.difference) == (None, -1.5)
