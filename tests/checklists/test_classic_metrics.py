@@ -9,12 +9,9 @@ from contextlib import closing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklist_data import folder, needs_hellobench, vectors
+from makers.checklist_data import needs_hellobench, vectors
 from makers.long_answers import write_tiny_wordnet
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
 from pfgen_fast.checklists.metrics.classic import Meteor, bleu, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
-from pfgen_fast.checklists.runs import Run
 from pfgen_fast.errors import ChecklistError
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)
@@ -40,31 +37,6 @@ def test_the_worked_examples_of_bleu_and_rouge_l():
         assert bleu(answer, [reference], 2) == pytest.approx(example["bleu_2"], abs=1e-12)
         assert rouge_l(answer, [reference]) == pytest.approx(example["rouge_l"], abs=1e-12)
     assert len(examples) == 4
-
-
-@pytest.mark.slow
-@needs_hellobench
-@pytest.mark.parametrize(
-    "model", [*(pytest.param(name, marks=pytest.mark.parity) for name in ("gpt4o_0806", "suri_7b")), "yi_large"]
-)
-def test_the_means_over_published_answers(model):
-    suite = import_suite(folder())
-    measures = open_metrics(suite, metrics=["repetition", "distinct"], tokens="blanks")
-    run = Run(model, folder(), folder() / "generations" / f"{model}.jsonl.xz")
-    found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
-    expected = vectors("metrics")["generations"][model]
-    assert found.areas.keys() == expected.keys()
-    for area, figures in expected.items():
-        part = found.areas[area]
-        assert part.n == figures["n"]
-        for metric in ("repetition_4", "distinct_4"):
-            assert part.metrics[metric].n == figures["n"] - figures["too_short"]
-            assert part.metrics[metric].mean == pytest.approx(figures[metric], abs=1e-12)
-
-
-def test_an_answer_without_an_ngram_has_neither_repetition_nor_distinct():
-    assert repetition(["a", "b", "c"]) is None
-    assert distinct([], 1) is None
 
 
 @given(WORDS, st.integers(1, 4))

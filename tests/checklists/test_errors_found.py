@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
-from makers.checklist_data import expected, folder, needs_hellobench
 from makers.long_answers import run_of, suite_of_essays
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of, has_closing_punctuation, signals
@@ -222,46 +218,3 @@ def test_what_was_published_of_another_answer_does_not_count(tmp_path):
 def test_a_run_without_anything_is_named(tmp_path):
     with pytest.raises(ChecklistError, match="has neither answers nor judgements"):
         errors_of(Run("m", tmp_path), ErrorRules(suite_of_essays()))
-
-
-def published_errors(model):
-    rules = ErrorRules(import_suite(folder()), "published")
-    run = Run(
-        model,
-        folder(),
-        folder() / "generations" / f"{model}.jsonl.xz",
-        folder() / "judgements" / f"{model}.jsonl.xz",
-    )
-    return model_errors(model, errors_of(run, rules), rules)
-
-
-@pytest.mark.slow
-@needs_hellobench
-@pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
-@pytest.mark.parity
-def test_the_published_figures_of_error_modes(model):
-    found = published_errors(model)
-    with open(folder() / "paper" / "error_modes.csv", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["model"] == model]
-    assert rows
-    for row in rows:
-        part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]
-        if row["mode"] == "length":
-            assert part.length.mean_absolute_length_error == pytest.approx(float(row["recomputed"]), abs=0.05)
-        else:
-            assert part.shares[row["mode"]].percent == pytest.approx(float(row["recomputed"]), abs=0.005)
-
-
-@needs_hellobench
-def test_length_figures_of_judgements_alone_are_those_expected():
-    rules = ErrorRules(import_suite(folder()))
-    names = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
-    n_compared = 0
-    for model in ("gpt4o_0806", "mistral_large_api", "suri_7b"):
-        run = Run(model, folder(), None, folder() / "judgements" / f"{model}.jsonl.xz")
-        found = model_errors(model, errors_of(run, rules), rules)
-        for length, figures in expected()[model]["lengths"].items():
-            for name in names:
-                assert getattr(found.lengths[length].length, name) == pytest.approx(figures[name], abs=1e-9)
-                n_compared += 1
-    assert n_compared == 3 * 4 * 3

@@ -10,10 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from makers.checklist_data import folder, needs_hellobench
 from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.checklists.reliability.judge_selection import open_together
 from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, measured, partial
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.tasks import LEVELS
@@ -186,14 +183,3 @@ def test_several_versions_are_refused_unless_mixed(tmp_path, call):
     assert code == 2
     assert "judgements of 2 judges or versions: judge judge-1; judge judge-2" in said
     assert call("checklists", "noise", path, "--suite", suite, "--mixed")[0] == 0
-
-
-@pytest.mark.slow
-@needs_hellobench
-def test_the_published_last_questions_stand_for_nearly_all_of_the_score():
-    suite = import_suite(folder())
-    files = sorted((folder() / "judgements").glob("*.jsonl.xz"))
-    (one,) = open_together(files, suite)
-    explained, tables = measured(one, suite).last_alone
-    assert explained == pytest.approx(0.885, abs=0.001)
-    assert tables.tau.value == pytest.approx(0.989, abs=0.001)
