@@ -89,30 +89,19 @@ def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: s
         marked(tmp_path, {**ROW, **changes})
 
 
-def test_a_verdict_above_four_is_none_of_an_annotation_tool(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"the verdict 5; expected 0 to 4$"):
-        marked(tmp_path, {**ROW, "verdicts": [4, 5, 0]}, scale="ui")
-
-
-def test_verdicts_that_look_like_the_other_scale_are_said(tmp_path: Path) -> None:
+def test_unusual_marks_are_noted(tmp_path: Path) -> None:
     assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
-
-
-def test_broken_marks_are_said(tmp_path: Path) -> None:
     notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
     assert notes == ("1 of 1 overall marks are no whole numbers, and are taken as they are",)
 
 
-def test_the_scale_must_be_one_of_two() -> None:
-    with pytest.raises(ChecklistError, match="unknown scale 'percent'; expected one of unit, ui"):
-        read_marks(Path("marks.jsonl"), SUITE, scale="percent")  # type: ignore[arg-type]
-
-
-def test_a_file_without_marks_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "marks.csv"
-    path.write_text("id,response_sha256,annotator,verdicts,overall\n")
-    with pytest.raises(ChecklistError, match="no marks: expected at least one row"):
-        read_marks(path, SUITE, scale="unit")
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [("ui", r"the verdict 5; expected 0 to 4$"), ("percent", "unknown scale 'percent'; expected one of unit, ui")],
+)
+def test_the_scale_must_be_known_and_hold_the_verdicts(tmp_path: Path, scale: str, message: str) -> None:
+    with pytest.raises(ChecklistError, match=message):
+        marked(tmp_path, {**ROW, "verdicts": [4, 5, 0]}, scale=scale)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +111,7 @@ def test_a_file_without_marks_is_refused(tmp_path: Path) -> None:
         ("marks.jsonl", b'{"id": "\xff"}\n', "not UTF-8"),
         ("marks.jsonl", b"[" * 100_000, "marks.jsonl, line 1"),
         ("marks.txt", b"", "unknown file extension"),
+        ("marks.csv", b"id,response_sha256,annotator,verdicts,overall\n", "no marks: expected at least one row"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:

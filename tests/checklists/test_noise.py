@@ -107,12 +107,6 @@ def test_a_question_that_rewards_length_is_named():
     assert "questions reward length" in noise_finding(found).paragraph
 
 
-def test_without_words_nothing_is_said_of_length():
-    found = noise_finding(measured(side(changed(FIRST, lambda _, one: replace(one, words=None))), SUITE))
-    assert "reward length" not in found.paragraph
-    assert any("numbers of words are unknown" in note for note in found.notes)
-
-
 def test_the_last_question_alone_is_compared_with_the_score():
     same = changed(FIRST, lambda _, one: replace(one, scores=(one.scores[3],) * 4))
     explained, tables = measured(side(same), SUITE).last_alone
@@ -142,9 +136,11 @@ def test_partial_correlations_are_those_of_residuals():
     assert partial(0.5, None, 0.1) is None
 
 
-def test_one_model_is_told_from_none():
-    found = noise_finding(measured(side({"m": FIRST["alpha"]}), SUITE))
+def test_one_model_without_words_has_few_figures():
+    found = noise_finding(measured(side({"m": [replace(one, words=None) for one in FIRST["alpha"]]}), SUITE))
     assert any("one model cannot be told from others" in note for note in found.notes)
+    assert any("numbers of words are unknown" in note for note in found.notes)
+    assert "reward length" not in found.paragraph
     assert [table.name for table in found.tables] == ["parts", "questions"]
 
 
