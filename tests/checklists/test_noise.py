@@ -11,12 +11,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from makers.judged_runs import changed, judged, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, measured, partial
+from pfgen_fast.checklists.reliability.noise import PartNoise, between_groups, partial
+from pfgen_fast.checklists.reliability.noise import measured as measured_with
 from pfgen_fast.checklists.reliability.noise_finding import noise_finding
 from pfgen_fast.checklists.tasks import LEVELS
 
 SUITE = made_suite()
 FIRST = judged(SUITE)
+
+
+def measured(one, suite):
+    """The noise of a side, with the numbers of words of its judgements."""
+    words = {m: {key: rated[0].words for key, rated in x.items() if rated[0].words} for m, x in one.models.items()}
+    return measured_with(one, suite, words)
 
 
 def question(found, category, number):

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from .resampling import Counts, Floats, resampled_means
+from .discernment_scores import Floats
+from .resampling import Counts, resampled_means
 
 _GRID_BITS = 50
 """Values are whole numbers of 2^-50: exact for the levels of verdicts, and much finer than any mean of them."""

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from .discernment_scores import discernment_score
+from .discernment_scores import Floats, discernment_score
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Zeros = Literal["drop", "pratt"]
 
@@ -65,7 +64,7 @@ class SignedRank:
     share_equal: Any  # share of the pairs with the same score
     share_higher: Any  # share of the pairs in which the damaged text is better
     mean_drop: Any  # by how much damaged texts are worse on average; NaN without pairs
-    _groups: Groups = field(repr=False)
+    _groups: Groups = field(repr=False, kw_only=True)
 
     @property
     def p(self) -> Any:
@@ -124,15 +123,12 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
 
     Args:
         original: The score of each original: a vector, or a matrix with a row for each cell.
-        damaged: The scores of the damaged texts in the same order. Pairs in which a score is missing (NaN or infinite)
-            are left out.
+        damaged: The scores of the damaged texts in the same order. Pairs without both scores are left out.
         higher_is_better: Whether higher scores are better; for matrices also one value for each cell.
-        zeros: What happens to pairs with the same score: `"drop"` leaves them out, `"pratt"` leaves them out after they
-            have been ranked with the others.
+        zeros: `"drop"` leaves out pairs with the same score, `"pratt"` ranks them first.
 
     Raises:
-        DiscernmentError: The scores have different shapes or are neither vectors nor matrices, directions are not one
-            for each cell, or `zeros` is unknown.
+        DiscernmentError: A shape or an option is invalid.
 
     Example:
         >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
@@ -144,11 +140,10 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
     per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
     chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
     tested = [_test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start) for chunk in chunks]
-    columns = {name: np.concatenate([columns[name] for columns, _ in tested]) for name in tested[0][0]}
+    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
     groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
-    if np.ndim(original) == 1:
-        return SignedRank(**{name: column[0].item() for name, column in columns.items()}, _groups=groups)
-    return SignedRank(**columns, _groups=groups)
+    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
+    return SignedRank(*values, _groups=groups)
 
 
 def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
@@ -212,7 +207,7 @@ def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
 
 def _test(
     x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int
-) -> tuple[dict[str, NDArray[Any]], Groups]:
+) -> tuple[list[NDArray[Any]], Groups]:
     """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
     g = differences_on_grid(x, y, is_better)
     n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
@@ -233,22 +228,8 @@ def _test(
         drop[np.isnan(g) | (g == 0)] = 0.0
         share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
         mean_drop = drop.sum(axis=1) / n_pairs + 0.0
-    columns = {
-        "n_pairs": n_pairs,
-        "n_zero": n_zero,
-        "n": n,
-        "r_plus": r_plus,
-        "r_minus": r_minus,
-        "tie_term": tie_term,
-        "mean": mean,
-        "variance": variance,
-        "z": z,
-        "log_p": log_tail(z),
-        "share_lower": share_lower,
-        "share_equal": share_equal,
-        "share_higher": share_higher,
-        "mean_drop": mean_drop,
-    }
+    columns = [n_pairs, n_zero, n, r_plus, r_minus, tie_term, mean, variance, z, log_tail(z)]
+    columns += [share_lower, share_equal, share_higher, mean_drop]
     is_kept = (n <= MAX_EXACT)[groups.cells]
     kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
     return columns, kept

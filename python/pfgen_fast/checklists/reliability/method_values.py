@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -125,7 +126,7 @@ def people_values(
             listed = by_answer.get((key[0], key[1], sha256))
             if listed:
                 used.add((key[0], key[1], sha256))
-                found[run.key, key] = math.fsum(listed) / len(listed)
+                found[run.key, key] = fmean(listed)
     if not found:
         raise ChecklistError(f"{path}: none of the {len(by_answer):,} marked answers is one of these runs")
     n_stale = len(by_answer) - len(used)
@@ -135,12 +136,12 @@ def people_values(
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
     """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs."""
-    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in _questions(ngram_suite)]
+    questions = _questions(ngram_suite)
+    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in questions]
     if not listed:
         raise ChecklistError(
             "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
         )
-    questions = _questions(ngram_suite)
     table = Scorer(ngram_suite).score(
         [questions[answer.id] for _, answer in listed], [answer.response for _, answer in listed]
     )

@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from statistics import fmean
 
 import numpy as np
 
 from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
+from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from .judge_selection import Ratings, Side
 from .paired_judgements import Ints, PairedJudgements, Question, pair
@@ -133,11 +135,7 @@ class Noise:
                 sizes.append(len(ratings))
                 if len(ratings) > 1:
                     variances.append(_variance(ratings, pairing.suite, key))
-        return {
-            part: (math.fsum(variances) / len(variances), sum(sizes) / len(sizes))
-            for part, (variances, sizes) in parts.items()
-            if variances
-        }
+        return {part: (fmean(variances), fmean(sizes)) for part, (variances, sizes) in parts.items() if variances}
 
     @cached_property
     def average(self) -> PartNoise | None:
@@ -154,7 +152,7 @@ class Noise:
             known = [value**2 / part.n_tasks for value, part in zip(values, chosen, strict=True) if value is not None]
             return scale * math.sqrt(math.fsum(known)) if len(known) == len(chosen) else None
 
-        ratings = math.fsum(part.n_ratings for part in chosen) / len(chosen)
+        ratings = fmean(part.n_ratings for part in chosen)
         within = together([part.within for part in chosen])
         between = together([part.between for part in chosen]) or 0.0
         return PartNoise("average", n, ratings, between, within, together([part.apart for part in chosen]))
@@ -193,7 +191,7 @@ class Noise:
         return QuestionUse(
             question,
             len(column),
-            math.fsum(column.tolist()) / len(column),
+            fmean(column),
             float((column == pairing.suite.levels[-1]).mean()),
             between_groups(column, pairing.model_of[answers]),
             None if like is None else like[1],
@@ -232,17 +230,9 @@ class Noise:
         return explained, two_tables(pairing, 0, scores=np.stack([pairing.scores[0], only]))
 
 
-def measured(side: Side, suite: ChecklistSuite, words: ModelWords | None = None) -> Noise:
+def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:
     """How much of a judge's scores is noise."""
-    return Noise(side, pair(side, side, suite), published_words(side) if words is None else words)
-
-
-def published_words(side: Side) -> dict[str, dict[AnswerKey, int]]:
-    """By model and answer, the number of words that was published with the judgements."""
-    return {
-        model: {key: ratings[0].words for key, ratings in answers.items() if ratings[0].words is not None}
-        for model, answers in side.models.items()
-    }
+    return Noise(side, pair(side, side, suite), words)
 
 
 def between_groups(values: Floats, groups: Ints) -> float | None:
@@ -270,18 +260,12 @@ def partial(xy: float | None, xz: float | None, yz: float | None) -> float | Non
 
 def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
     weights = suite.checklist(suite.by_key[key[:2]]).weights
-    scores = [
-        math.fsum(weight * verdict for weight, verdict in zip(weights, one.scores or (), strict=True))
-        for one in ratings
-    ]
-    mean = math.fsum(scores) / len(scores)
-    return math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
+    return _squares([score_of(one.scores or (), weights) for one in ratings]) / (len(ratings) - 1)
 
 
-def _squares(values: Floats) -> float:
-    listed = values.tolist()
-    mean = math.fsum(listed) / len(listed)
-    return math.fsum((value - mean) ** 2 for value in listed)
+def _squares(values: Sequence[float] | Floats) -> float:
+    mean = fmean(values)
+    return math.fsum((value - mean) ** 2 for value in values)
 
 
 def _checklists(questions: Sequence[Question]) -> list[tuple[int, int]]:

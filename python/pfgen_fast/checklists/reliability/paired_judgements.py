@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,14 +82,10 @@ class PairedJudgements:
     @cached_property
     def scores(self) -> Floats:
         """For the two sides (rows), the score of each answer, 0 to 100."""
-        weights = [question.weight for question in self.questions]
-        parts: list[list[list[float]]] = [[[] for _ in range(self.n_answers)] for _ in self.verdicts]
-        for row, of_side in zip(parts, self.verdicts.tolist(), strict=True):
-            for answer, question, verdict in zip(
-                self.verdict_answers.tolist(), self.verdict_questions.tolist(), of_side, strict=True
-            ):
-                row[answer].append(weights[question] * verdict)
-        return np.array([[math.fsum(part) for part in row] for row in parts])
+        weights = np.array([question.weight for question in self.questions])
+        products = weights[self.verdict_questions] * self.verdicts
+        ends = np.searchsorted(self.verdict_answers, np.arange(1, self.n_answers))  # answers stand in their order
+        return np.array([[math.fsum(part) for part in np.split(row, ends)] for row in products])
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -229,4 +226,4 @@ def _mean_verdicts(ratings: Ratings) -> Sequence[float]:
     scores = [one.scores for one in ratings if one.scores is not None]
     if len(scores) == 1:
         return scores[0]
-    return [math.fsum(of_question) / len(scores) for of_question in zip(*scores, strict=True)]
+    return list(map(fmean, zip(*scores, strict=True)))
