@@ -70,8 +70,7 @@ def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
             _weighed(counts, distance <= 1) / n,
             _weighed(counts, values - values[:, np.newaxis]) / n,
         ]
-    found: Floats = np.stack([*shares, *kappas], axis=1)
-    return found
+    return np.stack([*shares, *kappas], axis=1)
 
 
 def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:

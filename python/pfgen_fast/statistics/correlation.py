@@ -163,8 +163,7 @@ class _Ranked:
     def ranks(self, weights: Floats) -> Floats:
         """The ranks of the values (columns) under each row of weights, from 0; equal values share the mean."""
         of_groups = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
-        ranks: Floats = (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
-        return ranks
+        return (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
 
 
 def scipy_stats() -> Any:
@@ -187,8 +186,7 @@ def places(values: Floats) -> Floats:
     rounded = values.round(COMPARED_DIGITS)
     ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
     level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
-    found: Floats = np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
-    return found
+    return np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
 
 
 def kendall_rows(x: Floats, y: Floats) -> Floats:

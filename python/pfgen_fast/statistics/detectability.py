@@ -25,8 +25,7 @@ _PAIRS_FOR_80 = 8.243
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
     """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN."""
-    found: NDArray[np.bool_] = (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
-    return found
+    return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
 
 
 def noticed_from(noticed: Any) -> Any:

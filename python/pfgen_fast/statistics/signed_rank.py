@@ -299,8 +299,7 @@ def log_normal_cdf(x: Any) -> Floats:
     half = 0.5 * np.array([math.erfc(size) for size in (np.abs(np.where(far, 0.0, flat)) / math.sqrt(2.0)).tolist()])
     found = np.where(flat < 0, np.log(np.maximum(half, 1e-300)), np.log1p(-half))
     found[far] = _log_far_tail(flat[far])
-    result: Floats = found.reshape(values.shape) + 0.0  # no negative zero
-    return result
+    return found.reshape(values.shape) + 0.0  # no negative zero
 
 
 def _log_far_tail(x: Floats) -> Floats:
@@ -309,5 +308,4 @@ def _log_far_tail(x: Floats) -> Floats:
     series = np.zeros_like(x)
     for coefficient in reversed(_SERIES):
         series = (series + coefficient) * inverse_square
-    found: Floats = -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)
-    return found
+    return -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)

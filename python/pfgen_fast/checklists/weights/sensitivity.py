@@ -127,8 +127,7 @@ def drawn_weights(
     places[-1] = concentration
     below = np.minimum(places.astype(np.int64), concentration - 1)
     bounds = numbers[:, below] + (places - below) * (numbers[:, below + 1] - numbers[:, below])
-    found: Floats = 100 * np.diff(bounds, axis=1)
-    return found
+    return 100 * np.diff(bounds, axis=1)
 
 
 def _category_shift(
