@@ -58,18 +58,12 @@ def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, 
     assert error_of(tmp_path, response, language=language).rejection == phrase
 
 
-def test_the_published_profile_has_its_own_phrase_and_a_user_any(tmp_path):
+def test_the_published_profile_and_a_user_may_have_other_phrases(tmp_path):
     response = "Given the length, here is a part."
     assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
     assert error_of(tmp_path / "b", "No way.", phrases=("no",)).rejection == "no"
     assert error_of(tmp_path / "c", response, phrases=("no",)).rejection is None
-
-
-def test_the_longest_phrase_is_named():
     assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
-
-
-def test_a_language_without_phrases_is_said(tmp_path):
     assert phrases_for("fr") == ()
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
 
@@ -119,14 +113,8 @@ def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
         Answer("sea", "", length="short"),
     ]
     found = found_in(tmp_path, *answers)
-    assert [(one.key[0], one.is_filtered, one.is_empty) for one in found] == [
-        ("sea", True, False),
-        ("ice", True, False),
-        ("fog", False, False),
-        ("fog", False, False),
-        ("fog", False, True),
-        ("sea", False, True),
-    ]
+    assert [one.key[0] for one in found if one.is_filtered] == ["sea", "ice"]
+    assert [one.key[:2] for one in found if one.is_empty] == [("fog", "short"), ("sea", "short")]
 
 
 def test_signals_decide_nothing_but_are_named():
@@ -140,11 +128,6 @@ def test_signals_decide_nothing_but_are_named():
     assert signals_of("1 2 3 4 5 6 氷 é a い ½ ー") == ()
     assert signals_of("1 2 3 4 5 6 氷 é a い ٣ 。") == ("few letters",)
     assert signals_of("氷は水に浮く。") == ()
-
-
-def claimed(text, n_words=5):
-    claim = claim_in(text, n_words)
-    return claim and (claim.claimed, claim.unit)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +150,8 @@ def claimed(text, n_words=5):
     ],
 )
 def test_what_answers_say_of_their_own_length(end, expected):
-    assert claimed(f"{STORY}\n\n{end}") == expected
+    claim = claim_in(f"{STORY}\n\n{end}", 5)
+    assert (claim and (claim.claimed, claim.unit)) == expected
 
 
 def test_a_claim_is_wrong_if_it_is_more_than_a_tenth_off():

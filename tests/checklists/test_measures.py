@@ -8,7 +8,7 @@ import pytest
 from makers.long_answers import run_of, suite_of_essays, suite_without_references
 from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics, open_tokenizing
 from pfgen_fast.checklists.metrics.classic import bleu_counts, corpus_bleu, rouge_l
-from pfgen_fast.checklists.runs import Answer, Run
+from pfgen_fast.checklists.runs import Answer
 from pfgen_fast.checklists.words import words
 from pfgen_fast.errors import ChecklistError
 
@@ -102,8 +102,3 @@ def test_tokens_may_be_those_of_a_tokenizer(tmp_path):
     path.write_text("{}")
     with pytest.raises(ChecklistError, match="not a tokenizer"):
         open_tokenizing(str(path))
-
-
-def test_a_run_without_answers_is_named(tmp_path):
-    with pytest.raises(ChecklistError, match="has no answers; expected"):
-        measure(Run("m", tmp_path), open_metrics(suite_without_references()))

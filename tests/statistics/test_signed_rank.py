@@ -36,13 +36,11 @@ def test_originals_are_better_and_worse_in_the_ratings_of_a_judge_by_hand():
     assert (found.share_lower, found.share_equal, found.share_higher, found.mean_drop) == (0.5, 0.4, 0.1, 0.6)
 
 
-def test_equal_differences_of_decimals_are_ties():
-    found = signed_rank([4.0, 3.6, 2.8], [3.8, 3.4, 2.6])
-    assert found.tie_term == 24
-    assert found.r_plus == 6
-
-
-def test_a_difference_below_the_grid_is_none_and_one_above_is_one():
+def test_differences_are_on_a_grid():
+    of_decimals = signed_rank([4.0, 3.6, 2.8], [3.8, 3.4, 2.6])
+    assert (of_decimals.tie_term, of_decimals.r_plus) == (24, 6)
+    beyond_floats = signed_rank([1.7e308, 1.0], [-1.7e308, 1.0])
+    assert (beyond_floats.n, beyond_floats.r_plus, beyond_floats.n_zero) == (1, 1.0, 1)
     assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 1.0]).n == 1
     assert signed_rank([1.0, 2.0], [1.0 - 2**-38, 1.0]).n == 2
     assert signed_rank([1.0, 2.0], [1.0 - 2**-40, 2.0]).mean_drop == 0
@@ -55,11 +53,6 @@ def test_the_smallest_and_largest_floats_are_ranked_as_others(scale):
     assert [getattr(found, name) for name in COLUMNS[:-1]] == [getattr(expected, name) for name in COLUMNS[:-1]]
 
 
-def test_a_difference_that_no_float_holds_is_ranked():
-    found = signed_rank([1.7e308, 1.0], [-1.7e308, 1.0])
-    assert (found.n, found.r_plus, found.n_zero) == (1, 1.0, 1)
-
-
 @pytest.mark.parametrize("zeros", ["drop", "pratt"])
 @pytest.mark.parametrize("n", [0, 3])
 def test_where_nothing_differs_p_is_1(zeros, n):
@@ -70,14 +63,11 @@ def test_where_nothing_differs_p_is_1(zeros, n):
     assert math.isnan(found.mean_drop) == math.isnan(found.share_lower) == (n == 0)
 
 
-def test_rewarded_damage_has_a_high_reverse_score():
+def test_rewarded_damage_has_a_high_reverse_score_and_a_cell_its_direction():
     found = signed_rank([1, 1, 2, 2, 3, 3], [2, 3, 5, 6, 8, 9])
     assert found.d < 0.01
     assert found.reverse_d == pytest.approx(1.4284, abs=1e-4)
     assert (found.rank_biserial, found.mean_drop) == (-1, -3.5)
-
-
-def test_one_of_several_cells_may_be_better_the_lower_it_is():
     x, y = np.array([[5.0, 7.0, 9.0], [5.0, 7.0, 9.0]]), np.array([[4.0, 5.0, 6.0], [4.0, 5.0, 6.0]])
     found = signed_rank(x, y, higher_is_better=[True, False])
     assert found.r_plus.tolist() == [6, 0]
@@ -107,6 +97,7 @@ def test_the_approximation_holds_where_p_is_no_float():
         (1.0, 1.0, "drop", r"shapes \(\) and \(\)"),
         (np.zeros((1, 1, 1)), np.zeros((1, 1, 1)), "drop", "expected two vectors"),
         ([1.0], [2.0], "keep", "zeros 'keep': expected one of drop, pratt"),
+        (["good", "bad"], [1.0, 2.0], "drop", "scores: expected vectors or matrices of numbers"),
     ],
 )
 def test_what_cannot_be_tested_is_said(x, y, zeros, message):
@@ -114,9 +105,7 @@ def test_what_cannot_be_tested_is_said(x, y, zeros, message):
         signed_rank(x, y, zeros=zeros)
 
 
-def test_a_direction_for_each_cell_and_numbers_are_needed():
-    with pytest.raises(DiscernmentError, match="scores: expected vectors or matrices of numbers"):
-        signed_rank(["good", "bad"], [1.0, 2.0])
+def test_a_direction_for_each_cell_is_needed():
     with pytest.raises(DiscernmentError, match=r"shape \(3,\) for 2 cells: expected one value, or one for each"):
         signed_rank(np.ones((2, 4)), np.ones((2, 4)), higher_is_better=[True, False, True])
 
