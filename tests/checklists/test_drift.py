@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import pytest
 from makers.judged_runs import changed, judged, lowered, made_suite, side, trembling, written, written_suite
-from pfgen_fast.checklists.reliability.drift import drift, drifted
+from pfgen_fast.checklists.reliability.drift import drift_finding, drifted
 
 SUITE = made_suite(weights=(40.0, 30.0, 20.0, 10.0))
 FIRST = judged(SUITE)
 
 
+def drift(old, new, draws=0):
+    return drift_finding(drifted(old, new, SUITE, draws=draws), old, new)
+
+
 def test_copies_have_no_drift():
-    found = drift(side(FIRST, "old"), side(FIRST, "new"), SUITE, draws=20)
+    found = drift(side(FIRST, "old"), side(FIRST, "new"), draws=20)
     assert found.answer == "No drift: all verdicts on all 144 answers are the same."
     assert not drifted(side(FIRST), side(FIRST), SUITE, draws=20).has_moved
 
@@ -38,7 +42,7 @@ def test_damage_is_found_with_its_place_and_size():
     assert part.shift.low < part.size < part.shift.high < 0
     assert found.parts["letters"].size == 0
     assert not found.parts["letters"].has_moved
-    answer = drift(side(FIRST), side(damaged), SUITE, draws=20).answer
+    answer = drift(side(FIRST), side(damaged), draws=20).answer
     assert answer.startswith("The judge has drifted")
     assert "question 1 of stories/fable" in answer
 
@@ -49,7 +53,7 @@ def test_a_judge_that_only_trembles_has_not_drifted():
         first, second = (side(changed(FIRST, trembling(0.4, one))) for one in (2 * seed, 2 * seed + 1))
         n_alarms += drifted(first, second, SUITE, draws=0).has_moved
     assert n_alarms <= 4
-    answer = drift(side(FIRST), side(changed(FIRST, trembling(0.4, 3))), SUITE, draws=0).answer
+    answer = drift(side(FIRST), side(changed(FIRST, trembling(0.4, 3)))).answer
     assert answer.startswith("No drift can be shown: verdicts on ")
 
 
@@ -57,7 +61,7 @@ def test_pairs_of_models_whose_order_changes_are_named():
     def swapped(model, one):
         return replace(one, scores=(0.0,) * 4) if model == "alpha" else one
 
-    found = drift(side(FIRST, "old"), side(changed(FIRST, swapped), "new"), SUITE, draws=20)
+    found = drift(side(FIRST, "old"), side(changed(FIRST, swapped), "new"), draws=20)
     (reversed_pairs,) = (table for table in found.tables if table.name == "reversed")
     assert {row[:2] for row in reversed_pairs.rows} == {("alpha", one) for one in ("beta", "gamma", "delta")}
     assert "Of 6 pairs of models 3 change their order" in found.paragraph
@@ -76,7 +80,7 @@ def test_the_versions_are_told(old, new, said):
     sides = [
         side(changed(FIRST, lambda _, one, of=of: replace(one, judge=of[0], version=of[1])), "s") for of in (old, new)
     ]
-    assert any(said in note for note in drift(*sides, SUITE, draws=0).notes)
+    assert any(said in note for note in drift(*sides).notes)
 
 
 def test_the_command_ends_with_1_if_asked_to_check(tmp_path, call):

@@ -121,13 +121,8 @@ def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_D
     return Drifted(agreed(old, new, suite, draws=draws, seed=seed))
 
 
-def drift(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
-    """Whether a judge moved between two times."""
-    return finding_of(drifted(old, new, suite, draws=draws, seed=seed), old, new)
-
-
-def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
-    """What was found of two sides, as a finding."""
+def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
+    """Whether a judge moved, in words, tables and pictures."""
     names = unequal_names(found.agreed.pairing.names)
     tables = [_part_table(found, names), _question_table(found, names)]
     pictures = [_part_picture(found)]

@@ -1,4 +1,4 @@
-"""What two sides said of the same answers, as columns of numbers: scores of answers, and verdicts by question.
+"""The judgements of two sides on the same answers, as columns of numbers: scores of answers, and verdicts.
 
 Answers are left out, and counted, where one side has no verdicts, or the sides judged other texts or other checklists.
 """
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, repeat
 from statistics import fmean
 
 import numpy as np
@@ -28,15 +29,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a checklist.
-
-    Attributes:
-        checklist: The checklist.
-        number: Its number, from 0.
-    """
+    """A question of a checklist."""
 
     checklist: Checklist
-    number: int
+    number: int  # from 0
 
     @property
     def text(self) -> str:
@@ -56,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class PairedJudgements:
-    """The answers that two sides judged, and what they said of them."""
+    """The answers that two sides judged, with their verdicts."""
 
     suite: ChecklistSuite
     names: tuple[str, str]
@@ -109,7 +105,7 @@ def part_of(task: Task) -> str:
 
 
 def pair(first: Side, second: Side, suite: ChecklistSuite) -> PairedJudgements:
-    """What two sides said of the same answers.
+    """The judgements of two sides on the same answers.
 
     Models are the same if their runs have the same key, or if both sides have a single model.
     """
@@ -180,12 +176,14 @@ def _pairing(
     first_question: dict[tuple[str, str], int] = {}
     for number, question in enumerate(questions):
         first_question.setdefault((question.checklist.area, question.checklist.category), number)
-    means, rated = _Columns(), _Columns()
+    means: list[tuple[float, ...]] = []  # answer, question, and the verdicts of both sides
+    rated: list[tuple[float, ...]] = []
     for answer, (_, task, (one, other)) in enumerate(found):
         begin = first_question[task.area, task.category]
-        means.add(answer, begin, _mean_verdicts(one), _mean_verdicts(other))
+        means += zip(repeat(answer), count(begin), _mean_verdicts(one), _mean_verdicts(other), strict=False)
         for a, b in zip(one, other, strict=False):
-            rated.add(answer, begin, a.scores or (), b.scores or ())
+            rated += zip(repeat(answer), count(begin), a.scores or (), b.scores or (), strict=False)
+    of_means, of_rated = (np.array(rows, dtype=np.float64).reshape(-1, 4).T for rows in (means, rated))
     return PairedJudgements(
         suite=suite,
         names=names,
@@ -195,31 +193,14 @@ def _pairing(
         keys=tuple(one[0].key for _, _, (one, _) in found),
         model_of=np.array([models[model] for model, _, _ in found], dtype=np.int64),
         task_of=np.array([tasks[task.key] for _, task, _ in found], dtype=np.int64),
-        verdict_answers=np.array(means.answers, dtype=np.int64),
-        verdict_questions=np.array(means.questions, dtype=np.int64),
-        verdicts=np.array([means.first, means.second]),
-        rated_answers=np.array(rated.answers, dtype=np.int64),
-        rated_questions=np.array(rated.questions, dtype=np.int64),
-        rated_levels=np.stack([level_numbers(column, suite.levels) for column in (rated.first, rated.second)]),
+        verdict_answers=of_means[0].astype(np.int64),
+        verdict_questions=of_means[1].astype(np.int64),
+        verdicts=of_means[2:],
+        rated_answers=of_rated[0].astype(np.int64),
+        rated_questions=of_rated[1].astype(np.int64),
+        rated_levels=np.stack([level_numbers(column, suite.levels) for column in of_rated[2:]]),
         left_out=dict(left_out),
     )
-
-
-class _Columns:
-    """Verdicts of two sides, one behind the other."""
-
-    def __init__(self) -> None:
-        self.answers: list[int] = []
-        self.questions: list[int] = []
-        self.first: list[float] = []
-        self.second: list[float] = []
-
-    def add(self, answer: int, begin: int, first: Sequence[float], second: Sequence[float]) -> None:
-        """Adds the verdicts on an answer, whose first question has the number `begin`."""
-        self.answers += [answer] * len(first)
-        self.questions += range(begin, begin + len(first))
-        self.first += first
-        self.second += second
 
 
 def _mean_verdicts(ratings: Ratings) -> Sequence[float]:

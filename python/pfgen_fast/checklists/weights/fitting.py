@@ -204,17 +204,14 @@ def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:
     is_defined = ~np.isnan(drawn[:, 0])
     if not is_defined.any():
         return []
-    low, high = interval(drawn)
-    return [
-        _spread(drawn[is_defined, question].tolist(), float(low[question]), float(high[question]), at_bound)
-        for question, at_bound in enumerate((raw[is_defined] == bound).mean(axis=0).tolist())
-    ]
-
-
-def _spread(values: list[float], low: float, high: float, at_bound: float) -> Spread:
-    mean, n = fmean(values), len(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
-    return Spread(mean, sd, low, high, at_bound)
+    spreads = []
+    for values, low, high, at_bound in zip(
+        drawn[is_defined].T.tolist(), *interval(drawn), (raw[is_defined] == bound).mean(axis=0), strict=True
+    ):
+        mean, n = fmean(values), len(values)
+        sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
+        spreads.append(Spread(mean, sd, float(low), float(high), float(at_bound)))
+    return spreads
 
 
 def _notes(fit: Fit) -> list[str]:
