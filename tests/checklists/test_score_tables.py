@@ -144,7 +144,7 @@ def test_what_is_missing_or_unjudged_is_said(scores):
     assert missing_sentences(scores) == [
         "* gaps, letters: no judgement of 1 of 6 answers; left out 20.00, as zeros -33.33",
         "* gaps, 2k: no judgement of 1 of 3 answers; left out 20.00, as zeros -86.67",
-        "wild, tales: left out, for the judge gave no usable reply (yet): T00",
+        "wild, tales: left out, because the judge gave no usable reply (yet): T00",
     ]
 
 

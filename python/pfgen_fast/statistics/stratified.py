@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,5 @@ def _drawn(stratum: Stratum, n_draws: int, seed: int) -> Floats:
 
 def mean_of_strata(means: Sequence[Floats]) -> Floats:
     """The mean over strata, which count alike; NaN where the mean of any stratum is NaN."""
-    total = np.zeros_like(means[0])
-    for of_stratum in means:
-        total = total + of_stratum
+    total: Floats = reduce(np.add, means)
     return total / len(means)

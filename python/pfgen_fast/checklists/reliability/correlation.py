@@ -19,7 +19,6 @@ from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import unknown_name
 from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from ...statistics.resampling import Counts
-from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
 from .method_values import PEOPLE, Place, Values
 from .paired_judgements import Ints, part_of
@@ -48,11 +47,6 @@ class Correlated:
     n_draws: int
     seed: int = 0
 
-    @property
-    def suite(self) -> ChecklistSuite:
-        """The suite."""
-        return self.values.suite
-
     @cached_property
     def columns(self) -> dict[str, Floats]:
         """The values of each method on the answers."""
@@ -74,7 +68,7 @@ class Correlated:
         """By part of the suite, its answers."""
         found: dict[str, list[int]] = {}
         for number, (_, key) in enumerate(self.places):
-            found.setdefault(part_of(self.suite.by_key[key[:2]]), []).append(number)
+            found.setdefault(part_of(self.values.suite.by_key[key[:2]]), []).append(number)
         return {part: np.array(listed) for part, listed in found.items()}
 
     @cached_property
@@ -105,12 +99,12 @@ class Correlated:
         number = {model: place for place, model in enumerate(self.models)}
         models = np.array([number[model] for model, _ in self.places], dtype=np.int64)
         parts = tuple(range(len(self.parts)))
-        main = tuple(place for place, name in enumerate(self.parts) if name in self.suite.areas) or parts
+        main = tuple(place for place, name in enumerate(self.parts) if name in self.values.suite.areas) or parts
         found = {}
         for name, column in self.columns.items():
             strata = strata_of(column, models, self.tasks, len(self.models), self._part_of_task)
-            means = averages(strata, main, self.n_draws, self.seed)
-            found[name] = means.values, means.draws
+            _, values, draws = averages(strata, main, self.n_draws, self.seed)
+            found[name] = values, draws
         return found
 
     def over_models(self, one: str, other: str) -> Coefficient:
@@ -252,8 +246,8 @@ def _question_tables(found: Correlated) -> list[Table]:
     if not others or any(place not in verdicts for place in found.places):
         return []
     rows: list[tuple[Cell, ...]] = []
-    for (area, category), checklist in found.suite.checklists.items():
-        tasks = {task.key for task in found.suite.tasks if (task.area, task.category) == (area, category)}
+    for (area, category), checklist in found.values.suite.checklists.items():
+        tasks = {task.key for task in found.values.suite.tasks if (task.area, task.category) == (area, category)}
         answers = np.array([n for n, (_, key) in enumerate(found.places) if key[:2] in tasks], dtype=np.int64)
         for number, text in enumerate(checklist.questions if len(answers) else ()):
             column = np.full(len(found.places), math.nan)

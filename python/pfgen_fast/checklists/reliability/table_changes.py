@@ -103,12 +103,12 @@ def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores
         strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
         found.append(averages(strata, main_parts(pairing), n_draws, seed))
     rescale = pairing.suite.rescaling
-    values, draws = np.stack([one.values for one in found]), np.stack([one.draws for one in found], axis=1)
+    (counted, *_), values, draws = zip(*found, strict=True)
     return TwoTables(
         pairing.models,
-        tuple(pairing.parts[part] for part in found[0].counted),
-        (values - rescale.centre) * rescale.factor,
-        (draws - rescale.centre) * rescale.factor,
+        tuple(pairing.parts[part] for part in counted),
+        (np.stack(values) - rescale.centre) * rescale.factor,
+        (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
     )
 
 
@@ -128,26 +128,18 @@ def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
     return counts
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """Means of models over parts of a suite that count alike."""
-
-    counted: tuple[int, ...]
-    of_parts: Floats
-    values: Floats
-    draws: Floats
-
-
-def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0) -> Averages:
-    """The means of models over the parts that all of them have, and the same in draws of tasks."""
+def averages(
+    strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0
+) -> tuple[tuple[int, ...], Floats, Floats]:
+    """The parts that all models have, the means of the models over them, and these means in draws of tasks."""
     counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
     n_models = len(strata[0].totals)
     if not counted:
-        return Averages((), np.zeros((0, n_models)), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan))
+        return (), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan)
     chosen = [strata[part] for part in counted]
-    of_parts = [exact_mean(stratum) for stratum in chosen]
-    draws = mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
-    return Averages(counted, np.array(of_parts), mean_of_strata(of_parts), draws)
+    sums = (np.array([math.fsum(row) for row in stratum.totals.tolist()]) for stratum in chosen)
+    means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
+    return counted, mean_of_strata(means), mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
 
 
 def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
@@ -159,11 +151,3 @@ def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: I
     )
     n_parts = int(parts.max(initial=-1)) + 1
     return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
-
-
-def exact_mean(stratum: Stratum) -> Floats:
-    """The mean of each model over its answers; NaN where it has none."""
-    sums = np.array([math.fsum(row) for row in stratum.totals.tolist()])
-    with np.errstate(invalid="ignore"):
-        found: Floats = sums / stratum.counts.sum(axis=1)
-    return found
