@@ -58,10 +58,10 @@ def test_equal_marks_have_no_r2_and_another_bound_is_kept() -> None:
     [
         ([], [], "no marks: expected at least one"),
         ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
-        ([[1, 0], [1]], [1, 2], "verdicts that are no table of numbers"),
+        ([[1, 0], [1]], [1, 2], "verdicts are not a table of numbers"),
         ([1, 0], [1, 2], "verdicts of 1 dimensions"),
-        ([[]], [1], "verdicts of no question"),
-        ([["a"]], [1], "verdicts that are no table of numbers"),
+        ([[]], [1], "verdicts without a question"),
+        ([["a"]], [1], "verdicts are not a table of numbers"),
         ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
         ([[1, float("nan")]], [1], "row 0, question 1: the verdict is missing"),
         ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),

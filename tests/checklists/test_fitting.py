@@ -121,7 +121,7 @@ def test_the_finding_holds_what_was_fitted() -> None:
     fit = fit_suite(SUITE, people(SUITE, RULE, noise=0.5), draws=50)
     finding = fit_finding(fit)
     assert finding.answer == (
-        "48 marks of 2 annotators define the weights of 2 of 2 categories; 0 of 5 weights lie at the bound."
+        "48 marks of 2 annotators define the weights of 2 of 2 categories; 0 of 5 weights are at the bound."
     )
     weights = next(table for table in finding.tables if table.name == "weights")
     assert [row[3] for row in weights.rows] == [*fit.weights[THANKS], *fit.weights[REQUESTS]]

@@ -56,7 +56,7 @@ def test_equal_marks_count_once(tmp_path: Path) -> None:
 
 
 def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"line 2: a marked the same answer to letter_1 otherwise before .*line 1"):
+    with pytest.raises(ChecklistError, match=r"line 2: a has already given another mark to the same answer to letter_1 .*line 1"):
         marked(tmp_path, ROW, {**ROW, "overall": 6})
 
 
@@ -66,10 +66,10 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
         ({"id": None}, "line 1, id: expected a text, not nothing"),
         ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected none"),
-        ({"category": "requests"}, "line 1, category: 'requests' is not that of letter_1; expected 'thanks'"),
+        ({"category": "requests"}, "line 1, category: expected 'thanks', the category of letter_1, not 'requests'"),
         ({"response_sha256": ""}, "line 1, response_sha256: expected a text, not nothing"),
         ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
-        ({"verdicts": [1, 0.5]}, "line 1, verdicts: 2 of them; expected 3, one for each question"),
+        ({"verdicts": [1, 0.5]}, "line 1, verdicts: expected 3, one for each question, not 2"),
         ({"verdicts": None}, "line 1, verdicts: expected a list of numbers, not nothing"),
         ({"verdicts": [1, "x", 0]}, r"line 1, verdicts\[1\]: expected a number, not 'x'"),
         ({"verdicts": [1, None, 0]}, r"line 1, verdicts\[1\]: expected a number, not nothing"),
@@ -92,7 +92,7 @@ def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: s
 def test_unusual_marks_are_noted(tmp_path: Path) -> None:
     assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
     notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
-    assert notes == ("1 of 1 overall marks are no whole numbers, and are taken as they are",)
+    assert notes == ("1 of 1 overall marks are not whole numbers; they are used unrounded",)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_marks_of_other_answers_are_stale_and_named(tmp_path: Path) -> None:
     found = read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))
     assert [mark.id for mark in found.listed] == ["letter_1"]
     assert found.stale == ("letter_2",)
-    assert found.notes == ("1 marks are of answers that no run has, and are not used: letter_2",)
+    assert found.notes == ("1 marks are not used, because no run has their answers: letter_2",)
     path.write_text(json.dumps(rows[1]))
     with pytest.raises(ChecklistError, match="no marks are left: the runs have none of the 1 answers"):
         read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))

@@ -89,7 +89,7 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
         "checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit", "--run", runs / "best"
     )
     assert code == 0
-    assert "1 marks are of answers that no run has" in err
+    assert "1 marks are not used, because no run has their answers" in err
 
 
 def test_sensitivity_compares_tables(call: Any, tmp_path: Path, runs: Path) -> None:

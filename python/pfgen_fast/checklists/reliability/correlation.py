@@ -1,7 +1,7 @@
-"""`correlate`: how far methods of scoring answers go together, over answers and over models.
+"""`correlate`: correlations of methods of scoring answers, over answers and over models.
 
 Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
-to a task depend on one another; p-values, as the literature has them, take answers as independent.
+to a task depend on one another; p-values, as in the literature, treat answers as independent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .paired_judgements import Ints, part_of
 from .table_changes import Estimate, averages, draws_within, estimate, ranges_of, strata_of
 
 MIN_ANSWERS = 3
-"""Fewer answers have no correlation worth printing."""
+"""Fewer answers have no correlation."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Correlated:
 
     @cached_property
     def tasks(self) -> Ints:
-        """The number of each answer's task, of those that any of these answers is to."""
+        """The number of each answer's task, among the tasks of these answers."""
         known = {key: number for number, key in enumerate(dict.fromkeys(key[:2] for _, key in self.places))}
         return np.array([known[key[:2]] for _, key in self.places], dtype=np.int64)
 
@@ -139,7 +139,7 @@ def correlated(
 
 
 def correlate(found: Correlated) -> Finding:
-    """How far methods go together, in words, tables and pictures."""
+    """The correlations of methods in words, tables and pictures."""
     everything = np.arange(len(found.places))
     first, *others = found.names
     of_answers = {name: _by_part(found, first, name, everything) for name in others}
@@ -155,7 +155,7 @@ def correlate(found: Correlated) -> Finding:
         tuple(tables),
         tuple(_pictures(found, of_answers, everything)),
         (*found.values.notes, *_coverage(found)),
-        question=f"Which methods say what {first} says?",
+        question=f"Which methods agree with {first}?",
     )
 
 
@@ -172,7 +172,7 @@ def _answer(
     known = {name: parts["all"] for name, parts in of_answers.items() if parts["all"].value.value is not None}
     if not known:
         return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
-    # Equal weights hardly change a checklist score: what is worth saying is what else goes with it.
+    # Equal weights hardly change a checklist score: another method is worth naming.
     telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
     best = max(telling, key=lambda name: known[name].value.value or 0.0)
     words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
@@ -193,8 +193,8 @@ def _words(found: Correlated) -> str:
     n_models = len(found.models)
     words = (
         f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
-        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values take "
-        "answers as independent, which those to the same task are not"
+        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values treat "
+        "answers as independent, although answers to the same task are not"
     )
     drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""

@@ -41,7 +41,7 @@ _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What methods say of answers."""
+    """The values of answers by several methods."""
 
     suite: ChecklistSuite
     methods: Mapping[str, Mapping[Place, float]]
@@ -60,7 +60,7 @@ class Values:
         return sorted(places, key=lambda place: (place[0], order[place[1][:2]], place[1][2]))
 
     def column(self, name: str, places: Sequence[Place]) -> Floats:
-        """The values of a method on these answers; what only the order of a sum tells apart is the same."""
+        """The values of a method on these answers, rounded so that the order of sums makes no difference."""
         of_method = self.methods[name]
         found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
         return found
@@ -114,7 +114,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
 def people_values(
     path: Path, suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale
 ) -> tuple[dict[Place, float], list[str]]:
-    """The mean overall mark of each answer, and what a reader must know."""
+    """The mean overall mark of each answer, and notes."""
     marks = read_marks(path, suite, scale=scale)
     by_answer: dict[tuple[str, str | None, str], list[float]] = {}
     for mark in marks.listed:
@@ -135,7 +135,7 @@ def people_values(
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
-    """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs."""
+    """The n-gram scores of answers; the IDs of tasks are those of the questions of the n-gram suite."""
     questions = _questions(ngram_suite)
     listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in questions]
     if not listed:
@@ -156,7 +156,7 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
 def judge_values(
     runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: JudgeOptions
 ) -> dict[Place, float]:
-    """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked."""
+    """The mean ratings of answers that `experiment judge` stored; no request is sent."""
     evaluator = replace(options, server=None).evaluator()
     questions = _questions(ngram_suite)
     samples = {}
@@ -201,7 +201,7 @@ def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
 
 
 def _is_named(fault: str) -> None:
-    """Lines that cannot be read were named by `checklist_values`, which comes before all others."""
+    """`checklist_values`, which runs first, has already named the lines that cannot be read."""
 
 
 def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:

@@ -1,4 +1,4 @@
-"""`noise`: how much of a score is chance, how many tasks or ratings would do, and what each question is good for.
+"""`noise`: the part of a score that is chance, the tasks or ratings for a given precision, and the use of questions.
 
 The variance of a score has two parts: between tasks, and within a task between ratings of the same answer, which can be
 told apart only where answers were rated several times. Questions are looked at within their category.
@@ -31,7 +31,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class PartNoise:
-    """What chance does to the scores of a part of the suite, in points of rescaled scores."""
+    """The noise of the scores of a part of the suite, in points of rescaled scores."""
 
     name: str
     n_tasks: float
@@ -55,11 +55,11 @@ class PartNoise:
         return None if self.apart is None else _Z * self.apart / math.sqrt(self.n_tasks)
 
     def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
-        """How many tasks make intervals of this half width."""
+        """The number of tasks for intervals of this half width."""
         return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))
 
     def ratings_for(self, wanted: float) -> int | None:
-        """How many ratings of each answer make it, with these tasks; None if none are enough, or nothing is known."""
+        """The number of ratings for it with these tasks; None if no number is enough, or it is unknown."""
         if self.within is None:
             return None
         spare = (wanted / _Z) ** 2 * self.n_tasks - self.between**2
@@ -68,7 +68,7 @@ class PartNoise:
 
 @dataclass(frozen=True)
 class QuestionUse:
-    """What a question is good for. None where it is undefined."""
+    """The use of a question; undefined figures are None."""
 
     question: Question
     n: int
@@ -84,7 +84,7 @@ class QuestionUse:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """How much of a judge's scores is noise."""
+    """The noise of a judge's scores."""
 
     side: Side
     pairing: PairedJudgements
@@ -159,7 +159,7 @@ class Noise:
 
     @cached_property
     def questions(self) -> tuple[QuestionUse, ...]:
-        """What each question is good for."""
+        """The use of each question."""
         pairing, found = self.pairing, []
         for begin, end in _checklists(pairing.questions):
             matrix, answers = self._verdicts(begin, end)
@@ -210,10 +210,9 @@ class Noise:
 
     @cached_property
     def last_alone(self) -> tuple[float | None, TwoTables]:
-        """How well the last question of each checklist alone stands for the score.
+        """The share of the variance of scores within categories that the last question of each checklist predicts.
 
-        The share of the variance of scores within categories that it predicts, and the table of models that it makes
-        beside the usual one.
+        Also the table of models by this question, beside the usual one.
         """
         pairing = self.pairing
         only = np.zeros(pairing.n_answers)
@@ -231,7 +230,7 @@ class Noise:
 
 
 def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:
-    """How much of a judge's scores is noise."""
+    """Measures the noise of a judge's scores."""
     return Noise(side, pair(side, side, suite), words)
 
 

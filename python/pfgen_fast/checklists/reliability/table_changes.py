@@ -1,7 +1,7 @@
-"""Averages of models over the parts of a suite, and how the tables by two sides' judgements of the same answers differ.
+"""Averages of models over the parts of a suite, and the differences of two sides' tables of the same answers.
 
-Areas count alike in an average, not answers; a part of which some model has no answer counts for none of them. Tasks
-are drawn within their part and the same for all models.
+In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
+their part, the same for all models.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from .paired_judgements import Ints, PairedJudgements
 
 _SEEDS = 1 << 16
-"""Every part has draws of its own, so that parts with as many tasks are not drawn alike."""
+"""The seed differs by part, so that parts of the same size have different draws."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def estimate(value: float | None, draws: Floats) -> Estimate:
 
 
 def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
-    """Named figures as a chart; one without an interval stands for its own ends."""
+    """Named figures as a chart; without an interval, both ends are the figure."""
     values, low, high = (
         np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
         for name in ("value", "low", "high")
@@ -89,7 +89,7 @@ class TwoTables:
 
     @property
     def reversed_pairs(self) -> list[tuple[int, int]]:
-        """The pairs of models whose order changes, the one that was ahead first; those furthest apart come first."""
+        """The pairs of models whose order changes, the former leader first, and pairs furthest apart first."""
         old, new = self.values.round(COMPARED_DIGITS)
         n = len(self.models)
         found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
@@ -113,14 +113,14 @@ def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores
 
 
 def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
-    """The numbers of the parts that an average is made of: the areas, or if there are none, those with a length."""
+    """The numbers of the parts of an average: the areas, or without areas the parts with a length."""
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
 
 
 def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
-    """Draws the tasks of each part, as many as it has: how often each task (column) is in each draw (row)."""
+    """Draws the tasks within each part: how often each task (column) is in each draw (row)."""
     counts = np.zeros((n_draws, len(parts)), dtype=np.int32)
     for part in np.unique(parts).tolist():
         tasks = np.flatnonzero(parts == part)

@@ -1,7 +1,7 @@
-"""Weights of all checklists of a suite from people's marks, and how sure they are.
+"""Weights of all checklists of a suite from people's marks, and their uncertainty.
 
-A category is fitted on its own. Draws take answers with replacement, each with the marks of all its annotators, because
-marks of the same answer depend on one another.
+Each category is fitted alone. Draws take answers with replacement, with the marks of all annotators, because marks of
+the same answer depend on each other.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .marks import Mark, Marks
 from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
 
 Combine = Literal["pool", "mean"]
-"""What several annotators of an answer make: a row each, or one row of their means."""
+"""Whether several annotators of an answer give a row each, or one row of their means."""
 
 CategoryKey = tuple[str, str]
 """Area and category."""
@@ -66,7 +66,7 @@ class CategoryFit:
 
     @property
     def largest_change(self) -> tuple[float, str] | None:
-        """By how much a weight changes at most without one annotator, and without whom; None with one annotator."""
+        """The largest change of a weight without one annotator, and this annotator; None with one annotator."""
         changes = [
             (max(abs(a - b) for a, b in zip(fitted.weights, self.fitted.weights, strict=True)), name)
             for name, fitted in self.without.items()
@@ -87,7 +87,7 @@ class Fit:
 
     @property
     def weights(self) -> dict[CategoryKey, tuple[float, ...]]:
-        """The fitted weights of the categories whose weights are defined, or allowed not to be."""
+        """The fitted weights of the categories whose marks define them, or of all if that is allowed."""
         return {
             key: one.fitted.weights
             for key, one in self.categories.items()
@@ -95,7 +95,7 @@ class Fit:
         }
 
     def applied(self) -> ChecklistSuite:
-        """The suite with the fitted weights; the other categories keep theirs."""
+        """The suite with the fitted weights; other categories keep their weights."""
         fitted = self.weights
         checklists = {
             key: replace(one, weights=fitted[key], has_weights=True) if key in fitted else one

@@ -1,6 +1,6 @@
-"""How much averages and places of models depend on what was decided: weights, missing answers, what counts alike.
+"""How much averages and places of models depend on decisions: weights, missing answers, what counts alike.
 
-Without people's marks nobody knows how sure the weights are; random weights around them show how much that matters.
+Without people's marks the uncertainty of the weights is unknown; random weights around them show how much it matters.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .table_stability import Stability, stability
 from .verdict_sums import VerdictSums, verdict_sums
 
 CONCENTRATION = 100
-"""How near random weights are to the usual ones: a weight w varies by the square root of w (100 - w) / 101."""
+"""Concentration of random weights around the usual ones: the deviation of w is the root of w (100 - w) / 101."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The averages of the models with one decision made otherwise."""
+    """The averages of the models after one other decision."""
 
     name: str
     averages: Floats
@@ -40,7 +40,7 @@ class Variation:
 
     @property
     def shifts(self) -> Floats:
-        """By how much each average changes."""
+        """The change of each average."""
         return self.averages - self.usual
 
     @property
@@ -50,13 +50,13 @@ class Variation:
 
     @property
     def moved(self) -> Floats:
-        """By how many places each model moves; down is positive."""
+        """The number of places that each model moves; down is positive."""
         return self.places - places(self.usual)
 
 
 @dataclass(frozen=True)
 class CategoryShift:
-    """What equal weights do to one category."""
+    """The effect of equal weights on one category."""
 
     area: str
     category: str
@@ -68,7 +68,7 @@ class CategoryShift:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """How much a table depends on what was decided."""
+    """How much a table depends on decisions."""
 
     sums: VerdictSums
     models: tuple[str, ...]
@@ -146,7 +146,7 @@ def _notes(sums: VerdictSums) -> list[str]:
     if sums.left_out:
         notes.append(f"left out, because an area has no judged answer: {', '.join(sums.left_out)}")
     if not any(sums.suite.checklists[key].has_weights for key in sums.sums):
-        notes.append("the suite has equal weights, so that they change nothing")
+        notes.append("the suite has equal weights already, so that equal weights change nothing")
     if not sums.n_missing.any():
         notes.append("no answer is missing")
     return notes

@@ -1,4 +1,4 @@
-"""What the sensitivity of a table says, as a finding and as data."""
+"""The sensitivity of a table as a finding and as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table_stability import stability_dict, stability_picture, stability_senten
 
 
 def sensitivity_finding(found: Sensitivity) -> Finding:
-    """How much averages and places depend on what was decided."""
+    """How much averages and places depend on decisions."""
     drawn = found.drawn
     return Finding(
         "checklist-sensitivity",
@@ -95,7 +95,7 @@ def _variations(found: Sensitivity) -> Table:
         model, places = _moved_most(found, one)
         shifts = float(one.shifts.min()), float(one.shifts.max())
         rows.append((one.name, len(found.models), one.kendall, *shifts, f"{places:g}", model if places else None))
-    return Table("variations", "Averages with one decision made otherwise", columns, tuple(rows), n_digits=3)
+    return Table("variations", "Averages after one other decision", columns, tuple(rows), n_digits=3)
 
 
 def _models(found: Sensitivity) -> Table:
@@ -130,4 +130,4 @@ def _scatter(found: Sensitivity) -> Picture:
         )
         for one in found.variations
     )
-    return Picture("variations", "Averages with one decision made otherwise, against the usual ones", Scatter(panels))
+    return Picture("variations", "Averages after one other decision, against the usual ones", Scatter(panels))

@@ -1,4 +1,4 @@
-"""How sure the order of models is, as weights vary: the average of each model under each draw of the weights."""
+"""How stable the order of models is as weights vary: the average of each model under each draw of the weights."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
 
 
 def fitted_stability(fit: Fit, sums: VerdictSums) -> Stability | None:
-    """How sure the order of models is under the weights of a fit; None if nothing was drawn or fitted.
+    """How stable the order of models is under the weights of a fit; None without draws or fitted weights.
 
-    A draw that does not define the weights of a category has the fitted ones there.
+    A draw that does not define the weights of a category uses the fitted ones.
     """
     weights = fit.weights
     draws = {}
@@ -70,7 +70,7 @@ def fitted_stability(fit: Fit, sums: VerdictSums) -> Stability | None:
 
 
 def stability_table(found: Stability) -> Table:
-    """The models with their averages, and how sure their order is."""
+    """The models with their averages, and the stability of their order."""
     rows = tuple((model, place, *cells) for place, (model, *cells) in enumerate(_rows(found), start=1))
     columns = ("model", "place", "average", "low", "high", "draws above the next")
     return Table("draws", "Averages over draws of the weights: 95 % of the draws", columns, rows, n_digits=3)
@@ -97,7 +97,7 @@ def stability_picture(found: Stability) -> Picture:
 
 
 def stability_sentence(found: Stability) -> str:
-    """How far the order of the models holds."""
+    """The stability of the order in a sentence."""
     if found.kendall is None:
         return f"Over {found.n_draws:,} draws the {len(found.models)} models have no order."
     unsure = int((found.keeps_order < 0.95).sum())
