@@ -56,7 +56,9 @@ def test_equal_marks_count_once(tmp_path: Path) -> None:
 
 
 def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"line 2: a has already given another mark to the same answer to letter_1 .*line 1"):
+    with pytest.raises(
+        ChecklistError, match=r"line 2: a has already given another mark to the same answer to letter_1 .*line 1"
+    ):
         marked(tmp_path, ROW, {**ROW, "overall": 6})
 
 

@@ -44,7 +44,9 @@ def test_a_score_is_the_weighted_sum_and_an_area_the_mean(tmp_path):
     assert tales.rescaled_plain == pytest.approx((100 / 3 - 75) * 4)
     assert model.categories["tales", "short"].score == 50.0
     assert list(model.areas) == ["tales", "letters"]
-    average = score(tmp_path / "few", judgements=good(without=LETTERS[1:])).models[0].average
+    few = score(tmp_path / "few", judgements=good(without=LETTERS[1:]), draws=9).models[0]
+    assert (few.areas["letters"].low, few.areas["tales"].low) == (None, -100.0)  # one answer has no interval
+    average = few.average
     assert average.rescaled == -80.0  # areas count alike
     assert average.rescaled_over_answers == pytest.approx((-600 - 60) / 7)
 
@@ -225,6 +227,8 @@ def test_lengths_are_scored_apart(tmp_path):
     assert (part.words, part.mean_absolute_length_error, part.mean_shortfall) == (2000, pytest.approx(200 / 3), 100 / 3)
     assert part.share_long_enough == pytest.approx(2 / 3)
     assert model.areas["tales"].n == 6
+    some = [replace(row, words=None) if row.id == "T00" else row for row in rows]
+    assert score(tmp_path, of=with_lengths(), judgements=some).models[0].lengths["2k"].mean_shortfall is None
     assert score(tmp_path, of=with_lengths(), judgements=good()).models[0].lengths == {}
 
 

@@ -138,6 +138,7 @@ def test_differences_whose_square_underflows_have_a_p_value():
     assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
     assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05
     assert 0 < paired_difference([1e-100, 3e-100, 2e-100], [0.0] * 3).p_value < 0.1
+    assert all_pairs([[0.1 + 0.2] * 8, [0.3] * 8]).p_values[0, 1] == 1  # a difference by rounding
 
 
 def test_several_strata_are_welch_and_satterthwaite():
