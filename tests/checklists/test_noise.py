@@ -99,8 +99,7 @@ def test_a_question_that_is_always_met_tells_nothing_apart():
 def test_a_question_that_repeats_another_is_named():
     found = measured(side(changed(FIRST, with_verdict(2, lambda one: one.scores[0]))), SUITE)
     one = question(found, "thanks", 2)
-    assert one.like == 0
-    assert one.repeats == pytest.approx(1)
+    assert (one.like, one.repeats) == (0, pytest.approx(1))
     assert "thanks" in noise_finding(found).paragraph
 
 

@@ -85,9 +85,8 @@ def test_fit_leaves_out_marks_of_other_answers(call: Any, tmp_path: Path, suite:
     mark, *others = people(suite, RULE).listed
     rows = [row_of(one, response_sha256=sha256_of(f"best {one.id}")) for one in (mark, others[-1])]
     path = write_rows(tmp_path / "marks.jsonl", [*rows, row_of(others[0])])
-    code, _, err = call(
-        "checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit", "--run", runs / "best"
-    )
+    common = ("checklists", "fit", path, "--suite", tmp_path / "suite", "--scale", "unit")
+    code, _, err = call(*common, "--run", runs / "best")
     assert code == 0
     assert "1 marks are not used, because no run has their answers" in err
 
