@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
+from ..scoring.scores import LengthFigures, length_figures
 from ..suite import OfModel
 from .error_modes import AnswerErrors, ErrorRules
-from .lengths import LengthFigures, length_figures
 
 _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "repetition": lambda one: one.is_repetition,

@@ -1,11 +1,9 @@
-"""How far answers meet a wanted length, and whether what they say of their own length is true."""
+"""Whether the lengths that answers claim are true."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Literal
 
 from ..words import count_words
@@ -60,28 +58,3 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
     if unit == "words":
         return Claim(claimed, n_words, "words")
     return Claim(claimed, count_words(answer, "characters"), "characters")
-
-
-@dataclass(frozen=True)
-class LengthFigures:
-    """How far some answers meet the lengths that were wanted."""
-
-    n: int
-    mean_words: float
-    mean_absolute_length_error: float
-    mean_shortfall: float
-    share_long_enough: float
-
-
-def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
-    """The figures of the answers whose numbers of words and wanted words are known; None without any."""
-    listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]
-    if not listed:
-        return None
-    return LengthFigures(
-        len(listed),
-        fmean(words for words, _ in listed),
-        fmean(abs(words - wanted) for words, wanted in listed),
-        fmean(max(0, wanted - words) for words, wanted in listed),
-        fmean(words >= wanted for words, wanted in listed),
-    )

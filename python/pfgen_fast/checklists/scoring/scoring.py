@@ -21,13 +21,12 @@ from ...files.untrusted_text import few_names, in_one_line
 from ...native import _core
 from ..judgements import AnswerKey, Method
 from ..line_files import OnFault
-from ..metrics.lengths import length_figures
 from ..runs import Run
 from ..suite import ChecklistSuite
 from ..tasks import Missing, Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
-from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting
+from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting, length_figures
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
