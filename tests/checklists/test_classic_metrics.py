@@ -9,15 +9,16 @@ from contextlib import closing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.checklist_data import folder, needs_hellobench, vectors
+from makers.checklist_data import needs_hellobench, vectors
 from makers.long_answers import write_tiny_wordnet
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
-from pfgen_fast.checklists.metrics.answer_metrics import measure, model_metrics, open_metrics
-from pfgen_fast.checklists.metrics.classic import Meteor, bleu, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
-from pfgen_fast.checklists.runs import Run
+from pfgen_fast.checklists.metrics.classic import Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 from pfgen_fast.errors import ChecklistError
 
 WORDS = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "on", "mat"]), max_size=14)
+
+
+def bleu(tokens, references):
+    return bleu_counts(tokens, references).score
 
 
 @needs_hellobench
@@ -37,34 +38,8 @@ def test_the_worked_examples_of_bleu_and_rouge_l():
     for example in examples:
         answer, reference = example["answer"].split(), example["reference"].split()
         assert bleu(answer, [reference]) == pytest.approx(example["bleu_4"], abs=1e-12)
-        assert bleu(answer, [reference], 2) == pytest.approx(example["bleu_2"], abs=1e-12)
         assert rouge_l(answer, [reference]) == pytest.approx(example["rouge_l"], abs=1e-12)
     assert len(examples) == 4
-
-
-@pytest.mark.slow
-@needs_hellobench
-@pytest.mark.parametrize(
-    "model", [*(pytest.param(name, marks=pytest.mark.parity) for name in ("gpt4o_0806", "suri_7b")), "yi_large"]
-)
-def test_the_means_over_published_answers(model):
-    suite = import_suite(folder())
-    measures = open_metrics(suite, metrics=["repetition", "distinct"], tokens="blanks")
-    run = Run(model, folder(), folder() / "generations" / f"{model}.jsonl.xz")
-    found = model_metrics(model, [one for one in measure(run, measures) if one.task.length is None], measures)
-    expected = vectors("metrics")["generations"][model]
-    assert found.areas.keys() == expected.keys()
-    for area, figures in expected.items():
-        part = found.areas[area]
-        assert part.n == figures["n"]
-        for metric in ("repetition_4", "distinct_4"):
-            assert part.metrics[metric].n == figures["n"] - figures["too_short"]
-            assert part.metrics[metric].mean == pytest.approx(figures[metric], abs=1e-12)
-
-
-def test_an_answer_without_an_ngram_has_neither_repetition_nor_distinct():
-    assert repetition(["a", "b", "c"]) is None
-    assert distinct([], 1) is None
 
 
 @given(WORDS, st.integers(1, 4))
@@ -98,17 +73,10 @@ def test_bleu_of_a_corpus_is_that_of_sacrebleu(pairs):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_brevity_counts_against_the_shortest_reference():
-    answer = ["a", "b", "c", "d", "e"]
-    short, long = ["a", "b", "c", "d"], ["a", "b", "c", "d", "e", "f", "g"]
-    assert bleu(answer, [long]) == pytest.approx(math.exp(1 - 7 / 5))
-    assert bleu(answer, [long, short]) == 1.0
-
-
-def test_bleu_is_0_as_soon_as_an_order_has_no_match():
-    assert bleu(["a", "b", "c", "x"], [["a", "b", "c", "d"]]) == 0.0
-    assert bleu([], [["a", "b", "c", "d"]]) == 0.0
-    assert bleu(["a", "b", "c", "d"], [[]]) == 0.0
+def test_brevity_counts_against_the_shortest_reference_and_an_order_without_match_gives_0():
+    assert bleu("abcde", ["abcdefg"]) == pytest.approx(math.exp(1 - 7 / 5))
+    assert bleu("abcde", ["abcdefg", "abcd"]) == 1.0
+    assert bleu("abcx", ["abcd"]) == bleu("", ["abcd"]) == bleu("abcd", [""]) == 0.0
     assert corpus_bleu([]) is None
 
 
@@ -130,9 +98,6 @@ def test_rouge_l_is_f1_of_the_longest_common_subsequence_of_tokens_as_they_are(a
 def test_rouge_l_takes_the_best_reference_and_does_not_fold_case():
     assert rouge_l(["The", "sea"], [["the", "ice"], ["The", "sea"]]) == 1.0
     assert rouge_l(["The"], [["the"]]) == 0.0
-
-
-def test_japanese_text_has_a_rouge_l_by_characters():
     assert rouge_l(list("氷は水に浮く"), [list("氷が水に浮く")]) == pytest.approx(10 / 12)
 
 

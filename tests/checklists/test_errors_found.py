@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
-from makers.checklist_data import expected, folder, needs_hellobench
 from makers.long_answers import run_of, suite_of_essays
-from pfgen_fast.checklists.importing.hellobench_suite import import_suite
 from pfgen_fast.checklists.judgements import Judgement
 from pfgen_fast.checklists.metrics.error_counts import model_errors
 from pfgen_fast.checklists.metrics.error_modes import ErrorRules, errors_of, has_closing_punctuation, signals
@@ -62,18 +58,12 @@ def test_an_answer_that_begins_with_a_phrase_is_a_rejection(tmp_path, response, 
     assert error_of(tmp_path, response, language=language).rejection == phrase
 
 
-def test_the_published_profile_has_its_own_phrase_and_a_user_any(tmp_path):
+def test_the_published_profile_and_a_user_may_have_other_phrases(tmp_path):
     response = "Given the length, here is a part."
     assert error_of(tmp_path / "a", response, profile="published").rejection == "Given the"
     assert error_of(tmp_path / "b", "No way.", phrases=("no",)).rejection == "no"
     assert error_of(tmp_path / "c", response, phrases=("no",)).rejection is None
-
-
-def test_the_longest_phrase_is_named():
     assert Rejections(["I", "I can", "I can't"]).phrase_of("I can not") == "I can"
-
-
-def test_a_language_without_phrases_is_said(tmp_path):
     assert phrases_for("fr") == ()
     assert "no phrases of rejection are packaged for the language fr" in ErrorRules(suite_of_essays("fr")).notes[0]
 
@@ -123,14 +113,8 @@ def test_an_answer_that_equals_that_to_another_task_is_filtered(tmp_path):
         Answer("sea", "", length="short"),
     ]
     found = found_in(tmp_path, *answers)
-    assert [(one.key[0], one.is_filtered, one.is_empty) for one in found] == [
-        ("sea", True, False),
-        ("ice", True, False),
-        ("fog", False, False),
-        ("fog", False, False),
-        ("fog", False, True),
-        ("sea", False, True),
-    ]
+    assert [one.key[0] for one in found if one.is_filtered] == ["sea", "ice"]
+    assert [one.key[:2] for one in found if one.is_empty] == [("fog", "short"), ("sea", "short")]
 
 
 def test_signals_decide_nothing_but_are_named():
@@ -144,11 +128,6 @@ def test_signals_decide_nothing_but_are_named():
     assert signals_of("1 2 3 4 5 6 氷 é a い ½ ー") == ()
     assert signals_of("1 2 3 4 5 6 氷 é a い ٣ 。") == ("few letters",)
     assert signals_of("氷は水に浮く。") == ()
-
-
-def claimed(text, n_words=5):
-    claim = claim_in(text, n_words)
-    return claim and (claim.claimed, claim.unit)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +150,8 @@ def claimed(text, n_words=5):
     ],
 )
 def test_what_answers_say_of_their_own_length(end, expected):
-    assert claimed(f"{STORY}\n\n{end}") == expected
+    claim = claim_in(f"{STORY}\n\n{end}", 5)
+    assert (claim and (claim.claimed, claim.unit)) == expected
 
 
 def test_a_claim_is_wrong_if_it_is_more_than_a_tenth_off():
@@ -222,46 +202,3 @@ def test_what_was_published_of_another_answer_does_not_count(tmp_path):
 def test_a_run_without_anything_is_named(tmp_path):
     with pytest.raises(ChecklistError, match="has neither answers nor judgements"):
         errors_of(Run("m", tmp_path), ErrorRules(suite_of_essays()))
-
-
-def published_errors(model):
-    rules = ErrorRules(import_suite(folder()), "published")
-    run = Run(
-        model,
-        folder(),
-        folder() / "generations" / f"{model}.jsonl.xz",
-        folder() / "judgements" / f"{model}.jsonl.xz",
-    )
-    return model_errors(model, errors_of(run, rules), rules)
-
-
-@pytest.mark.slow
-@needs_hellobench
-@pytest.mark.parametrize("model", ["suri_7b", "yi_large", "gpt4o_0806"])
-@pytest.mark.parity
-def test_the_published_figures_of_error_modes(model):
-    found = published_errors(model)
-    with open(folder() / "paper" / "error_modes.csv", encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["model"] == model]
-    assert rows
-    for row in rows:
-        part = found.lengths[row["length"]] if row["length"] else found.areas[row["task"]]
-        if row["mode"] == "length":
-            assert part.length.mean_absolute_length_error == pytest.approx(float(row["recomputed"]), abs=0.05)
-        else:
-            assert part.shares[row["mode"]].percent == pytest.approx(float(row["recomputed"]), abs=0.005)
-
-
-@needs_hellobench
-def test_length_figures_of_judgements_alone_are_those_expected():
-    rules = ErrorRules(import_suite(folder()))
-    names = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough")
-    n_compared = 0
-    for model in ("gpt4o_0806", "mistral_large_api", "suri_7b"):
-        run = Run(model, folder(), None, folder() / "judgements" / f"{model}.jsonl.xz")
-        found = model_errors(model, errors_of(run, rules), rules)
-        for length, figures in expected()[model]["lengths"].items():
-            for name in names:
-                assert getattr(found.lengths[length].length, name) == pytest.approx(figures[name], abs=1e-9)
-                n_compared += 1
-    assert n_compared == 3 * 4 * 3

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from makers.checklist_data import needs_hellobench, vectors
 from pfgen_fast.checklists import fit_weights
@@ -40,22 +39,6 @@ def test_open_weights_fit_as_well_and_are_equal() -> None:
     assert fitted.raw == pytest.approx(case["fit"]["bvls"])
 
 
-@needs_hellobench
-def test_the_published_procedure_comes_near() -> None:
-    """What was published is a general minimiser that starts outside of the bounds, with a numerical gradient."""
-    optimize = pytest.importorskip("scipy.optimize")
-    for case in cases():
-        x, y = np.array(case["x"]), np.array(case["y"])
-        fitted = fit_weights(x, y)
-        if fitted.is_identified:
-            n = x.shape[1]
-            with np.errstate(all="ignore"):
-                found = optimize.minimize(
-                    lambda w, x=x, y=y: float(np.mean((y - x @ w) ** 2)), np.full(n, 0.5), bounds=[(0.5, None)] * n
-                )
-            assert found.x == pytest.approx(fitted.raw, abs=1e-4)
-
-
 def test_weights_have_the_sum_100_and_a_perfect_answer_its_mark() -> None:
     fitted = fit_weights([[1, 1, 0.5], [0.5, 1, 0], [0, 0.5, 1], [1, 0, 1]], [7, 4, 5, 7])
     assert sum(fitted.weights) == pytest.approx(100)
@@ -63,16 +46,11 @@ def test_weights_have_the_sum_100_and_a_perfect_answer_its_mark() -> None:
     assert fitted.n_rows == 4
 
 
-def test_equal_marks_have_no_r2() -> None:
+def test_equal_marks_have_no_r2_and_another_bound_is_kept() -> None:
     fitted = fit_weights([[1, 0.5], [0.5, 1]], [6, 6])
-    assert fitted.r2 is None
-    assert fitted.mse == pytest.approx(0)
-
-
-def test_another_bound_is_kept() -> None:
+    assert (fitted.r2, fitted.mse) == (None, pytest.approx(0))
     fitted = fit_weights([[1, 0], [0, 1], [1, 1]], [3, 0, 3], bound=0)
-    assert fitted.raw == (3, 0)
-    assert fitted.at_bound == (False, True)
+    assert (fitted.raw, fitted.at_bound) == ((3, 0), (False, True))
 
 
 @pytest.mark.parametrize(
@@ -80,10 +58,10 @@ def test_another_bound_is_kept() -> None:
     [
         ([], [], "no marks: expected at least one"),
         ([[1, 0]], [1, 2], "1 rows of verdicts for 2 marks"),
-        ([[1, 0], [1]], [1, 2], "verdicts that are no table of numbers"),
+        ([[1, 0], [1]], [1, 2], "verdicts are not a table of numbers"),
         ([1, 0], [1, 2], "verdicts of 1 dimensions"),
-        ([[]], [1], "verdicts of no question"),
-        ([["a"]], [1], "verdicts that are no table of numbers"),
+        ([[]], [1], "verdicts without a question"),
+        ([["a"]], [1], "verdicts are not a table of numbers"),
         ([[1, None]], [1], "row 0, question 1: the verdict is missing or no number"),
         ([[1, float("nan")]], [1], "row 0, question 1: the verdict is missing"),
         ([[1], [2]], [1, 1], "row 1, question 0: the verdict is 2; expected a number from 0 to 1; divide"),
@@ -101,15 +79,12 @@ def test_bad_marks_are_named(verdicts: Any, marks: Any, message: str) -> None:
         fit_weights(verdicts, marks)
 
 
-@pytest.mark.parametrize("bound", [-1, 11, float("nan")])
-def test_a_bound_that_is_no_mark_is_refused(bound: float) -> None:
-    with pytest.raises(ChecklistError, match="the bound"):
-        fit_weights([[1]], [1], bound=bound)
-
-
-def test_weights_that_are_all_zero_are_refused() -> None:
-    with pytest.raises(ChecklistError, match="all weights are 0"):
-        fit_weights([[1, 0], [0, 1]], [0, 0], bound=0)
+@pytest.mark.parametrize(
+    ("bound", "message"), [(-1, "the bound"), (11, "the bound"), (float("nan"), "the bound"), (0, "all weights are 0")]
+)
+def test_an_invalid_bound_and_weights_of_zero_are_refused(bound: float, message: str) -> None:
+    with pytest.raises(ChecklistError, match=message):
+        fit_weights([[1]], [0], bound=bound)
 
 
 def test_simulated_marks_may_go_beyond_those_of_people() -> None:

@@ -56,7 +56,9 @@ def test_equal_marks_count_once(tmp_path: Path) -> None:
 
 
 def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"line 2: a marked the same answer to letter_1 otherwise before .*line 1"):
+    with pytest.raises(
+        ChecklistError, match=r"line 2: a has already given another mark to the same answer to letter_1 .*line 1"
+    ):
         marked(tmp_path, ROW, {**ROW, "overall": 6})
 
 
@@ -66,10 +68,10 @@ def test_other_marks_of_the_same_annotator_are_an_error(tmp_path: Path) -> None:
         ({"id": "letter_7"}, "line 1: unknown task 'letter_7'; expected one of letter_3"),
         ({"id": None}, "line 1, id: expected a text, not nothing"),
         ({"length": "8k"}, "line 1: the task letter_1 has no length '8k'; expected none"),
-        ({"category": "requests"}, "line 1, category: 'requests' is not that of letter_1; expected 'thanks'"),
+        ({"category": "requests"}, "line 1, category: expected 'thanks', the category of letter_1, not 'requests'"),
         ({"response_sha256": ""}, "line 1, response_sha256: expected a text, not nothing"),
         ({"annotator": None}, "line 1, annotator: expected a text, not nothing"),
-        ({"verdicts": [1, 0.5]}, "line 1, verdicts: 2 of them; expected 3, one for each question"),
+        ({"verdicts": [1, 0.5]}, "line 1, verdicts: expected 3, one for each question, not 2"),
         ({"verdicts": None}, "line 1, verdicts: expected a list of numbers, not nothing"),
         ({"verdicts": [1, "x", 0]}, r"line 1, verdicts\[1\]: expected a number, not 'x'"),
         ({"verdicts": [1, None, 0]}, r"line 1, verdicts\[1\]: expected a number, not nothing"),
@@ -89,30 +91,19 @@ def test_a_bad_mark_is_named(tmp_path: Path, changes: dict[str, Any], message: s
         marked(tmp_path, {**ROW, **changes})
 
 
-def test_a_verdict_above_four_is_none_of_an_annotation_tool(tmp_path: Path) -> None:
-    with pytest.raises(ChecklistError, match=r"the verdict 5; expected 0 to 4$"):
-        marked(tmp_path, {**ROW, "verdicts": [4, 5, 0]}, scale="ui")
-
-
-def test_verdicts_that_look_like_the_other_scale_are_said(tmp_path: Path) -> None:
+def test_unusual_marks_are_noted(tmp_path: Path) -> None:
     assert marked(tmp_path, ROW, scale="ui").notes == ("no verdict is above 1 of 4: is this --scale unit?",)
-
-
-def test_broken_marks_are_said(tmp_path: Path) -> None:
     notes = marked(tmp_path, {**ROW, "overall": 6.5}).notes
-    assert notes == ("1 of 1 overall marks are no whole numbers, and are taken as they are",)
+    assert notes == ("1 of 1 overall marks are not whole numbers; they are used unrounded",)
 
 
-def test_the_scale_must_be_one_of_two() -> None:
-    with pytest.raises(ChecklistError, match="unknown scale 'percent'; expected one of unit, ui"):
-        read_marks(Path("marks.jsonl"), SUITE, scale="percent")  # type: ignore[arg-type]
-
-
-def test_a_file_without_marks_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "marks.csv"
-    path.write_text("id,response_sha256,annotator,verdicts,overall\n")
-    with pytest.raises(ChecklistError, match="no marks: expected at least one row"):
-        read_marks(path, SUITE, scale="unit")
+@pytest.mark.parametrize(
+    ("scale", "message"),
+    [("ui", r"the verdict 5; expected 0 to 4$"), ("percent", "unknown scale 'percent'; expected one of unit, ui")],
+)
+def test_the_scale_must_be_known_and_hold_the_verdicts(tmp_path: Path, scale: str, message: str) -> None:
+    with pytest.raises(ChecklistError, match=message):
+        marked(tmp_path, {**ROW, "verdicts": [4, 5, 0]}, scale=scale)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +113,7 @@ def test_a_file_without_marks_is_refused(tmp_path: Path) -> None:
         ("marks.jsonl", b'{"id": "\xff"}\n', "not UTF-8"),
         ("marks.jsonl", b"[" * 100_000, "marks.jsonl, line 1"),
         ("marks.txt", b"", "unknown file extension"),
+        ("marks.csv", b"id,response_sha256,annotator,verdicts,overall\n", "no marks: expected at least one row"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -141,7 +133,7 @@ def test_marks_of_other_answers_are_stale_and_named(tmp_path: Path) -> None:
     found = read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))
     assert [mark.id for mark in found.listed] == ["letter_1"]
     assert found.stale == ("letter_2",)
-    assert found.notes == ("1 marks are of answers that no run has, and are not used: letter_2",)
+    assert found.notes == ("1 marks are not used, because no run has their answers: letter_2",)
     path.write_text(json.dumps(rows[1]))
     with pytest.raises(ChecklistError, match="no marks are left: the runs have none of the 1 answers"):
         read_marks(path, SUITE, scale="unit", runs=open_runs([tmp_path / "run"]))

@@ -287,7 +287,7 @@ MORE_ROWS: dict[str, Row] = {
     "an area without judgements, sensitivity": Row(half_judged, ("sensitivity",), "no model has a judged answer in"),
     "nothing but unjudged": Row(unjudged, ("table", "report"), "16 answers left out: the judge gave no usable", 3),
     "nothing but unjudged, sides": Row(
-        unjudged, ("agree", "drift", "noise"), "runs: no judgement counts, for 16 answers are unjudged: such as"
+        unjudged, ("agree", "drift", "noise"), "runs: no judgement counts: 16 answers are unjudged: such as"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Agreement of two raters on levels, and Krippendorff's alpha."""
+"""Agreement of raters: kappas and Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from makers.checklist_data import needs_hellobench, vectors
 from pfgen_fast.errors import ChecklistError
 from pfgen_fast.statistics.agreement_of_levels import (
     FIGURES,
+    LevelAgreement,
     agreement_of_levels,
     agreement_of_table,
     figures_of_tables,
+    fleiss_kappa,
     krippendorff_alpha,
     tables_of,
 )
@@ -40,30 +42,20 @@ def test_the_published_example_is_reproduced():
     assert spearman(case["a"], case["b"]) == pytest.approx(case["spearman"], abs=1e-12)
 
 
-def test_levels_that_are_all_the_same_agree_fully():
-    found = agreement_of_levels(LEVELS, LEVELS, LEVELS)
-    assert (found.same, found.within_one_level, found.mean_difference) == (1, 1, 0)
-    assert (found.kappa, found.kappa_quadratic) == (1, 1)
-
-
-def test_opposite_levels_have_kappas_below_zero():
-    found = agreement_of_levels([0, 0, 1, 1], [1, 1, 0, 0], LEVELS)
-    assert (found.same, found.within_one_level) == (0, 0)
-    assert (found.kappa, found.kappa_quadratic) == (-1, -1)
-
-
-@pytest.mark.parametrize(("first", "second"), [([1, 1], [1, 1]), ([1, 1], [0, 1]), ([0, 1], [0.5, 0.5])])
-def test_kappa_is_empty_where_a_side_gives_one_level_only(first, second):
-    found = agreement_of_levels(first, second, LEVELS)
-    assert found.kappa is None
-    assert found.kappa_quadratic is None
-    assert found.same is not None
-
-
-def test_nothing_has_no_agreement():
-    found = agreement_of_levels([], [], LEVELS)
-    assert found.n == 0
-    assert all(getattr(found, name) is None for name in FIGURES)
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (LEVELS, LEVELS, (5, 1, 1, 0, 1, 1)),
+        ([0, 0, 1, 1], [1, 1, 0, 0], (4, 0, 0, 0, -1, -1)),
+        # Where a side gives one level only, kappa is undefined.
+        ([1, 1], [1, 1], (2, 1, 1, 0, None, None)),
+        ([1, 1], [0, 1], (2, 0.5, 0.5, -0.5, None, None)),
+        ([0, 1], [0.5, 0.5], (2, 0, 0, 0, None, None)),
+        ([], [], (0, None, None, None, None, None)),
+    ],
+)
+def test_agreement_by_hand(first, second, expected):
+    assert agreement_of_levels(first, second, LEVELS) == LevelAgreement(*expected)
 
 
 def test_quadratic_kappa_knows_how_far_levels_are_apart():
@@ -96,14 +88,6 @@ def test_kappas_are_those_of_their_definition(pairs):
         apart = [sum((a - b) ** 2 for a, b in some) / len(some) for some in (pairs, chance)]
         assert found.kappa_quadratic == pytest.approx(1 - apart[0] / apart[1])
     assert found.mean_difference == pytest.approx(sum(b - a for a, b in pairs) / n)
-
-
-@given(given_levels)
-def test_the_order_of_raters_changes_the_sign_of_the_difference_only(pairs):
-    first, second = zip(*pairs, strict=True)
-    one, other = agreement_of_levels(first, second, LEVELS), agreement_of_levels(second, first, LEVELS)
-    assert one.mean_difference == -other.mean_difference
-    assert (one.same, one.kappa, one.kappa_quadratic) == (other.same, other.kappa, other.kappa_quadratic)
 
 
 def test_tables_of_groups_add_up_to_the_table_of_all():
@@ -141,3 +125,31 @@ def test_alpha_of_two_raters_is_that_of_its_definition():
 @pytest.mark.parametrize("ratings", [[[1, 1], [1, 1]], [[1, NAN], [NAN, 0]], [[]], [[0.1, 0.1, 0.1]] * 3])
 def test_alpha_is_empty_where_nothing_varies_or_nothing_is_shared(ratings):
     assert krippendorff_alpha(ratings) is None
+
+
+def test_fleiss_kappa_of_the_example_of_fleiss():
+    counts = """
+    0 0 0 0 14   0 2 6 4 2   0 0 3 5 6   0 3 9 2 0   2 2 8 1 1
+    7 7 0 0 0   3 2 6 3 0   2 5 3 2 2   6 5 2 1 0   0 2 2 3 7"""
+    assert fleiss_kappa(np.array(counts.split(), dtype=int).reshape(10, 5)) == pytest.approx(0.20993, abs=5e-6)
+
+
+@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this directory
+@pytest.mark.parametrize("seed", range(20))
+def test_fleiss_kappa_equals_that_of_statsmodels(seed):
+    from statsmodels.stats import inter_rater
+
+    generator = np.random.default_rng(seed)
+    counts = generator.multinomial(int(generator.integers(2, 12)), [0.2, 0.5, 0.3], size=int(generator.integers(2, 9)))
+    expected = inter_rater.fleiss_kappa(counts)
+    assert fleiss_kappa(counts) == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+def test_fleiss_kappa_of_full_agreement_is_1_and_splitting_evenly_is_below_0():
+    assert fleiss_kappa([[3, 0], [0, 3]]) == 1
+    assert fleiss_kappa([[1, 1], [1, 1]]) == -1
+
+
+@pytest.mark.parametrize("counts", [[], [[]], [[1, 0], [0, 1]], [[2, 0], [0, 3]], [[3, 0], [3, 0]], [[0, 0]]])
+def test_fleiss_kappa_is_undefined_where_it_means_nothing(counts):
+    assert math.isnan(fleiss_kappa(counts))

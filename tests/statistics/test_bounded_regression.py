@@ -79,12 +79,9 @@ def test_what_is_left_open_keeps_the_bound() -> None:
     assert fit.coefficients == pytest.approx((6, 0.5, 0.5))
 
 
-def test_a_question_that_always_fails_gets_what_the_others_have_in_the_mean() -> None:
+def test_a_question_that_always_fails_gets_the_mean_of_the_others() -> None:
     fit = bounded_fit([[1, 0], [0.5, 0]], [6, 3], bound=0.5)
     assert (fit.rank, fit.coefficients) == (1, pytest.approx((6, 6)))
-
-
-def test_verdicts_that_are_all_zero_leave_everything_open() -> None:
     fit = bounded_fit([[0, 0], [0, 0]], [3, 5], bound=0.5)
     assert (fit.rank, fit.coefficients, fit.percent) == (0, (0.5, 0.5), (50, 50))
 

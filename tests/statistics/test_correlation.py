@@ -16,8 +16,18 @@ from pfgen_fast.statistics.correlation import (
     correlate,
     few_values,
     kendall,
+    kendall_rows,
+    p_value,
+    pearson,
+    places,
+    ranks,
     resampled_coefficients,
+    resampled_pearson,
+    resampled_spearman,
+    spearman,
+    spearman_rows,
 )
+from pfgen_fast.statistics.resampling import bootstrap_counts
 
 
 @st.composite
@@ -28,26 +38,19 @@ def columns(draw):
     return tuple(np.array(draw(column), dtype=float) for _ in range(2))
 
 
-def test_coefficients_are_those_of_scipy():
+@settings(deadline=None)  # the first example imports SciPy
+@given(columns())
+def test_coefficients_are_those_of_scipy(both):
     from scipy import stats
 
-    generator = np.random.default_rng(0)
-    x = generator.integers(0, 20, 300).astype(float)  # many ties
-    y = x + generator.normal(0, 9, 300).round()
-    assert coefficient("Pearson", x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
-    assert coefficient("Spearman", x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
-    assert coefficient("Kendall", x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    x, y = both
+    expected = [float(f(x, y).statistic) for f in (stats.pearsonr, stats.spearmanr, stats.kendalltau)]
+    assert [coefficient(name, x, y) for name in COEFFICIENTS] == pytest.approx(expected, abs=1e-12)
+    assert [pearson(x, y), spearman(x, y)] == pytest.approx(expected[:2], abs=1e-12)
+    assert [spearman_rows(x, y), kendall_rows(x, y)] == pytest.approx(expected[1:], abs=1e-12)
 
 
-def test_correlations_of_a_hand_made_example():
-    x, y = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2.0, 1.0, 4.0, 3.0, 5.0])
-    found = correlate(x, y)
-    assert found["Pearson"].value == pytest.approx(0.8)
-    assert found["Spearman"].value == pytest.approx(0.8)
-    assert found["Kendall"].value == pytest.approx(0.6)  # 8 concordant and 2 discordant pairs
-
-
-@settings(deadline=None)  # the first example imports SciPy
+@settings(deadline=None)
 @given(columns())
 def test_kendall_is_tau_b_counted_pair_by_pair(both):
     x, y = both
@@ -132,12 +135,8 @@ def test_fewer_than_ten_values_or_clusters_have_no_interval():
     assert correlate(x[:9], y[:9])["Pearson"].low is None
     assert correlate(x[:10], y[:10])["Pearson"].low is not None
     assert correlate(x, y, clusters=np.arange(20) % 9)["Kendall"].low is None
-
-
-def test_few_values_are_said_to_be_few():
     assert few_values(10, "runs") == []
-    (note,) = few_values(3, "runs")
-    assert note.startswith("the correlations are of 3 runs only, so that they have no intervals")
+    assert few_values(3, "runs")[0].startswith("the correlations are of 3 runs only, so that they have no intervals")
 
 
 def test_a_column_that_varies_in_one_cluster_only_has_no_interval():
@@ -150,3 +149,61 @@ def test_a_column_that_varies_in_one_cluster_only_has_no_interval():
 def test_a_perfect_correlation_has_an_interval_of_one_point():
     found = correlate(np.arange(10.0), np.arange(10.0) ** 3)["Kendall"]
     assert (found.value, found.low, found.high) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
+
+
+def test_a_draw_counts_its_values_as_often_as_they_are_drawn():
+    draw = np.random.default_rng(2)
+    x, y = draw.integers(0, 9, (2, 40)).astype(float)
+    clusters = np.repeat(np.arange(10), 4)
+    counts = bootstrap_counts(10, 20, seed=3)
+    for row, of_spearman, of_pearson in zip(
+        counts,
+        resampled_spearman(x, y, clusters, counts),
+        resampled_pearson(x, y, clusters, counts),
+        strict=True,
+    ):
+        rows = np.repeat(np.arange(40), row[clusters])
+        assert of_spearman == pytest.approx(spearman(x[rows], y[rows]))
+        assert of_pearson == pytest.approx(pearson(x[rows], y[rows]))
+
+
+def test_a_draw_in_which_a_column_is_constant_is_undefined():
+    counts = np.array([[2, 0], [1, 1]])
+    for resampled in (resampled_spearman, resampled_pearson):
+        found = resampled([1.0, 2.0], [2.0, 1.0], np.arange(2), counts)
+        assert math.isnan(found[0])
+        assert found[1] == -1
+
+
+def test_a_constant_column_of_broken_decimals_has_no_correlation():
+    assert pearson([0.1] * 9, range(9)) is None
+    assert spearman([], []) is None
+
+
+@pytest.mark.parametrize(("rho", "n"), [(0.3, 10), (-0.05, 700), (0.99, 5)])
+def test_p_values_are_students(rho, n):
+    stats = pytest.importorskip("scipy.stats")
+    t = rho * math.sqrt((n - 2) / (1 - rho * rho))
+    assert p_value(rho, n) == pytest.approx(2 * stats.t.sf(abs(t), n - 2), abs=1e-12)
+
+
+def test_the_ends_of_p_values():
+    assert p_value(1.0, 5) == 0
+    assert p_value(0.0, 5) == 1
+    assert p_value(0.5, 2) is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=20))
+def test_a_rank_counts_the_better_and_half_of_the_equal_ones(scores):
+    expected = [1 + sum(other > score for other in scores) + (scores.count(score) - 1) / 2 for score in scores]
+    assert ranks(np.array(scores, dtype=float)).tolist() == expected
+    assert places(np.array(scores) + np.linspace(0, 1e-12, len(scores))).tolist() == expected
+
+
+def test_rows_are_correlated_as_columns_and_a_constant_or_undefined_one_has_no_correlation():
+    x, y = np.random.default_rng(0).integers(0, 3, (2, 30, 6)).astype(float)
+    for rows, of_columns in ((spearman_rows, spearman), (kendall_rows, kendall)):
+        expected = [math.nan if (r := of_columns(*each)) is None else r for each in zip(x, y, strict=True)]
+        assert rows(x, y) == pytest.approx(expected, nan_ok=True)
+        assert np.isnan(rows(np.array([1.0, 2.0]), np.array([[3.0, 3.0], [1.0, math.nan]]))).all()

@@ -35,10 +35,12 @@ def test_damage_that_a_hundred_items_show_and_twenty_do_not():
     assert noticed_from_with(20, original, damaged) == 1
 
 
-def test_damage_that_nobody_notices_has_no_degree():
+def test_damage_without_effect_has_no_degree_and_too_few_items_say_nothing():
     original = np.arange(50.0)
     assert noticed_from_with(20, original, [original, original + 1]) == 2
     assert noticed_from_with(20, original, [original, original + 1], higher_is_better=False) == 1
+    assert noticed_from_with(51, original, [original - 1]) is None
+    assert noticed_from_with(20, original, np.empty((0, 50))) is None
 
 
 def test_the_median_is_the_degree_that_half_of_the_draws_notice():
@@ -47,17 +49,10 @@ def test_the_median_is_the_degree_that_half_of_the_draws_notice():
     # Of 9 items 5 or 4 have changed, each for half of the items that may be missing.
     noticed = [noticed_from_with(9, original, damaged, n_draws=1, seed=seed) for seed in range(40)]
     assert set(noticed) == {0, 1}
-    assert noticed_from_with(9, original, damaged, n_draws=2, seed=mixed_seed(original, damaged)) == 0
-
-
-def mixed_seed(original, damaged):
-    """A seed whose first draw notices nothing, and whose second draw does, so that the median of both decides."""
-    for seed in itertools.count():
-        alone = noticed_from_with(9, original, damaged, n_draws=1, seed=seed)
-        three = noticed_from_with(9, original, damaged, n_draws=3, seed=seed)
-        if alone == 1 and three == 0:
-            return seed
-    raise AssertionError
+    # The first of three draws notices nothing, the others do: so does the second, and the lower median of two is 0.
+    three = [noticed_from_with(9, original, damaged, n_draws=3, seed=seed) for seed in range(40)]
+    mixed = next(seed for seed in range(40) if (noticed[seed], three[seed]) == (1, 0))
+    assert noticed_from_with(9, original, damaged, n_draws=2, seed=mixed) == 0
 
 
 def test_items_without_a_score_are_drawn_and_left_out():
@@ -68,12 +63,6 @@ def test_items_without_a_score_are_drawn_and_left_out():
     damaged[0, 25] = 0.0
     assert noticed_from_with(30, original, damaged) == 0
     assert noticed_from_with(20, original, damaged) == 1
-
-
-def test_more_items_than_there_are_say_nothing():
-    original = np.arange(30.0)
-    assert noticed_from_with(31, original, [original - 1]) is None
-    assert noticed_from_with(20, original, np.empty((0, 30))) is None
 
 
 def test_so_many_items_are_needed():
@@ -99,15 +88,7 @@ def test_falls_less_rises_over_pairs_that_differ_by_hand():
     assert monotonicity([4.0], [[3.0], [3.0]], [[True], [True]]) == 2 / 3
     # The last two texts are the same: two falls of two pairs.
     assert monotonicity([4.0], [[3.0], [3.0]], [[True], [False]]) == 1
-    assert monotonicity([4.0], [[3.0], [5.0]], [[True], [True]]) == -1 / 3
     assert monotonicity([4.0], [[3.0], [5.0]], [[True], [True]], higher_is_better=False) == 1 / 3
-
-
-def test_every_further_fall_is_1_and_every_rise_minus_1():
-    scores = np.arange(12.0).reshape(6, 2)
-    differs = np.ones((5, 2), dtype=bool)
-    assert monotonicity(scores[0], scores[1:], differs) == -1
-    assert monotonicity(scores[::-1][0], scores[::-1][1:], differs) == 1
 
 
 def test_where_no_texts_differ_or_no_item_has_all_degrees_it_is_undefined():

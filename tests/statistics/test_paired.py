@@ -1,4 +1,4 @@
-"""Means over questions, paired differences, and groups: held to SciPy, and what is not defined is said."""
+"""Means over questions, paired differences, corrections and groups."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pfgen_fast import ExperimentError
 from pfgen_fast.statistics.mean_interval import mean_interval
-from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, paired_difference
+from pfgen_fast.statistics.paired import MIN_QUESTIONS, all_pairs, corrected, groups_of, paired_difference
 
 NAN = math.nan
+P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 50, 500])
@@ -66,17 +68,13 @@ def test_few_questions_give_no_verdict_however_clear_they_are(n, differs):
     assert found.differs() is differs
 
 
-def test_a_constant_column_has_no_interval():
-    found = mean_interval([0.3] * 50)
-    assert (found.mean, found.low, found.high, found.n) == (pytest.approx(0.3), None, None, 50)
-
-
 def test_the_same_difference_everywhere_has_the_p_value_of_a_sign_test_and_none_at_all_has_1():
     b = np.random.default_rng(0).uniform(size=8)
     constant, none = paired_difference(b + 0.1, b), paired_difference(b, b)
     assert (constant.p_value, constant.low, constant.high) == (pytest.approx(2 / 2**8), None, None)
     assert constant.differs()
     assert (none.mean, none.p_value, none.low) == (0, 1, None)
+    assert mean_interval([0.3] * 50).low is None
     assert none.differs() is False
 
 
@@ -103,10 +101,8 @@ def test_every_pair_is_compared_as_two_runs_alone_are():
     found = all_pairs(scores)
     for a, b in itertools.permutations(range(7), 2):
         alone = paired_difference(scores[a], scores[b])
-        assert (found.differences[a, b], found.p_values[a, b]) == (
-            pytest.approx(alone.mean, abs=1e-15),
-            pytest.approx(alone.p_value, abs=1e-15),
-        )
+        assert found.differences[a, b] == pytest.approx(alone.mean, abs=1e-15)
+        assert found.p_values[a, b] == pytest.approx(alone.p_value, abs=1e-15)
         assert found.n[a, b] == alone.n
     assert (found.p_values[2, 3], found.p_values[4, 5]) == (1, 2.0 ** (1 - found.n[4, 5]))
 
@@ -131,10 +127,41 @@ def test_pairs_with_too_few_common_questions_have_no_verdict_and_belong_to_no_fa
     assert found.groups == ((0, 1), (2, 2))
 
 
-def test_runs_without_a_common_question_are_not_compared():
-    found = all_pairs([[0.1, NAN], [NAN, 0.2]])
-    assert np.isnan(found.differences[0, 1])
+@pytest.mark.parametrize("strata", [[[[0.1, NAN], [NAN, 0.2]]], [[[0.1, 0.2], [0.3, 0.4]], [[0.1, NAN], [NAN, 0.2]]]])
+def test_runs_without_a_common_question_in_each_stratum_are_not_compared(strata):
+    found = all_pairs(*strata)
+    assert np.isnan([found.differences[0, 1], found.p_values[0, 1]]).all()
     assert (found.n[0, 1], found.groups) == (0, ((0, 1),))
+
+
+def test_differences_whose_square_underflows_have_a_p_value():
+    assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
+    assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05
+    assert 0 < paired_difference([1e-100, 3e-100, 2e-100], [0.0] * 3).p_value < 0.1
+    assert all_pairs([[0.1 + 0.2] * 8, [0.3] * 8]).p_values[0, 1] == 1  # a difference by rounding
+
+
+def test_several_strata_are_welch_and_satterthwaite():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(0.4, 1, 30), rng.normal(0.1, 3, 12)
+    found = all_pairs(*(np.stack([values, np.zeros_like(values)]) for values in (first, second)))
+    expected = stats.ttest_ind(first, -second, equal_var=False)  # the sum of two means is the difference to -second
+    assert found.differences[0, 1] == pytest.approx((first.mean() + second.mean()) / 2)
+    assert found.p_values[0, 1] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.n.tolist() == [[42, 42], [42, 42]]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "p"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]], 1),
+        ([[2.0, 3.0, 4.0], [2.0, 3.0]], [[1.0, 2.0, 3.0], [1.0, 2.0]], 2 / 2**5),
+        ([[2.0, 3.0], [4.0]], [[1.0, 2.5], [3.0]], NAN),  # one question in a stratum
+    ],
+)
+def test_strata_without_spread_have_the_p_value_of_a_sign_test(a, b, p):
+    assert all_pairs(*map(np.stack, zip(a, b, strict=True))).p_values[0, 1] == pytest.approx(p, nan_ok=True)
 
 
 @settings(max_examples=30)
@@ -146,10 +173,55 @@ def test_neighbours_share_a_group_exactly_if_they_do_not_differ(n_runs, n_questi
         assert together == (not found.differs[rank, rank + 1])
 
 
-def test_a_single_run_is_a_group_of_its_own():
+def test_groups_overlap_where_not_told_apart_does_not_carry_over():
+    differs = np.zeros((4, 4), dtype=bool)
+    differs[0, 2] = differs[0, 3] = differs[1, 3] = True
+    assert groups_of(differs | differs.T) == ((0, 1), (1, 2), (2, 3))
     assert all_pairs([[0.1, 0.2]]).groups == ((0, 0),)
 
 
-def test_differences_whose_square_underflows_have_a_p_value():
-    assert paired_difference([0.0, 0.0], [0.0, 5e-324]).p_value == paired_difference([0.0, 5e-324], [0.0, 0.0]).p_value
-    assert all_pairs([[0.0] * 6, [0.0] * 5 + [1e-200]]).p_values[0, 1] > 0.05
+@given(st.integers(2, 9), st.integers(0, 2**36 - 1))
+def test_a_group_is_as_long_as_can_be_and_none_in_it_differ(n, bits):
+    differs = np.zeros((n, n), dtype=bool)
+    for number, (i, j) in enumerate(itertools.combinations(range(n), 2)):
+        differs[i, j] = differs[j, i] = bits >> number & 1
+    groups = groups_of(differs)
+    for first, last in groups:
+        assert not differs[first : last + 1, first : last + 1].any()
+        assert last == n - 1 or differs[first : last + 1, last + 1].any()
+    assert {member for first, last in groups for member in range(first, last + 1)} == set(range(n))
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(groups))
+
+
+def test_holm_multiplies_by_how_many_are_left_and_bh_by_how_many_over_rank():
+    p = [0.01, 0.04, 0.03, 0.005]
+    assert corrected(p, "holm") == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert corrected(p, "bh") == pytest.approx([0.02, 0.04, 0.04, 0.02])
+
+
+@pytest.mark.slow  # importing statsmodels takes longer than all other tests of this file
+@given(P_VALUES)
+def test_corrections_are_those_of_statsmodels(p):
+    from statsmodels.stats.multitest import multipletests
+
+    assert corrected(p, "holm") == pytest.approx(multipletests(p, method="holm")[1])
+    assert corrected(p, "bh") == pytest.approx(multipletests(p, method="fdr_bh")[1])
+
+
+@given(P_VALUES)
+def test_a_correction_keeps_the_order_and_lowers_nothing(p):
+    holm, bh = corrected(p, "holm"), corrected(p, "bh")
+    assert (np.array(p) <= bh + 1e-12).all()
+    assert (bh <= holm + 1e-12).all()
+    assert (holm <= 1).all()
+    for found in (holm, bh):
+        assert (np.diff(found[np.argsort(p, kind="stable")]) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [([], "no p-values"), *(([0.5, value], "expected a number from 0 to 1") for value in (-0.1, 1.5, NAN))],
+)
+def test_invalid_p_values_are_refused(p, message):
+    with pytest.raises(ExperimentError, match=message):
+        corrected(p, "bh")

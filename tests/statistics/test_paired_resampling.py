@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -97,12 +98,7 @@ def test_the_order_of_runs_changes_no_bit(test, rows, order):
     assert against_baseline(baseline, [runs[at] for at in order], test=test, n_draws=199) == [found[at] for at in order]
     for run, of_run in zip(runs, found, strict=True):
         (alone,) = against_baseline(baseline, [run], test=test, n_draws=199)
-        assert (alone.mean, alone.low, alone.high, alone.p_value) == (
-            of_run.mean,
-            of_run.low,
-            of_run.high,
-            of_run.p_value,
-        )
+        assert replace(alone, corrected=None) == replace(of_run, corrected=None)
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
@@ -116,16 +112,10 @@ def test_swapping_run_and_baseline_turns_the_sign_and_nothing_else(test, a, b):
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_identical_runs_do_not_differ(test):
-    same, other = against_baseline(BASELINE, [BASELINE, RUNS[0]], test=test)
+def test_identical_runs_do_not_differ_and_a_constant_difference_is_judged_by_its_sign(test):
+    same, other = against_baseline(BASELINE, [BASELINE, BASELINE + 0.1], test=test)
     assert (same.mean, same.low, same.p_value, same.corrected, same.differs()) == (0.0, None, 1.0, 1.0, False)
-    assert other.p_value < 1
-
-
-@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
-def test_the_same_difference_everywhere_is_judged_by_its_sign(test):
-    (found,) = against_baseline(BASELINE, [BASELINE + 0.1], test=test)
-    assert (found.low, found.p_value) == (None, 2 / 2**12)
+    assert (other.low, other.p_value) == (None, 2 / 2**12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 6])
@@ -201,14 +191,14 @@ def test_many_draws_come_in_blocks_and_a_seed_gives_the_same_on_every_machine(mo
         (([0.5], []), "at least one of both"),
         (([0.5, 0.6], [[0.5]]), r"shape \(1, 1\) against a baseline of \(2,\)"),
         (([0.5, np.nan], [[0.5, 0.6]]), "a value is missing"),
+        ((BASELINE, RUNS, 0), "n_draws 0: expected"),
+        ((BASELINE, RUNS, 10**9), "n_draws 1000000000: expected"),
+        ((BASELINE, RUNS, 9, -1), "seed -1: expected"),
+        ((BASELINE, RUNS, 9, 0, "coin"), "test 'coin': expected"),
     ],
 )
-def test_what_cannot_be_compared_is_said(arguments, message):
+def test_invalid_values_and_options_are_refused(arguments, message):
+    names = ("baseline", "runs", "n_draws", "seed", "test")
+    baseline, runs, *options = arguments
     with pytest.raises(ExperimentError, match=message):
-        against_baseline(*arguments)
-
-
-@pytest.mark.parametrize("settings_", [{"n_draws": 0}, {"n_draws": 10**9}, {"seed": -1}, {"test": "coin"}])
-def test_what_cannot_be_drawn_is_said(settings_):
-    with pytest.raises(ExperimentError, match="expected"):
-        against_baseline(BASELINE, RUNS, **settings_)
+        against_baseline(baseline, runs, **dict(zip(names[2:], options, strict=False)))

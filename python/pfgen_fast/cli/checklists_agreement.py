@@ -92,7 +92,7 @@ def drift(
 
       pfgen-fast checklists drift runs --sentinels --suite SUITE --check
     """
-    from ..checklists.reliability.drift import drifted, finding_of
+    from ..checklists.reliability.drift import drift_finding, drifted
     from ..checklists.reliability.judge_selection import check_pair, open_sides, sentinel_sides
     from ..checklists.suite import ChecklistSuite
 
@@ -106,7 +106,7 @@ def drift(
         sides = open_sides(paths, read, judge=judge, mixed=mixed, on_fault=faults)
     old, new = check_pair(sides, "drift")
     found = drifted(old, new, read, draws=draws, seed=seed)
-    finding = finding_of(found, old, new)
+    finding = drift_finding(found, old, new)
     present(finding, output, data=finding.to_dict() if as_json else None, quiet=quiet)
     if fail_on_drift and found.has_moved:
         fail("the judge has drifted", Exit.NO)

@@ -40,7 +40,7 @@ def agreement_of_levels(first: Any, second: Any, levels: Sequence[float]) -> Lev
     """How far two raters agree."""
     x, y = (level_numbers(column, levels) for column in (first, second))
     if x.shape != y.shape:
-        raise ChecklistError(f"{x.size} and {y.size} levels: expected as many of the one rater as of the other")
+        raise ChecklistError(f"{x.size} and {y.size} levels: expected the same number from both raters")
     return agreement_of_table(tables_of([x, y], np.zeros(len(x), dtype=np.int64), 1, len(levels))[0], levels)
 
 
@@ -70,8 +70,7 @@ def figures_of_tables(tables: Any, levels: Sequence[float]) -> Floats:
             _weighed(counts, distance <= 1) / n,
             _weighed(counts, values - values[:, np.newaxis]) / n,
         ]
-    found: Floats = np.stack([*shares, *kappas], axis=1)
-    return found
+    return np.stack([*shares, *kappas], axis=1)
 
 
 def tables_of(given: Any, groups: Ints, n_groups: int, n_levels: int) -> Ints:
@@ -104,20 +103,13 @@ def krippendorff_alpha(ratings: Any) -> float | None:
     known = values[is_there]
     # From the middle, so that the squares lose no digits.
     values = np.where(is_there, values - (known.min() + known.max()) / 2, 0.0)
-    within = _squared_differences(n_raters, values.sum(axis=0), (values * values).sum(axis=0))
+    within = np.maximum(n_raters * (values * values).sum(axis=0) - values.sum(axis=0) ** 2, 0.0)
     n = int(n_raters.sum())
-    all_of_them = values[is_there].tolist()
-    total = math.fsum(all_of_them)
-    between = n * math.fsum(value * value for value in all_of_them) - total * total
+    listed = values[is_there].tolist()
+    between = n * math.fsum(value * value for value in listed) - math.fsum(listed) ** 2
     if between <= 0:
         return None
     return 1 - (n - 1) * math.fsum((within / (n_raters - 1)).tolist()) / between
-
-
-def _squared_differences(n: Any, sums: Floats, squares: Floats) -> Floats:
-    """The sum of the squared differences of all pairs in each column, from its sums."""
-    found: Floats = np.maximum(n * squares - sums * sums, 0.0)
-    return found
 
 
 def _weighed(counts: Floats, weights: Any) -> Floats:

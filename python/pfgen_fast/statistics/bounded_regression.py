@@ -1,9 +1,8 @@
 """Least squares without an intercept whose coefficients have a lower bound: once exactly, or for many draws at once.
 
-The exact fit is computed in whole numbers and rounded at the end, so that the same data give the same coefficients to
-the last digit on every machine, and with them the same hash of what is made of them. The fits of draws are floats, but
-of single operations in a fixed order, without a BLAS. Both exchange free and bound coefficients until no one is on the
-wrong side (block principal pivoting). Needs only NumPy.
+The exact fit uses whole numbers and rounds at the end, so that the same data give the same coefficients, and hashes, on
+every machine. The fits of draws use floats in a fixed order of operations, without a BLAS. Both exchange free and bound
+coefficients until all are on the right side (block principal pivoting). Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import lcm
 from operator import mul
 from typing import Any
@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from .resampling import Counts, Floats, resampled_means
+from .discernment_scores import Floats
+from .resampling import Counts, resampled_means
 
 _GRID_BITS = 50
 """Values are whole numbers of 2^-50: exact for the levels of verdicts, and much finer than any mean of them."""
@@ -121,8 +122,8 @@ def _dot(one: Sequence[Fraction], other: Sequence[int]) -> Fraction:
 def _solved_or_nearest(gram: Sequence[Row], moments: Row, bound: Fraction, *, is_open: bool) -> list[Fraction]:
     """The coefficients that fit best; where the data leave them open, those nearest to equal ones.
 
-    These are solved for twice: columns that depend on each other but for their last digits would decide by what no
-    coefficients fit, so that the second time there is nothing but what the first ones fit.
+    The second solution fits the fitted values of the first one: otherwise the misfit would decide between columns that
+    depend on each other except for their last digits.
     """
     if not is_open:
         return _solution(gram, moments, bound)
@@ -189,11 +190,8 @@ def _solved(gram: Sequence[Row], moments: Row, free: Sequence[bool]) -> list[Fra
 
 
 def _row_sums(rows: Floats) -> Floats:
-    """Sums of each row from left to right: NumPy's own have an order that depends on the machine."""
-    total = np.zeros(rows.shape[:-1])
-    for column in range(rows.shape[-1]):
-        total = total + rows[..., column]
-    return total
+    """Sums of each row from left to right; the order of NumPy's own sums depends on the machine."""
+    return reduce(np.add, np.moveaxis(rows, -1, 0), np.zeros(rows.shape[:-1]))
 
 
 def _eliminated(matrices: Floats, targets: Floats) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import ExperimentError
 from ..files.optional import optional
-from .resampling import Counts, resampled_means
+from .resampling import resampled_means
 from .student import p_values_of, quantile
 
 Floats = NDArray[np.float64]
@@ -30,7 +30,6 @@ MIN_FOR_INTERVAL = 10
 SAME_RANKING = 0.95
 """Two rankings count as the same if their Kendall correlation exceeds this value."""
 
-_RESAMPLES_AT_ONCE = 50
 _VALUES_AT_ONCE = 1 << 20
 """Weights of draws whose temporary arrays are made together."""
 _ALMOST_ONE = 1 - 1e-12
@@ -121,10 +120,7 @@ def _with_interval(value: float, without: Floats) -> Correlation:
 
 
 def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], counts: Floats) -> dict[str, Floats]:
-    """The coefficients of each resample; NaN where a column of it is constant.
-
-    A value that is drawn n times has weight n, so that nothing is sorted or compared again for a resample.
-    """
+    """The coefficients of each resample; NaN where a column of it is constant."""
     agreement, x_differs, y_differs = (
         # Sums of whole numbers are exact in any order, so that the BLAS behind `@` cannot change them.
         ((counts @ pairs) * counts).sum(axis=1)
@@ -132,13 +128,7 @@ def resampled_coefficients(x: Floats, y: Floats, cluster_of: NDArray[np.int_], c
     )
     with np.errstate(invalid="ignore"):
         kendall = agreement / np.sqrt(x_differs * y_differs)
-    pearson, spearman = np.full((2, len(counts)), np.nan)
-    varies = np.flatnonzero((x_differs > 0) & (y_differs > 0))
-    ranked = _Ranked(x), _Ranked(y)
-    for rows in np.array_split(varies, len(varies) // _RESAMPLES_AT_ONCE + 1):
-        weights = counts[rows][:, cluster_of]
-        pearson[rows] = _weighted_pearson(x, y, weights)
-        spearman[rows] = _weighted_pearson(ranked[0].ranks(weights), ranked[1].ranks(weights), weights)
+    pearson, spearman = (of(x, y, cluster_of, counts) for of in (resampled_pearson, resampled_spearman))
     return {"Pearson": pearson, "Spearman": spearman, "Kendall": kendall}
 
 
@@ -173,18 +163,7 @@ class _Ranked:
     def ranks(self, weights: Floats) -> Floats:
         """The ranks of the values (columns) under each row of weights, from 0; equal values share the mean."""
         of_groups = np.add.reduceat(weights[:, self._order], self._begins, axis=1)
-        ranks: Floats = (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
-        return ranks
-
-
-def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson's correlation under each row of weights."""
-    total = weights.sum(axis=1, keepdims=True)
-    dx = x - (weights * x).sum(axis=1, keepdims=True) / total
-    dy = y - (weights * y).sum(axis=1, keepdims=True) / total
-    xx, yy, xy = ((weights * product).sum(axis=1) for product in (dx * dx, dy * dy, dx * dy))
-    correlations: Floats = xy / np.sqrt(xx * yy)
-    return correlations
+        return (np.cumsum(of_groups, axis=1) - of_groups / 2)[:, self._group_of]
 
 
 def scipy_stats() -> Any:
@@ -198,14 +177,34 @@ def ranks(scores: Floats) -> Floats:
     return found
 
 
-def draws_kendall(usual: Floats, draws: Floats) -> Floats:
-    """Kendall's tau-b of each draw (row) of scores with the usual scores; NaN where one of them is constant."""
-    first, second = np.triu_indices(len(usual), 1)
-    of_usual = np.sign(usual[first] - usual[second])
-    of_draws = np.sign(draws[:, first] - draws[:, second])
-    n_untied = np.abs(of_usual).sum() * np.abs(of_draws).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        found: Floats = (of_usual * of_draws).sum(axis=1) / np.sqrt(n_untied)
+COMPARED_DIGITS = 9
+"""Digits after the point in which scores are compared: sums in another order must not tell equal scores apart."""
+
+
+def places(values: Floats) -> Floats:
+    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
+    rounded = values.round(COMPARED_DIGITS)
+    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
+    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
+    return np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
+
+
+def kendall_rows(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b of each row of x with that of y; NaN where one is constant, or a value is missing."""
+    first, second = np.triu_indices(x.shape[-1], 1)
+    rounded = (column.round(COMPARED_DIGITS) for column in (x, y))
+    return _cosines(*(np.sign(column[..., first] - column[..., second]) for column in rounded))
+
+
+def spearman_rows(x: Floats, y: Floats) -> Floats:
+    """Spearman's correlation of each row of x with that of y; NaN as in `kendall_rows`."""
+    middle = (x.shape[-1] + 1) / 2
+    return _cosines(places(x) - middle, places(y) - middle)
+
+
+def _cosines(a: Floats, b: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
     return found
 
 
@@ -234,7 +233,7 @@ def p_value(coefficient: float, n: int) -> float | None:
     return float(p_values_of(np.array([t]), n - 2)[0])
 
 
-def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Counts) -> Floats:
+def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
     """Spearman's correlation in each draw; NaN where a column of it is constant.
 
     Ranks are doubled and counted from their middle: whole numbers, whose sums are exact in any order.
@@ -251,7 +250,7 @@ def resampled_spearman(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Cou
     return found
 
 
-def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Counts) -> Floats:
+def resampled_pearson(x: Any, y: Any, cluster_of: NDArray[np.int_], counts: Any) -> Floats:
     """Pearson's correlation in each draw, NaN where a column is constant; arguments as of `resampled_spearman`."""
     a, b = (np.asarray(column, dtype=np.float64) for column in (x, y))
     # From the middle, so that the squares lose few digits.

@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from .discernment_scores import FEW, NOTICED
+from .discernment_scores import FEW, NOTICED, Floats
 from .resampling import subsample_counts
 from .signed_rank import Zeros, differences_on_grid, signed_rank
-
-Floats = NDArray[np.float64]
 
 N_SUBSAMPLES = 200
 
@@ -27,8 +25,7 @@ _PAIRS_FOR_80 = 8.243
 
 def is_noticed(d: Any, n: Any) -> NDArray[np.bool_]:
     """Whether damage is noticed: a discernment score of at least 1 from enough differences; not where it is NaN."""
-    found: NDArray[np.bool_] = (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
-    return found
+    return (np.asarray(d, dtype=np.float64) >= NOTICED) & (np.asarray(n) >= FEW)
 
 
 def noticed_from(noticed: Any) -> Any:
@@ -86,11 +83,12 @@ def monotonicity(original: Any, damaged: Any, differs: Any, *, higher_is_better:
     All pairs of a text and a more damaged one of the same item are compared, originals among them: falls less rises, as
     a share of the pairs whose texts differ.
     """
-    x, y = _of_common_items(original, damaged)
-    is_new = np.asarray(differs, dtype=bool).reshape(np.shape(damaged))[:, _is_common(original, damaged)]
-    scores = np.concatenate([x, y])
+    scores = np.concatenate(_checked(original, damaged))
+    is_common = np.asarray(np.isfinite(scores).all(axis=0))
+    is_new = np.asarray(differs, dtype=bool).reshape(-1, len(is_common))[:, is_common]
+    scores = scores[:, is_common]
     falls = rises = n_pairs = 0
-    for less in range(len(y)):
+    for less in range(len(is_new)):
         has_changed = np.logical_or.accumulate(is_new[less:], axis=0)
         more_damaged = scores[less + 1 :]
         change = differences_on_grid(
@@ -112,15 +110,3 @@ def _checked(original: Any, damaged: Any) -> tuple[Floats, Floats]:
             f"scores of the shapes {np.shape(original)} and {y.shape}: expected a vector and a row for each degree"
         )
     return x, y
-
-
-def _of_common_items(original: Any, damaged: Any) -> tuple[Floats, Floats]:
-    """The same for the items that have all of them."""
-    x, y = _checked(original, damaged)
-    is_common = _is_common(original, damaged)
-    return x[:, is_common], y[:, is_common]
-
-
-def _is_common(original: Any, damaged: Any) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.isfinite(np.vstack([original, damaged])).all(axis=0)
-    return found

@@ -37,18 +37,18 @@ def combine(log_p: Any, *, weights: Any = None, printed: bool = False) -> Any:
     """Combines the p-values of several metrics into one: their harmonic mean, weighted if there are weights.
 
     Args:
-        log_p: Natural logarithms of the p-values, the metrics last: a vector, or a matrix of perturbations and metrics.
-            NaN for a metric that is undefined makes the combination undefined.
-        weights: A weight for each metric, such as a number of votes, or a row of them for each perturbation; only their
-            ratios count. A row of NaN stands for no weights: its combination is undefined.
-        printed: Without the number of metrics in the numerator, as the paper prints the unweighted form. It is no mean:
-            equal p-values come out too small by that factor. The weighted form has no such factor and stays the same.
+        log_p: Natural logarithms of the p-values of metrics, or a row of them for each perturbation. With a NaN, the
+            combination is undefined.
+        weights: A weight for each metric, or a row of them for each perturbation; only ratios count. The combination
+            of a row of NaN is undefined.
+        printed: Whether to leave out the number of metrics in the numerator of the unweighted form, as the paper does.
+            Equal p-values then come out too small by that factor.
 
     Returns:
         The logarithm of the combined p-value: a float for a vector, else an array.
 
     Raises:
-        DiscernmentError: There is no metric, a p-value exceeds 1, or a weight is negative or infinite, or all are 0.
+        DiscernmentError: There is no metric, or a p-value or weight is out of range.
 
     Example:
         >>> p = [0.04, 0.5, 0.01]
@@ -119,8 +119,8 @@ def average(d: Sequence[float | None], levels: Sequence[str]) -> tuple[float, fl
     """The average and the minimum of the discernment scores of perturbations, each level with the same weight.
 
     Args:
-        d: The score of each perturbation; None or NaN where it is undefined, which is left out.
-        levels: The level of each perturbation. Those of `control` take no part.
+        d: The score of each perturbation; undefined ones (None or NaN) are left out.
+        levels: The level of each perturbation; `control` is left out.
 
     Returns:
         Average and minimum; NaN if no score is defined.

@@ -17,14 +17,14 @@ from .resampling import interval
 
 @dataclass(frozen=True)
 class Agreement:
-    """What two evaluators have in common."""
+    """How far two evaluators agree."""
 
     difference: float  # average discernment score of the first, less that of the second
     low: float | None  # lower end of its 95 % interval; None without a bootstrap
     high: float | None  # upper end of the interval
     # Kendall's tau-b between their scores over perturbations; None where the scores of one are all the same
     tau: float | None
-    n_perturbations: int  # how many perturbations are defined for both, without controls
+    n_perturbations: int  # number of perturbations that are defined for both, without controls
 
 
 def agreement(
@@ -42,7 +42,9 @@ def agreement(
     common = [level for level, is_in in zip(levels, in_both, strict=True) if is_in]
     difference = float(_difference(x[in_both], y[in_both], common))
     low, high = _interval_of(first_draws, second_draws, in_both, common)
-    return Agreement(difference, low, high, _tau(x[in_both], y[in_both]), int(in_both.sum()))
+    n = int(in_both.sum())
+    tau = float(resampled_coefficients(x[in_both], y[in_both], np.arange(n), np.ones((1, n)))["Kendall"][0])
+    return Agreement(difference, low, high, None if math.isnan(tau) else tau, n)
 
 
 def _difference(x: Floats, y: Floats, levels: Sequence[str]) -> Any:
@@ -63,8 +65,3 @@ def _interval_of(
         return None, None
     low, high = interval(_difference(x[:, in_both], y[:, in_both], levels))
     return float(low), float(high)
-
-
-def _tau(x: Floats, y: Floats) -> float | None:
-    tau = float(resampled_coefficients(x, y, np.arange(len(x)), np.ones((1, len(x))))["Kendall"][0])
-    return None if math.isnan(tau) else tau

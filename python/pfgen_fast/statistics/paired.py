@@ -1,13 +1,14 @@
 """Differences of means over questions: of two runs, and the runs among many that cannot be told apart.
 
-Everything is Student's t over questions: one number for each question (the mean of its trials), questions as the
-draws. Trials are not drawn again, because the means of questions already vary by what trials add. A question without a
-score is NaN and left out. Needs only NumPy. Definitions and how well they hold: docs/statistics.md.
+All tests are Student's t over questions, with one number for each question: the mean of its trials, which already
+varies by the noise of the trials. A question without a score is NaN and left out. Needs only NumPy. Definitions and how
+well they hold: docs/statistics.md.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,18 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ExperimentError
-from .correlation import Floats, scipy_stats
+from .correlation import Floats
 from .mean_interval import ROUNDING, ends
-from .student import p_values_of
+from .student import p_value_of, p_values_of
 
 Correction = Literal["holm", "bh"]
-Combination = Literal["fisher", "stouffer", "pearson", "tippett", "mudholkar_george"]
 
 CORRECTIONS: dict[Correction, str] = {"holm": "Holm", "bh": "Benjamini and Hochberg"}
 """The corrections, with their full names."""
 
 MIN_QUESTIONS = 6
 """Fewer questions give no verdict: even if all of them speak for one run, a sign test says p = 2 / 2**5 = 0.0625."""
+
+
+_SMALLEST = 1e-150
+"""Smaller differences, whose squares are 0, count as no difference."""
 
 
 def sign_test(n: Any) -> Any:
@@ -88,27 +92,56 @@ def paired_difference(a: Any, b: Any) -> PairedDifference:
         raise ValueError("a difference needs a question that both runs have")
     differences = both[0] - both[1]
     low, high = ends(differences.tolist(), float(np.abs(both).max()))
-    _, _, p = _against(both[0], both[1:])
+    _, _, p = _against([both[0]], [both[1:]])
     return PairedDifference(math.fsum(differences) / n, low, high, None if n == 1 else float(p[0]), n)
 
 
-def all_pairs(scores: Any, *, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
-    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart."""
-    matrix = np.asarray(scores, dtype=np.float64)
-    n_runs = len(matrix)
+def all_pairs(*strata: Any, alpha: float = 0.05, correction: Correction = "bh") -> Pairs:
+    """Compares every pair of runs by the paired t-test, and finds the groups that cannot be told apart.
+
+    Each stratum has a row of scores for each run. The means of several strata count alike; their test has the degrees
+    of freedom of Welch and Satterthwaite.
+    """
+    matrices = [np.asarray(stratum, dtype=np.float64) for stratum in strata]
+    n_runs = len(matrices[0])
     differences, p = (np.full((n_runs, n_runs), np.nan) for _ in range(2))
     n = np.zeros((n_runs, n_runs), dtype=np.int_)
-    np.fill_diagonal(n, (~np.isnan(matrix)).sum(axis=1))
+    np.fill_diagonal(n, sum((~np.isnan(matrix)).sum(axis=1) for matrix in matrices))
     for row in range(n_runs - 1):
-        found = _against(matrix[row], matrix[row + 1 :])
+        found = _against([matrix[row] for matrix in matrices], [matrix[row + 1 :] for matrix in matrices])
         for of_pairs, values in zip((differences, n, p), found, strict=True):
             of_pairs[row, row + 1 :] = of_pairs[row + 1 :, row] = values
     differences[np.tril_indices(n_runs, -1)] *= -1
     return Pairs.of(differences, n, p, alpha, correction)
 
 
-def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Floats]:
-    """The mean differences between one run and others, the numbers of common questions, and the p-values."""
+def _against(one: Sequence[Floats], others: Sequence[Floats]) -> tuple[Floats, NDArray[np.int_], Floats]:
+    """The mean differences between one run and others, the numbers of common questions, and the p-values.
+
+    Without a common question in some stratum there is no difference, and the number is 0.
+    """
+    of_strata = [_of_stratum(x, y) for x, y in zip(one, others, strict=True)]
+    means, variances, counts, largest = (np.stack(column) for column in zip(*of_strata, strict=True))
+    n = np.where((counts > 0).all(axis=0), counts.sum(axis=0), 0)
+    mean, total = means.sum(axis=0) / len(means), variances.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = mean / (np.sqrt(total) / len(means))
+        degrees = 1 / ((variances / total) ** 2 / (counts - 1)).sum(axis=0) if len(means) > 1 else counts[0] - 1
+    p = np.where(np.abs(mean) <= np.maximum(_SMALLEST, ROUNDING * largest.max(axis=0)), 1.0, sign_test(n))
+    has_spread = total > 0
+    if len(means) > 1:
+        tests = zip(t[has_spread].tolist(), degrees[has_spread].tolist(), strict=True)
+        p[has_spread] = [p_value_of(*test) for test in tests]
+    else:
+        for size in np.unique(degrees[has_spread]):
+            rows = has_spread & (degrees == size)
+            p[rows] = p_values_of(t[rows], int(size))
+    p[(counts < 2).any(axis=0)] = np.nan
+    return mean, n, p
+
+
+def _of_stratum(one: Floats, others: Floats) -> tuple[Floats, Floats, NDArray[np.int_], Floats]:
+    """The mean differences, their variances (0 without spread), the numbers of questions, and the largest amounts."""
     difference = one - others
     is_common = ~np.isnan(difference)
     n = is_common.sum(axis=1)
@@ -116,17 +149,9 @@ def _against(one: Floats, others: Floats) -> tuple[Floats, NDArray[np.int_], Flo
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(is_common, difference, 0).sum(axis=1) / n
         from_mean = np.where(is_common, difference - mean[:, None], 0)
-        error = np.sqrt((from_mean**2).sum(axis=1) / (n - 1) / n)
-        t = mean / error
-    varies = np.abs(from_mean).max(axis=1, initial=0) > ROUNDING * largest
-    has_spread = varies & (error > 0)
-    is_zero = (np.abs(mean) <= ROUNDING * largest) | (varies & ~has_spread)  # so small that their squares are 0
-    p = np.where(is_zero, 1.0, sign_test(n))
-    for size in np.unique(n[has_spread]):
-        rows = has_spread & (n == size)
-        p[rows] = p_values_of(t[rows], int(size) - 1)
-    p[n < 2] = np.nan
-    return mean, n, p
+        variance = (from_mean**2).sum(axis=1) / (n - 1) / n
+    varies = np.abs(from_mean).max(axis=1, initial=0) > np.maximum(_SMALLEST, ROUNDING * largest)
+    return mean, np.where(varies, variance, 0.0), n, largest
 
 
 def corrected(p_values: Any, correction: Correction) -> Floats:
@@ -140,16 +165,6 @@ def corrected(p_values: Any, correction: Correction) -> Floats:
         ordered = np.minimum.accumulate((values[order] * (n / np.arange(1, n + 1)))[::-1])[::-1]
     found = np.empty(n)
     found[order] = np.minimum(ordered, 1.0)
-    return found
-
-
-def combined(p_values: Any, method: Combination = "fisher") -> float:
-    """Combines the p-values of independent tests into one, of "all null hypotheses are true"."""
-    values = _checked(p_values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = float(scipy_stats().combine_pvalues(values, method=method).pvalue)
-    if np.isnan(found):
-        raise ExperimentError(f"p-values of 0 and 1 contradict each other: method {method!r} cannot combine them")
     return found
 
 

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from .discernment_scores import discernment_score
+from .discernment_scores import Floats, discernment_score
 from .signed_rank import Zeros, checked_scores, differences_on_grid, directions, log_tail, under_the_null
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
@@ -29,7 +28,6 @@ MAX_ITEMS_FOR_ALL_DRAWS = 2000
 MAX_ITEM_DRAWS = 2 * 10**9
 """How many differences all draws of all cells may have together, with more items than that."""
 
-_LOW, _HIGH = 0.025, 0.975
 _AT_ONCE = 1 << 16
 """Counts whose temporary arrays fit into the cache of a core."""
 _MIN_DRAWS_AT_ONCE = 16
@@ -89,7 +87,7 @@ def interval(draws: Any) -> tuple[Floats, Floats]:
     """The percentiles 2.5 and 97.5 of each column of draws, interpolated; what is undefined is left out."""
     values = np.sort(np.asarray(draws, dtype=np.float64), axis=0)
     n_defined = (~np.isnan(values)).sum(axis=0)
-    low, high = (_quantile(values, n_defined, share) for share in (_LOW, _HIGH))
+    low, high = (_quantile(values, n_defined, share) for share in (0.025, 0.975))
     return low, high
 
 

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DiscernmentError
-from .discernment_scores import discernment_score
+from .discernment_scores import Floats, discernment_score
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Zeros = Literal["drop", "pratt"]
 
@@ -65,7 +64,7 @@ class SignedRank:
     share_equal: Any  # share of the pairs with the same score
     share_higher: Any  # share of the pairs in which the damaged text is better
     mean_drop: Any  # by how much damaged texts are worse on average; NaN without pairs
-    _groups: Groups = field(repr=False)
+    _groups: Groups = field(repr=False, kw_only=True)
 
     @property
     def p(self) -> Any:
@@ -100,11 +99,6 @@ class SignedRank:
         return _like(self.n, self._exact[0])
 
     @property
-    def exact_log_p(self) -> Any:
-        """The natural logarithm of the exact p-value; NaN if n exceeds 500."""
-        return _like(self.n, self._exact[1])
-
-    @property
     def exact_d(self) -> Any:
         """The discernment score of the exact test; NaN if n exceeds 500."""
         return _like(self.n, discernment_score(self._exact[1]))
@@ -129,15 +123,12 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
 
     Args:
         original: The score of each original: a vector, or a matrix with a row for each cell.
-        damaged: The scores of the damaged texts in the same order. Pairs in which a score is missing (NaN or infinite)
-            are left out.
+        damaged: The scores of the damaged texts in the same order. Pairs without both scores are left out.
         higher_is_better: Whether higher scores are better; for matrices also one value for each cell.
-        zeros: What happens to pairs with the same score: `"drop"` leaves them out, `"pratt"` leaves them out after they
-            have been ranked with the others.
+        zeros: `"drop"` leaves out pairs with the same score, `"pratt"` ranks them first.
 
     Raises:
-        DiscernmentError: The scores have different shapes or are neither vectors nor matrices, directions are not one
-            for each cell, or `zeros` is unknown.
+        DiscernmentError: A shape or an option is invalid.
 
     Example:
         >>> found = signed_rank([5, 7, 9, 11, 13], [4, 5, 6, 7, 8])
@@ -149,11 +140,10 @@ def signed_rank(original: Any, damaged: Any, *, higher_is_better: Any = True, ze
     per_chunk = max(1, _AT_ONCE // max(1, x.shape[1]))
     chunks = [slice(begin, begin + per_chunk) for begin in range(0, len(x), per_chunk)] or [slice(0, 0)]
     tested = [_test(x[chunk], y[chunk], is_better[chunk], zeros, chunk.start) for chunk in chunks]
-    columns = {name: np.concatenate([columns[name] for columns, _ in tested]) for name in tested[0][0]}
+    columns = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in tested), strict=True)]
     groups = Groups(*(np.concatenate(parts) for parts in zip(*(groups for _, groups in tested), strict=True)))
-    if np.ndim(original) == 1:
-        return SignedRank(**{name: column[0].item() for name, column in columns.items()}, _groups=groups)
-    return SignedRank(**columns, _groups=groups)
+    values = [column[0].item() for column in columns] if np.ndim(original) == 1 else columns
+    return SignedRank(*values, _groups=groups)
 
 
 def checked_scores(original: Any, damaged: Any, zeros: Zeros = "drop") -> tuple[Floats, Floats]:
@@ -217,7 +207,7 @@ def under_the_null(n: Any, n_zero: Any, tie_term: Any) -> tuple[Floats, Floats]:
 
 def _test(
     x: Floats, y: Floats, is_better: NDArray[np.bool_], zeros: Zeros, first_cell: int
-) -> tuple[dict[str, NDArray[Any]], Groups]:
+) -> tuple[list[NDArray[Any]], Groups]:
     """The columns of `SignedRank` for some cells, and the groups that the exact test needs."""
     g = differences_on_grid(x, y, is_better)
     n_pairs, n_zero = (~np.isnan(g)).sum(axis=1), (g == 0).sum(axis=1)
@@ -238,22 +228,8 @@ def _test(
         drop[np.isnan(g) | (g == 0)] = 0.0
         share_lower, share_equal, share_higher = (count / n_pairs for count in (n_lower, n_zero, n - n_lower))
         mean_drop = drop.sum(axis=1) / n_pairs + 0.0
-    columns = {
-        "n_pairs": n_pairs,
-        "n_zero": n_zero,
-        "n": n,
-        "r_plus": r_plus,
-        "r_minus": r_minus,
-        "tie_term": tie_term,
-        "mean": mean,
-        "variance": variance,
-        "z": z,
-        "log_p": log_tail(z),
-        "share_lower": share_lower,
-        "share_equal": share_equal,
-        "share_higher": share_higher,
-        "mean_drop": mean_drop,
-    }
+    columns = [n_pairs, n_zero, n, r_plus, r_minus, tie_term, mean, variance, z, log_tail(z)]
+    columns += [share_lower, share_equal, share_higher, mean_drop]
     is_kept = (n <= MAX_EXACT)[groups.cells]
     kept = Groups(groups.cells[is_kept] + first_cell, groups.doubled_ranks[is_kept], groups.sizes[is_kept])
     return columns, kept
@@ -323,8 +299,7 @@ def log_normal_cdf(x: Any) -> Floats:
     half = 0.5 * np.array([math.erfc(size) for size in (np.abs(np.where(far, 0.0, flat)) / math.sqrt(2.0)).tolist()])
     found = np.where(flat < 0, np.log(np.maximum(half, 1e-300)), np.log1p(-half))
     found[far] = _log_far_tail(flat[far])
-    result: Floats = found.reshape(values.shape) + 0.0  # no negative zero
-    return result
+    return found.reshape(values.shape) + 0.0  # no negative zero
 
 
 def _log_far_tail(x: Floats) -> Floats:
@@ -333,5 +308,4 @@ def _log_far_tail(x: Floats) -> Floats:
     series = np.zeros_like(x)
     for coefficient in reversed(_SERIES):
         series = (series + coefficient) * inverse_square
-    found: Floats = -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)
-    return found
+    return -0.5 * x * x - np.log(-x) - 0.5 * math.log(2.0 * math.pi) + np.log1p(series)

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -27,6 +27,7 @@ from ..words import Counter, counter_name, counter_there, without, words
 from .classic import MAX_ORDER, BleuCounts, Meteor, bleu_counts, corpus_bleu, distinct, repetition, rouge_l
 
 Perplexities = Callable[[str], float | None]
+_Split = tuple[Sequence[Any], Sequence[str]]
 
 METRICS = ("repetition", "distinct", "bleu", "rouge_l", "meteor", "ppl")
 """The metrics by the names of options; in tables, those that count n-grams have their order in the name."""
@@ -54,6 +55,10 @@ class MetricSet:
     def counter(self) -> Counter:
         """How words are counted, for METEOR and for the numbers of words."""
         return counter_there(self.suite.words)
+
+    def split(self, text: str) -> _Split:
+        """A text in tokens and in words, which are nearly always the same."""
+        return self.tokenizing.tokens(text), words(text, self.counter)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,33 +181,19 @@ def measure(
     answers = run.answers(suite, on_fault=on_fault)
     if not answers:
         raise ChecklistError(f"{run.folder}: has no answers; expected answers.jsonl, which may be compressed")
-    references: dict[str, _Reference] = {}
+    needs_references = not set(measures.metrics).isdisjoint(_WITH_REFERENCES)
+    split = lru_cache(maxsize=None)(measures.split)
     found = []
     for task, key in keys_in_order(suite, answers):
-        reference = None
-        if task.reference and not set(measures.metrics).isdisjoint(_WITH_REFERENCES):
-            reference = references.get(task.reference) or _Reference.of(task.reference, measures)
-            references[task.reference] = reference
+        reference = split(task.reference) if needs_references and task.reference else None
         found.append(_measured(answers[key].response, key, task, measures, reference))
         if on_progress is not None:
             on_progress(len(found), len(answers))
     return found
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """A reference answer, in tokens and in words, which are the same nearly always."""
-
-    tokens: Sequence[Any]
-    words: Sequence[str]
-
-    @classmethod
-    def of(cls, text: str, measures: MetricSet) -> _Reference:
-        return cls(measures.tokenizing.tokens(text), words(text, measures.counter))
-
-
-def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, reference: _Reference | None) -> Measured:
-    tokens, listed = measures.tokenizing.tokens(text), words(text, measures.counter)
+def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, reference: _Split | None) -> Measured:
+    tokens, listed = measures.split(text)
     meteor, perplexity = measures.meteor, measures.perplexity
     computing: dict[str, Callable[[], float | None]] = {
         "repetition": lambda: repetition(tokens, measures.n),
@@ -212,10 +203,10 @@ def _measured(text: str, key: AnswerKey, task: Task, measures: MetricSet, refere
     counts = None
     if reference is not None:
         if "bleu" in measures.metrics:
-            counts = bleu_counts(tokens, [reference.tokens])
+            counts = bleu_counts(tokens, [reference[0]])
         computing["bleu"] = lambda: counts.score if counts else None
-        computing["rouge_l"] = lambda: rouge_l(tokens, [reference.tokens])
-        computing["meteor"] = lambda: meteor(listed, [reference.words]) if meteor else None
+        computing["rouge_l"] = lambda: rouge_l(tokens, [reference[0]])
+        computing["meteor"] = lambda: meteor(listed, [reference[1]]) if meteor else None
     values = {
         measures.name_of(metric): computing[metric]() if metric in computing else None for metric in measures.metrics
     }
@@ -249,7 +240,6 @@ class Tokenizing:
 
     signature: str
     tokens: Callable[[str], Sequence[Any]]
-    are_words: bool = False
     note: str | None = None
 
 
@@ -259,11 +249,10 @@ def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None
         wanted: Counter = "regex" if suite is None else suite.words
         counter = counter_there(wanted)
         return _by_counter(counter, None if counter == wanted else without(wanted, counter))
-    for counter in _COUNTERS:
-        if name == counter:
-            return _by_counter(counter)
+    if name in _COUNTERS:
+        return _by_counter(name)
     if name == BLANKS:
-        return Tokenizing(BLANKS, str.split, are_words=True)
+        return Tokenizing(BLANKS, str.split)
     if not Path(name).is_file():
         known = [*_COUNTERS, BLANKS]
         raise ChecklistError(f"{unknown_name('kind of tokens', name, known)}, or the path of a tokenizer.json")
@@ -271,7 +260,7 @@ def open_tokenizing(name: str | None = None, suite: ChecklistSuite | None = None
 
 
 def _by_counter(counter: Counter, note: str | None = None) -> Tokenizing:
-    return Tokenizing(counter_name(counter), lambda text: words(text, counter), counter != "characters", note)
+    return Tokenizing(counter_name(counter), lambda text: words(text, counter), note)
 
 
 def _by_file(path: Path) -> Tokenizing:

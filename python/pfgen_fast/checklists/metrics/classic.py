@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,22 +60,17 @@ class BleuCounts:
         return math.exp(brevity + math.fsum(logarithms) / len(self.matches))
 
 
-def bleu_counts(tokens: Tokens, references: Iterable[Tokens], max_order: int = MAX_ORDER) -> BleuCounts:
-    """The counts of an answer for BLEU; a reference or more is needed."""
+def bleu_counts(tokens: Tokens, references: Iterable[Tokens]) -> BleuCounts:
+    """The counts of an answer for BLEU, with the length of the shortest reference."""
     listed = list(references)
     matches = []
-    for order in range(1, max_order + 1):
+    for order in range(1, MAX_ORDER + 1):
         most: Counter[tuple[Hashable, ...]] = Counter()
         for reference in listed:
             most |= ngrams(reference, order)
         matches.append((ngrams(tokens, order) & most).total())
-    possible = tuple(max(len(tokens) - order + 1, 0) for order in range(1, max_order + 1))
+    possible = tuple(max(len(tokens) - order + 1, 0) for order in range(1, MAX_ORDER + 1))
     return BleuCounts(tuple(matches), possible, len(tokens), min(map(len, listed)))
-
-
-def bleu(tokens: Tokens, references: Iterable[Tokens], max_order: int = MAX_ORDER) -> float:
-    """BLEU of an answer without smoothing, with the brevity penalty against the shortest reference."""
-    return bleu_counts(tokens, references, max_order).score
 
 
 def corpus_bleu(counts: Iterable[BleuCounts]) -> float | None:
@@ -131,17 +127,10 @@ class Meteor:
 
 
 class _KeptStems:
-    """Porter's stemmer, which is asked once for each word: it would take most of the time."""
+    """Porter's stemmer with a cache, without which it would take most of the time."""
 
     def __init__(self) -> None:
-        self._stem: Callable[[str], str] = _nltk("nltk.stem.porter").PorterStemmer().stem
-        self._kept: dict[str, str] = {}
-
-    def stem(self, word: str) -> str:
-        found = self._kept.get(word)
-        if found is None:
-            found = self._kept[word] = self._stem(word)
-        return found
+        self.stem = cache(_nltk("nltk.stem.porter").PorterStemmer().stem)
 
 
 class _NoSynonyms:

@@ -1,15 +1,16 @@
-"""How often each error stands in the answers of a model: for all its answers, by area, and by wanted length."""
+"""The frequency of each error in the answers of a model: for all answers, by area, and by wanted length."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
+from ..scoring.scores import LengthFigures, length_figures
 from ..suite import OfModel
-from .error_modes import AnswerErrors, ErrorRules, counted_signals
-from .lengths import LengthFigures, length_figures
+from .error_modes import AnswerErrors, ErrorRules
 
 _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "repetition": lambda one: one.is_repetition,
@@ -20,7 +21,7 @@ _MODES: Mapping[str, Callable[[AnswerErrors], bool | None]] = {
     "signals": lambda one: bool(one.signals) if one.has_text else None,
 }
 MODES = tuple(_MODES)
-"""The errors in the order of tables; `signals` are none, but are shown beside them."""
+"""The errors in the order of tables, and `signals`, which are shown beside them."""
 
 
 def named_errors(one: AnswerErrors) -> tuple[str, ...]:
@@ -30,20 +31,20 @@ def named_errors(one: AnswerErrors) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """In how many answers an error is."""
+    """The number of answers with an error."""
 
     count: int
     n: int
 
     @property
     def percent(self) -> float | None:
-        """The share in percent; None if it is known of no answer."""
+        """The share in percent; None if it is unknown for all answers."""
         return 100 * self.count / self.n if self.n else None
 
 
 @dataclass(frozen=True)
 class ErrorCounts:
-    """What is wrong with some answers of a model."""
+    """The errors of some answers of a model."""
 
     n: int
     shares: Mapping[str, Share]
@@ -71,11 +72,11 @@ class ErrorCounts:
 
 
 ModelErrors = OfModel[AnswerErrors, ErrorCounts]
-"""What is wrong with the answers of a model."""
+"""The errors of the answers of a model."""
 
 
 def examples_of(answers: Sequence[AnswerErrors], most: int) -> list[dict[str, Any]]:
-    """The first answers with each error: which, and what it was seen by."""
+    """The first answers with each error, and the evidence for it."""
     return [
         {"mode": mode, "id": one.key[0], "length": one.key[1], "trial": one.key[2], "seen": seen(one, mode)}
         for mode in MODES
@@ -94,26 +95,21 @@ def _counts(answers: Iterable[AnswerErrors]) -> ErrorCounts:
     claims = [one.claim for one in listed if one.claim is not None]
     runs = [one.longest_run for one in listed if one.longest_run is not None]
     errors = [abs(claim.claimed - claim.counted) for claim in claims]
-    wanted = [
-        (one.words, one.task.wanted_words)
-        for one in listed
-        if one.words is not None and one.task.wanted_words is not None
-    ]
     return ErrorCounts(
         n=len(listed),
         shares={mode: _share(map(is_in, listed)) for mode, is_in in _MODES.items()},
         cut_off_by_limit=sum(one.cut_off == "by its limit" for one in listed),
         longest_run=max(runs, default=None),
-        signals=counted_signals(listed),
+        signals=dict(Counter(signal for one in listed for signal in one.signals).most_common()),
         n_claims=len(claims),
         n_wrong_claims=sum(claim.is_wrong for claim in claims),
-        mean_claim_error=math.fsum(errors) / len(errors) if errors else None,
-        length=length_figures(wanted),
+        mean_claim_error=fmean(errors) if errors else None,
+        length=length_figures((one.words, one.task.wanted_words) for one in listed),
     )
 
 
 def seen(one: AnswerErrors, mode: str) -> str:
-    """What an error of an answer was seen by, in a few words; the text of the answer in it is of a stranger."""
+    """The evidence for an error, in a few words; it may contain untrusted text of the answer."""
     if mode == "repetition":
         if not one.sentence:
             return f"{one.repeated} times a sentence"

@@ -1,10 +1,10 @@
-"""What goes wrong in long answers, found by rules: repetition, rejection, wrong length, and what else can be seen.
+"""Errors of long answers, found by rules: repetition, rejection, wrong length, and others.
 
-Rules decide what they can decide: whether an answer makes sense is not among it, and what speaks against it is a
-*signal*. An answer whose text is not there is still counted where its judgement says what is needed.
+Rules cannot decide whether an answer makes sense; evidence against it is a *signal*. An answer without text is counted
+as far as its judgement has the figures.
 
 Two profiles: `ours`, and `published`, which follows the published figures (any sentence counts, by NLTK where its data
-are there; a rejection begins with `Given the`).
+are installed; a rejection begins with `Given the`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .rejections import PUBLISHED_PHRASES, Rejections, phrases_for
 Profile = Literal["ours", "published"]
 
 MIN_TIMES = 3
-"""An answer repeats itself if a sentence stands in it so often."""
+"""An answer repeats itself if it contains a sentence this many times."""
 
 CutOff = Literal["by its limit", "without closing punctuation"]
 
@@ -49,7 +49,7 @@ _CLOSING = (".", "!", "?", "。", "．", "！", "？", "…", "♪")
 _TAG = re.compile(r"<[^<>\s]{1,20}>$")
 
 MIN_CHARACTERS = 20
-"""A shorter sentence may well stand several times."""
+"""Shorter sentences may occur several times."""
 
 _CLOSERS = "[\"'”’»)\\]}）］」』】》〉]*"
 # A sentence ends with a mark before white space, with a full-width mark before anything, and at an empty line.
@@ -60,7 +60,7 @@ _BREAK = re.compile(rf"[.!?]{_CLOSERS}(?=\s|\Z)|[。．！？][.!?。．！？]*
 
 @dataclass(frozen=True, slots=True)
 class AnswerErrors:
-    """What was found in an answer; what cannot be known without its text, or without its words, is None."""
+    """The errors of an answer; None for those that need the text or the words where these are unknown."""
 
     key: AnswerKey
     task: Task
@@ -78,7 +78,7 @@ class AnswerErrors:
 
     @property
     def is_repetition(self) -> bool | None:
-        """Whether a sentence stands too often."""
+        """Whether a sentence occurs too often."""
         return None if self.repeated is None else self.repeated >= MIN_TIMES
 
 
@@ -99,7 +99,7 @@ class ErrorRules:
 
     @cached_property
     def counter(self) -> CounterName:
-        """How words are counted that were not published."""
+        """How words are counted where no number was published."""
         return counter_there(self.suite.words)
 
     @cached_property
@@ -115,7 +115,7 @@ class ErrorRules:
 
     @property
     def signature(self) -> str:
-        """Everything that the figures depend on, besides the answers."""
+        """The inputs of the figures, besides the answers."""
         from ... import __version__
 
         is_ours = self.profile == "ours"
@@ -129,18 +129,18 @@ class ErrorRules:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the figures must know, one sentence each."""
+        """Notes for readers of the figures, one sentence each."""
         found = []
         if not self.rejections.phrases:
             found.append(
-                f"no phrases of rejection are packaged for the language {self.suite.language}: none is found; "
-                "--phrases names a file of them"
+                f"no phrases of rejection are packaged for the language {self.suite.language}, so that no "
+                "rejection is found: pass a file with --phrases"
             )
         if self.counter != self.suite.words:
             found.append(without(self.suite.words, self.counter))
         if self.profile == "published" and not self.has_nltk_sentences:
             found.append(
-                "NLTK's sentences are not there: our rules cut answers whose commonest sentence was not published"
+                "NLTK's data are not installed: our rules split answers whose commonest sentence was not published"
             )
         return tuple(found)
 
@@ -152,10 +152,7 @@ class ErrorRules:
 
 
 def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -> list[AnswerErrors]:
-    """What is found in the answers of a run, in the order of the suite.
-
-    Answers that have a judgement only count, too, as far as it tells.
-    """
+    """The errors of the answers of a run, in the order of the suite; answers may have only a judgement."""
     answers = run.answers(rules.suite, on_fault=on_fault)
     judgements = run.judgements(rules.suite, with_reasons=False)
     if not answers and not judgements:
@@ -166,7 +163,7 @@ def errors_of(run: Run, rules: ErrorRules, *, on_fault: OnFault | None = None) -
 def errors_in(
     answers: Mapping[AnswerKey, Answer], judgements: Iterable[Judgement], rules: ErrorRules
 ) -> list[AnswerErrors]:
-    """What is found in the answers and judgements of a run that have been read; see `errors_of`."""
+    """The same from answers and judgements that have been read."""
     known = published_facts(judgements)
     same = _tasks_by_text(answers.values())
     found = []
@@ -183,7 +180,7 @@ def errors_in(
 
 
 def published_facts(judgements: Iterable[Judgement]) -> dict[AnswerKey, Judgement]:
-    """For each answer a judgement that tells the number of its words, or else any."""
+    """A judgement of each answer: one with a number of words, or else any."""
     found: dict[AnswerKey, Judgement] = {}
     for judgement in judgements:
         kept = found.get(judgement.key)
@@ -200,7 +197,7 @@ def _tasks_by_text(answers: Iterable[Answer]) -> Mapping[str, set[tuple[str, str
 
 
 def _without_text(key: AnswerKey, task: Task, fact: Judgement | None, rules: ErrorRules) -> AnswerErrors:
-    """What a judgement alone tells; its commonest sentence is of any length, as only the published profile counts."""
+    """The figures of a judgement alone; its commonest sentence may be short, as the published profile counts it."""
     count = fact.most_repeated_sentence if fact is not None and rules.profile == "published" else None
     return AnswerErrors(key, task, None if fact is None else fact.words, repeated=count)
 
@@ -235,7 +232,7 @@ def _errors(
 
 
 def signals(text: str, listed: list[str]) -> tuple[str, ...]:
-    """What speaks against an answer without deciding anything."""
+    """Evidence against an answer that decides nothing."""
     found = [f"holds {name}" for name in _REPLY_NAMES if name in text]
     share = repetition(listed)
     if share is not None and share > _MOST_REPETITION:
@@ -255,10 +252,10 @@ def _n_letters(text: str) -> int:
 
 
 def _cut_off(answer: Answer, claim: Claim | None) -> CutOff | None:
-    """Where the server said why the model stopped, that decides; otherwise, how the text ends."""
+    """The server's reason for stopping decides if there is one, otherwise the end of the text."""
     if answer.finish_reason == "length":
         return "by its limit"
-    # Who counts the words at the end has come to an end.
+    # An answer that states its number of words is complete.
     if answer.finish_reason is not None or claim is not None or has_closing_punctuation(answer.response):
         return None
     return "without closing punctuation"
@@ -274,13 +271,8 @@ def has_closing_punctuation(text: str) -> bool:
     )
 
 
-def counted_signals(found: Iterable[AnswerErrors]) -> Mapping[str, int]:
-    """How many answers each signal is in, most first."""
-    return dict(Counter(signal for one in found for signal in one.signals).most_common())
-
-
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in order, with white space folded to single blanks; none of them is empty."""
+    """The sentences of a text in order, not empty, with white space folded to single blanks."""
     ends = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
     found = (text[begin:end] for begin, end in pairwise(ends))
     return [folded for sentence in found if (folded := " ".join(sentence.split()))]
@@ -311,6 +303,6 @@ def published_sentences(text: str) -> list[str]:
         listed: list[str] = nltk.sent_tokenize(text)
     except LookupError:
         raise ChecklistError(
-            "NLTK's sentences need its data 'punkt', which are not there: python -m nltk.downloader punkt punkt_tab"
+            "NLTK's data 'punkt' are not installed: run python -m nltk.downloader punkt punkt_tab"
         ) from None
     return listed

@@ -1,10 +1,8 @@
-"""How far answers meet a wanted length, and whether what they say of their own length is true."""
+"""Whether the lengths that answers claim are true."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,32 +58,3 @@ def claim_in(answer: str, n_words: int) -> Claim | None:
     if unit == "words":
         return Claim(claimed, n_words, "words")
     return Claim(claimed, count_words(answer, "characters"), "characters")
-
-
-@dataclass(frozen=True)
-class LengthFigures:
-    """How far some answers meet the lengths that were wanted."""
-
-    n: int
-    mean_words: float
-    mean_absolute_length_error: float
-    mean_shortfall: float
-    share_long_enough: float
-
-
-def length_figures(counted_and_wanted: Iterable[tuple[int, int]]) -> LengthFigures | None:
-    """The figures of answers from their numbers of words and the wanted ones; None without any answer."""
-    listed = list(counted_and_wanted)
-    if not listed:
-        return None
-
-    def mean(values: Iterable[int]) -> float:
-        return math.fsum(values) / len(listed)
-
-    return LengthFigures(
-        len(listed),
-        mean(words for words, _ in listed),
-        mean(abs(words - wanted) for words, wanted in listed),
-        mean(max(0, wanted - words) for words, wanted in listed),
-        mean(words >= wanted for words, wanted in listed),
-    )

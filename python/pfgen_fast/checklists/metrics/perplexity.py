@@ -1,4 +1,4 @@
-"""Perplexity of answers under a causal language model: how predictable a text is, whatever it is worth.
+"""Perplexity of answers under a causal language model: how predictable a text is, not how good.
 
 A text is cut into pieces of at most 512 tokens, one after the other; the perplexity of a piece is exp of the mean
 negative log-likelihood of its tokens from the second on; the figure of the text is the plain mean over its pieces.
@@ -14,7 +14,7 @@ from ...files.untrusted_text import in_one_line
 from ...generation.engines.transformers import checked_device, loaded_model
 
 WINDOW = 512
-"""The tokens of a piece; as published, although GPT-2 has room for twice as many."""
+"""The tokens of a piece, as published; GPT-2 could take twice as many."""
 
 
 class Perplexity:
@@ -28,26 +28,19 @@ class Perplexity:
         self.signature = f"ppl:{in_one_line(model, 200)}|{dtype}|{self._device}|window={self._window}"
 
     def __call__(self, text: str) -> float | None:
-        """The perplexity of a text; None without a piece of two tokens, or if it is beyond all numbers."""
+        """The perplexity of a text; None without a piece of two tokens, or if it overflows."""
         import torch
 
         encodable = text.encode("utf-8", "replace").decode()  # tokenizers refuse lone surrogates
         tokens = self._tokenizer(encodable, add_special_tokens=False, verbose=False)["input_ids"]
-        pieces = [tokens[start : start + self._window] for start in range(0, len(tokens), self._window)]
         found = []
         with torch.inference_mode():
-            for piece in pieces:
-                if len(piece) > 1:
-                    found.append(self._of_piece(piece))
+            for start in range(0, len(tokens), self._window):
+                piece: Any = torch.tensor([tokens[start : start + self._window]], device=self._device)
+                if piece.shape[1] > 1:
+                    logits = self._model(piece).logits[0, :-1].float()
+                    found.append(float(torch.nn.functional.cross_entropy(logits, piece[0, 1:])))
         try:
             return math.fsum(map(math.exp, found)) / len(found) if found else None
         except OverflowError:
             return None
-
-    def _of_piece(self, piece: list[int]) -> float:
-        """The mean negative log-likelihood of the tokens of a piece but the first."""
-        import torch
-
-        tokens: Any = torch.tensor([piece], device=self._device)
-        logits = self._model(tokens).logits[0, :-1].float()
-        return float(torch.nn.functional.cross_entropy(logits, tokens[0, 1:]))

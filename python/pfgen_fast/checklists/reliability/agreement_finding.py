@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -20,11 +20,8 @@ from .judge_selection import Side, signature_of_sides
 from .paired_judgements import part_of
 from .table_changes import Estimate, TwoTables
 
-_LEVEL_COLUMNS = tuple(
-    column
-    for name in ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
-    for column in (name, f"{name}, low", f"{name}, high")
-)
+_LEVELS = ("same level", "within one level", "mean difference", "kappa", "quadratic kappa")
+_SCORES = ("Pearson", "Spearman", "mean absolute difference")
 
 
 def agree(sides: Sequence[Side], suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
@@ -41,13 +38,17 @@ def agree(sides: Sequence[Side], suite: ChecklistSuite, *, draws: int = USUAL_DR
 
 def level_table(found: Agreed) -> Table:
     """The agreement of verdicts over all and by part."""
-    rows = tuple(
-        (part, n, *(cell for one in figures.values() for cell in one.cells))
-        for part, (n, figures) in found.levels.items()
-    )
-    names = [name for name in _LEVEL_COLUMNS if not name.endswith(("low", "high"))]
-    shown = ("part", "verdicts", *names)
-    return Table("levels", "Verdicts", ("part", "verdicts", *_LEVEL_COLUMNS), rows, 3, shown)
+    shown = ("part", "verdicts", *_LEVELS)
+    return Table("levels", "Verdicts", *_by_part("verdicts", _LEVELS, found.levels), 3, shown)
+
+
+def _by_part(
+    counted: str, names: Sequence[str], figures: Mapping[str, tuple[int, Mapping[str, Estimate]]]
+) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Columns and rows of figures with their intervals."""
+    columns = (column for name in names for column in (name, f"{name}, low", f"{name}, high"))
+    rows = ((part, n, *(cell for one in of.values() for cell in one.cells)) for part, (n, of) in figures.items())
+    return ("part", counted, *columns), tuple(rows)
 
 
 def model_table(tables: TwoTables, names: tuple[str, str]) -> Table:
@@ -148,22 +149,16 @@ def _between(figure: Estimate, n_digits: int) -> str:
 
 
 def _answer_table(found: Agreed) -> Table:
-    names = ("Pearson", "Spearman", "mean absolute difference")
-    columns = tuple(column for name in names for column in (name, f"{name}, low", f"{name}, high"))
-    rows = tuple(
-        (part, n, *(cell for one in figures.values() for cell in one.cells))
-        for part, (n, figures) in found.answers.items()
-    )
-    return Table("answers", "Scores of answers", ("part", "answers", *columns), rows, 3)
+    return Table("answers", "Scores of answers", *_by_part("answers", _SCORES, found.answers), 3)
 
 
 def _question_table(found: Agreed) -> Table:
-    columns = ("area", "category", "number", "verdicts", "same level", "within one level", "mean difference", "kappa")
+    columns = ("area", "category", "number", "verdicts", *_LEVELS, "question")
     rows: list[tuple[Cell, ...]] = []
     for question, one in zip(found.pairing.questions, found.questions, strict=True):
         figures = (getattr(one, name) for name in FIGURES)
         rows.append((*question.labels, one.n, *figures, question.text))
-    return Table("questions", "Verdicts by question", (*columns, "quadratic kappa", "question"), tuple(rows), 3)
+    return Table("questions", "Verdicts by question", columns, tuple(rows), 3)
 
 
 def _count_table(found: Agreed, names: tuple[str, str]) -> Table:
@@ -246,9 +241,6 @@ def _pair_table(names: Sequence[str], pairs: dict[tuple[int, int], Agreed]) -> T
         change = found.tables.largest_change.value if found.tables.is_defined else None
         of_pair = (one.value for one in (*figures.values(), *of_answers.values()))
         rows.append((names[i], names[j], n, n_answers, *of_pair, tau, change))
-    columns = (
-        *("first", "second", "verdicts", "answers", "same level", "within one level", "mean difference", "kappa"),
-        *("quadratic kappa", "Pearson", "Spearman", "mean absolute difference", "tau-b of tables"),
-        "largest change of place",
-    )
+    counts = ("first", "second", "verdicts", "answers")
+    columns = (*counts, *_LEVELS, *_SCORES, "tau-b of tables", "largest change of place")
     return Table("pairs", "Every two judges", columns, tuple(rows), 3)

@@ -1,7 +1,7 @@
-"""`correlate`: how far methods of scoring answers go together, over answers and over models.
+"""`correlate`: correlations of methods of scoring answers, over answers and over models.
 
 Coefficients are Spearman's. Intervals are from draws of whole tasks within each area, because the answers of all models
-to a task depend on one another; p-values, as the literature has them, take answers as independent.
+to a task depend on one another; p-values, as in the literature, treat answers as independent.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from ...errors import ChecklistError
 from ...experiments.chart_data import Matrix
 from ...experiments.finding import Cell, Finding, Picture, Table
 from ...files.untrusted_text import unknown_name
-from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman
+from ...statistics.correlation import Floats, p_value, resampled_spearman, spearman, spearman_rows
 from ...statistics.resampling import Counts
-from ..suite import ChecklistSuite
 from .agreement import USUAL_DRAWS
 from .method_values import PEOPLE, Place, Values
 from .paired_judgements import Ints, part_of
-from .table_changes import Estimate, averages, draws_within, estimate, places, ranges_of, strata_of
+from .table_changes import Estimate, averages, draws_within, estimate, ranges_of, strata_of
 
 MIN_ANSWERS = 3
-"""Fewer answers have no correlation worth printing."""
+"""Fewer answers have no correlation."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,6 @@ class Correlated:
     n_draws: int
     seed: int = 0
 
-    @property
-    def suite(self) -> ChecklistSuite:
-        """The suite."""
-        return self.values.suite
-
     @cached_property
     def columns(self) -> dict[str, Floats]:
         """The values of each method on the answers."""
@@ -65,7 +59,7 @@ class Correlated:
 
     @cached_property
     def tasks(self) -> Ints:
-        """The number of each answer's task, of those that any of these answers is to."""
+        """The number of each answer's task, among the tasks of these answers."""
         known = {key: number for number, key in enumerate(dict.fromkeys(key[:2] for _, key in self.places))}
         return np.array([known[key[:2]] for _, key in self.places], dtype=np.int64)
 
@@ -74,7 +68,7 @@ class Correlated:
         """By part of the suite, its answers."""
         found: dict[str, list[int]] = {}
         for number, (_, key) in enumerate(self.places):
-            found.setdefault(part_of(self.suite.by_key[key[:2]]), []).append(number)
+            found.setdefault(part_of(self.values.suite.by_key[key[:2]]), []).append(number)
         return {part: np.array(listed) for part, listed in found.items()}
 
     @cached_property
@@ -105,12 +99,12 @@ class Correlated:
         number = {model: place for place, model in enumerate(self.models)}
         models = np.array([number[model] for model, _ in self.places], dtype=np.int64)
         parts = tuple(range(len(self.parts)))
-        main = tuple(place for place, name in enumerate(self.parts) if name in self.suite.areas) or parts
+        main = tuple(place for place, name in enumerate(self.parts) if name in self.values.suite.areas) or parts
         found = {}
         for name, column in self.columns.items():
             strata = strata_of(column, models, self.tasks, len(self.models), self._part_of_task)
-            means = averages(strata, main, self.n_draws, self.seed)
-            found[name] = means.values, means.draws
+            _, values, draws = averages(strata, main, self.n_draws, self.seed)
+            found[name] = values, draws
         return found
 
     def over_models(self, one: str, other: str) -> Coefficient:
@@ -119,15 +113,6 @@ class Correlated:
         value = spearman(x, y) if len(x) >= MIN_ANSWERS and not np.isnan(x).any() else None
         draws = spearman_rows(x_draws, y_draws)
         return Coefficient(len(x), estimate(value, draws), None if value is None else p_value(value, len(x)))
-
-
-def spearman_rows(x: Floats, y: Floats) -> Floats:
-    """Spearman's correlation between each row and its counterpart; NaN where one is constant or has no value."""
-    middle = (x.shape[-1] + 1) / 2
-    a, b = places(x) - middle, places(y) - middle
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (a * b).sum(axis=-1) / np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
-    return found
 
 
 def correlated(
@@ -154,7 +139,7 @@ def correlated(
 
 
 def correlate(found: Correlated) -> Finding:
-    """How far methods go together, in words, tables and pictures."""
+    """The correlations of methods in words, tables and pictures."""
     everything = np.arange(len(found.places))
     first, *others = found.names
     of_answers = {name: _by_part(found, first, name, everything) for name in others}
@@ -170,7 +155,7 @@ def correlate(found: Correlated) -> Finding:
         tuple(tables),
         tuple(_pictures(found, of_answers, everything)),
         (*found.values.notes, *_coverage(found)),
-        question=f"Which methods say what {first} says?",
+        question=f"Which methods agree with {first}?",
     )
 
 
@@ -187,7 +172,7 @@ def _answer(
     known = {name: parts["all"] for name, parts in of_answers.items() if parts["all"].value.value is not None}
     if not known:
         return f"Over {n:,} answers nothing correlates with {first}, because all values of a method are the same."
-    # Equal weights hardly change a checklist score: what is worth saying is what else goes with it.
+    # Equal weights hardly change a checklist score: another method is worth naming.
     telling = {name for name in known if {first, name} != {"checklist", "avg-c"}} or known
     best = max(telling, key=lambda name: known[name].value.value or 0.0)
     words = f"Over {n:,} answers {best} goes best with {first}: Spearman {_shown(known[best].value)}"
@@ -208,8 +193,8 @@ def _words(found: Correlated) -> str:
     n_models = len(found.models)
     words = (
         f"Compared are {len(found.names)} methods on the same {len(found.places):,} answers of {n_models} "
-        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values take "
-        "answers as independent, which those to the same task are not"
+        f"{'model' if n_models == 1 else 'models'} to {n_tasks:,} tasks: {', '.join(found.names)}. P-values treat "
+        "answers as independent, although answers to the same task are not"
     )
     drawn = f"; intervals (95 %) are from {found.n_draws:,} draws of whole tasks within each area."
     signature = f" Signature of the checklist scores: {found.values.signature}" if found.values.signature else ""
@@ -261,8 +246,8 @@ def _question_tables(found: Correlated) -> list[Table]:
     if not others or any(place not in verdicts for place in found.places):
         return []
     rows: list[tuple[Cell, ...]] = []
-    for (area, category), checklist in found.suite.checklists.items():
-        tasks = {task.key for task in found.suite.tasks if (task.area, task.category) == (area, category)}
+    for (area, category), checklist in found.values.suite.checklists.items():
+        tasks = {task.key for task in found.values.suite.tasks if (task.area, task.category) == (area, category)}
         answers = np.array([n for n, (_, key) in enumerate(found.places) if key[:2] in tasks], dtype=np.int64)
         for number, text in enumerate(checklist.questions if len(answers) else ()):
             column = np.full(len(found.places), math.nan)

@@ -1,7 +1,7 @@
-"""`drift`: whether a judge still says what it said, where it moved, and what that does to a table of models.
+"""`drift`: whether a judge still gives the same verdicts, where it moved, and how that changes a table of models.
 
-Whether it moved is tested over answers: had the judge not changed, each pair of its verdicts on an answer could as well
-stand the other way round. How far it moved is an estimate for all tasks like these, whose interval is over tasks.
+Whether it moved is tested over answers: if the judge has not changed, each pair of its verdicts on an answer could be
+swapped. How far it moved is an estimate for all tasks of this kind, with an interval over tasks.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .paired_judgements import Question
 from .table_changes import Estimate, draws_within, estimate, ranges_of
 
 ALPHA = 0.025
-"""The level of significance of areas and that of questions, each after the correction for their number (Benjamini and
-Hochberg): either alone says that a judge moved, so that one that did not is blamed in at most 5 % of all cases."""
+"""The level of significance of areas, and of questions, each corrected for their number (Benjamini and Hochberg).
+Either shows drift, so that both together raise false alarms in at most 5 % of all cases."""
 
 _SHOWN_QUESTIONS = 10
 
@@ -64,7 +64,7 @@ class Drifted:
 
     @property
     def n_changed(self) -> int:
-        """The number of answers of which any verdict has changed."""
+        """The number of answers with a changed verdict."""
         pairing = self.agreed.pairing
         differs = pairing.verdicts[0] != pairing.verdicts[1]
         return len(np.unique(pairing.verdict_answers[differs]))
@@ -88,7 +88,7 @@ class Drifted:
 
     @cached_property
     def questions(self) -> list[tuple[Question, Shift]]:
-        """How far the verdicts on each question moved, furthest first: those that moved beyond chance before others."""
+        """How far the verdicts on each question moved, furthest first, and significant ones before others."""
         pairing = self.agreed.pairing
         found = []
         for number in range(len(pairing.questions)):
@@ -121,13 +121,8 @@ def drifted(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_D
     return Drifted(agreed(old, new, suite, draws=draws, seed=seed))
 
 
-def drift(old: Side, new: Side, suite: ChecklistSuite, *, draws: int = USUAL_DRAWS, seed: int = 0) -> Finding:
-    """Whether a judge moved between two times."""
-    return finding_of(drifted(old, new, suite, draws=draws, seed=seed), old, new)
-
-
-def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
-    """What was found of two sides, as a finding."""
+def drift_finding(found: Drifted, old: Side, new: Side) -> Finding:
+    """Whether a judge moved, in words, tables and pictures."""
     names = unequal_names(found.agreed.pairing.names)
     tables = [_part_table(found, names), _question_table(found, names)]
     pictures = [_part_picture(found)]
@@ -145,7 +140,7 @@ def finding_of(found: Drifted, old: Side, new: Side) -> Finding:
         (*tables, level_table(found.agreed)),
         tuple(pictures),
         (*_version_notes(old, new), *found.agreed.pairing.notes()),
-        question="Does the judge still say what it said?",
+        question="Does the judge still give the same verdicts?",
     )
 
 

@@ -1,13 +1,13 @@
-"""Sides: what one judge said, in one version of itself, of the answers of some models; and what two sides share.
+"""Sides: the judgements that one version of a judge gave of the answers of some models.
 
-A path may hold the judgements of several judges or of several versions of one: each is a side of its own. Sides are
-compared over the answers that both judged, with the same text and the same checklist.
+A path may hold judgements of several judges or versions: each is a side. Sides are compared over the answers that both
+judged, with the same text and the same checklist.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from ...files.untrusted_text import first_names, in_one_line, unknown_name
 from ...native import _core
 from ..judgements import AnswerKey, Judgement, Method
 from ..line_files import OnFault
-from ..runs import Answer, Run, open_runs
+from ..runs import Run, open_runs
 from ..scoring.judged import Variant, is_stale
 from ..scoring.scores import WHY_STALE
 from ..suite import ChecklistSuite
 from ..words import count_words, counter_there
 
 SENTINELS = "sentinels"
-"""The folder of a run with the judgements of answers that were asked anew, a file for each time."""
+"""The directory of a run with repeated judgements of the same answers, a file for each time."""
 
 Ratings = tuple[Judgement, ...]
 """The ratings of one answer by one judge, in their order."""
@@ -31,7 +31,7 @@ Ratings = tuple[Judgement, ...]
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What one judge said of the answers of some models."""
+    """The judgements of one version of a judge."""
 
     name: str
     judge: str
@@ -48,7 +48,7 @@ class Side:
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each kind of judgements that do not count."""
+        """A sentence for each reason why judgements do not count."""
         return [f"{self.name}: {sentence}" for sentence in _left_out(self.unjudged, self.stale)]
 
 
@@ -61,7 +61,7 @@ def open_sides(
     method: Method = "checklist",
     on_fault: OnFault | None = None,
 ) -> list[Side]:
-    """The sides in paths, in their order; those of one path by judge and version as they come."""
+    """The sides in each path, by judge and version in the order of the rows."""
     found: list[Side] = []
     for path in paths:
         found += _sides_of(str(path), open_runs([path]), suite, judge, method, mixed=mixed, on_fault=on_fault)
@@ -76,7 +76,7 @@ def open_together(
     mixed: bool = False,
     on_fault: OnFault | None = None,
 ) -> list[Side]:
-    """The sides of all paths together, by judge and version; takes and raises what `open_sides` does."""
+    """The sides of all paths together, by judge and version."""
     name = ", ".join(map(str, paths))
     return _sides_of(name, open_runs(paths), suite, judge, "checklist", mixed=mixed, on_fault=on_fault)
 
@@ -84,7 +84,7 @@ def open_together(
 def sentinel_sides(
     paths: Sequence[Path], suite: ChecklistSuite, *, judge: str | None = None, on_fault: OnFault | None = None
 ) -> list[Side]:
-    """The answers that were asked anew: a side for each time, in their order, of all runs together."""
+    """The repeated judgements: a side for each time, in order, of all runs together."""
     runs = open_runs(paths)
     files = {
         run.key: sorted(path for path in (run.folder / SENTINELS).glob("*.jsonl") if path.stem.isdecimal())
@@ -105,7 +105,7 @@ def sentinel_sides(
 
 
 def signature_of_sides(suite: ChecklistSuite, sides: Sequence[Side], *, draws: int = 0, seed: int = 0) -> str:
-    """Everything that a comparison of sides depends on, besides the verdicts."""
+    """The inputs of a comparison of sides, besides the verdicts."""
     judges = (f"{side.judge or 'unknown'} ({'; '.join(side.variants)})" for side in sides)
     parts = {
         "checklists": _core.__version__,
@@ -165,8 +165,8 @@ def _sides_of(
     mixed: bool,
     on_fault: OnFault | None,
 ) -> list[Side]:
-    """The sides of some runs, by judge and version in the order in which they come; raises if there is none."""
-    gathered: dict[tuple[str, str | None], _Gathered] = {}
+    """The sides of some runs, by judge and version in the order of the rows."""
+    gathered: dict[tuple[str, str | None], list[tuple[str, Judgement, bool]]] = {}
     known: dict[str, None] = {}
     for run in runs:
         answers = run.answers(suite, on_fault=on_fault)
@@ -174,15 +174,15 @@ def _sides_of(
             known |= dict.fromkeys(filter(None, (one.judge, one.version)))
             if one.method == method and judge in (None, one.judge, one.version):
                 key = one.judge, None if mixed else one.version
-                gathered.setdefault(key, _Gathered()).add(run.key, one, suite, answers)
+                gathered.setdefault(key, []).append((run.key, one, is_stale(one, suite, answers)))
     if judge is not None and known and judge not in known:
         raise ChecklistError(f"{name}: {unknown_name('judge', judge, list(known))}")
-    sides = [of_side.side(name, key[0]) for key, of_side in gathered.items()]
+    sides = [_side(name, of_judge, rows) for (of_judge, _), rows in gathered.items()]
     if not sides:
         raise ChecklistError(f"{name}: holds no judgements by the method {method}; ask a judge first, or import some")
     if not any(side.models for side in sides):
         why = [sentence for side in sides for sentence in _left_out(side.unjudged, side.stale)]
-        raise ChecklistError(f"{name}: no judgement counts, for {'; '.join(why)}; ask the judge again")
+        raise ChecklistError(f"{name}: no judgement counts: {'; '.join(why)}; ask the judge again")
     return [side for side in sides if side.models]
 
 
@@ -197,36 +197,26 @@ def _left_out(unjudged: Sequence[str], stale: Sequence[str]) -> list[str]:
     return found
 
 
-class _Gathered:
-    """The judgements of one side so far."""
-
-    def __init__(self) -> None:
-        self.models: dict[str, dict[AnswerKey, list[Judgement]]] = {}
-        self._versions: set[str | None] = set()
-        self._unjudged: list[str] = []
-        self._stale: list[str] = []
-        self._variants: dict[Variant, None] = {}
-
-    def add(self, model: str, one: Judgement, suite: ChecklistSuite, answers: Mapping[AnswerKey, Answer]) -> None:
-        self._versions.add(one.version)
-        if is_stale(one, suite, answers):
-            self._stale.append(one.id)
-        elif one.scores is None:
-            self._unjudged.append(one.id)
-        else:
-            self._variants[Variant(one.version, one.prompt_sha256, one.profile, one.temperature)] = None
-            self.models.setdefault(model, {}).setdefault(one.key, []).append(one)
-
-    def side(self, name: str, judge: str) -> Side:
-        version = next(iter(self._versions)) if len(self._versions) == 1 else None
-        models = {model: dict(_in_order(answers)) for model, answers in self.models.items()}
-        variants = tuple(map(str, self._variants))
-        return Side(name, judge, version, models, tuple(self._unjudged), tuple(self._stale), variants)
-
-
-def _in_order(answers: Mapping[AnswerKey, list[Judgement]]) -> Iterator[tuple[AnswerKey, Ratings]]:
-    for key, ratings in answers.items():
-        yield key, tuple(sorted(ratings, key=lambda one: one.rating))
+def _side(name: str, judge: str, rows: Sequence[tuple[str, Judgement, bool]]) -> Side:
+    """A side from its judgements, with their models and whether they are stale."""
+    fresh = [(model, one) for model, one, stale in rows if not stale]
+    models: dict[str, dict[AnswerKey, Ratings]] = {}
+    for model, one in sorted(fresh, key=lambda each: each[1].rating):
+        if one.scores is not None:
+            answers = models.setdefault(model, {})
+            answers[one.key] = (*answers.get(one.key, ()), one)
+    judged = [one for _, one in fresh if one.scores is not None]
+    variants = dict.fromkeys(Variant(one.version, one.prompt_sha256, one.profile, one.temperature) for one in judged)
+    versions = {one.version for _, one, _ in rows}
+    return Side(
+        name,
+        judge,
+        versions.pop() if len(versions) == 1 else None,
+        models,
+        unjudged=tuple(one.id for _, one in fresh if one.scores is None),
+        stale=tuple(one.id for _, one, stale in rows if stale),
+        variants=tuple(map(str, variants)),
+    )
 
 
 def _named_apart(sides: Sequence[Side], paths: Sequence[Path]) -> list[Side]:

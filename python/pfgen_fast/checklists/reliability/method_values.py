@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...errors import ChecklistError, TrialsError
 from ...evaluators.evaluator import Item, text_column
 from ...experiments.judge import JudgeOptions
 from ...scoring.scorer import Scorer
-from ...statistics.correlation import Floats
+from ...statistics.correlation import COMPARED_DIGITS, Floats
 from ...suite.suite import Suite
 from ...tables.formats import table_rows
 from ..judgements import AnswerKey, Method
@@ -26,7 +27,7 @@ from ..runs import Answer, Run
 from ..scoring.scores import Scores
 from ..scoring.scoring import score_runs
 from ..suite import ChecklistSuite
-from ..weights.marks import Scale, read_marks
+from ..weights.marks import Scale, number, read_marks
 
 Place = tuple[str, AnswerKey]
 """The key of a run, and an answer of it."""
@@ -35,13 +36,12 @@ PEOPLE = "people"
 NGRAM_SCORES = ("fluency", "truthfulness", "helpfulness")
 
 _OVERALL: tuple[Method, ...] = ("llm-eval", "llm-eval-c")
-_DIGITS = 9
 _KEY_COLUMNS = ("model", "id", "length", "trial", "area", "category")
 
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What methods say of answers."""
+    """The values of answers by several methods."""
 
     suite: ChecklistSuite
     methods: Mapping[str, Mapping[Place, float]]
@@ -60,9 +60,9 @@ class Values:
         return sorted(places, key=lambda place: (place[0], order[place[1][:2]], place[1][2]))
 
     def column(self, name: str, places: Sequence[Place]) -> Floats:
-        """The values of a method on these answers; what only the order of a sum tells apart is the same."""
+        """The values of a method on these answers, rounded so that the order of sums makes no difference."""
         of_method = self.methods[name]
-        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(_DIGITS)
+        found: Floats = np.array([of_method[place] for place in places], dtype=np.float64).round(COMPARED_DIGITS)
         return found
 
 
@@ -103,7 +103,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
             place = _place(row, suite, where)
             for name, value in row.items():
                 if name not in _KEY_COLUMNS and value not in (None, ""):
-                    found.setdefault(name, {})[place] = _number(value, f"{where}, {name}")
+                    found.setdefault(name, {})[place] = number(value, f"{where}, {name}")
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
     if not found:
@@ -114,7 +114,7 @@ def metric_values(path: Path, suite: ChecklistSuite) -> dict[str, dict[Place, fl
 def people_values(
     path: Path, suite: ChecklistSuite, runs: Sequence[Run], *, scale: Scale
 ) -> tuple[dict[Place, float], list[str]]:
-    """The mean overall mark of each answer, and what a reader must know."""
+    """The mean overall mark of each answer, and notes."""
     marks = read_marks(path, suite, scale=scale)
     by_answer: dict[tuple[str, str | None, str], list[float]] = {}
     for mark in marks.listed:
@@ -126,7 +126,7 @@ def people_values(
             listed = by_answer.get((key[0], key[1], sha256))
             if listed:
                 used.add((key[0], key[1], sha256))
-                found[run.key, key] = math.fsum(listed) / len(listed)
+                found[run.key, key] = fmean(listed)
     if not found:
         raise ChecklistError(f"{path}: none of the {len(by_answer):,} marked answers is one of these runs")
     n_stale = len(by_answer) - len(used)
@@ -135,13 +135,13 @@ def people_values(
 
 
 def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite) -> dict[str, dict[Place, float]]:
-    """The n-gram scores of answers to the questions of an n-gram suite, of which the tasks have the IDs."""
-    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in _questions(ngram_suite)]
+    """The n-gram scores of answers; the IDs of tasks are those of the questions of the n-gram suite."""
+    questions = _questions(ngram_suite)
+    listed = [(place, answer) for place, answer in _answers(runs, suite) if answer.id in questions]
     if not listed:
         raise ChecklistError(
             "no run has an answer to a question of the n-gram suite; expected runs that 'checklists from-suite' made"
         )
-    questions = _questions(ngram_suite)
     table = Scorer(ngram_suite).score(
         [questions[answer.id] for _, answer in listed], [answer.response for _, answer in listed]
     )
@@ -156,7 +156,7 @@ def ngram_values(runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite)
 def judge_values(
     runs: Sequence[Run], suite: ChecklistSuite, ngram_suite: Suite, options: JudgeOptions
 ) -> dict[Place, float]:
-    """The ratings of answers that `experiment judge` stored, the mean of several; nothing is asked."""
+    """The mean ratings of answers that `experiment judge` stored; no request is sent."""
     evaluator = replace(options, server=None).evaluator()
     questions = _questions(ngram_suite)
     samples = {}
@@ -201,7 +201,7 @@ def _hashes(run: Run, suite: ChecklistSuite) -> dict[AnswerKey, str]:
 
 
 def _is_named(fault: str) -> None:
-    """Lines that cannot be read were named by `checklist_values`, which comes before all others."""
+    """`checklist_values`, which runs first, has already named the lines that cannot be read."""
 
 
 def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
@@ -211,15 +211,5 @@ def _place(row: Mapping[str, Any], suite: ChecklistSuite, where: str) -> Place:
     length = row.get("length")
     task = suite.task(id, None if length in (None, "") else str(length), where)
     trial = row.get("trial")
-    number = 1 if trial in (None, "") else _number(trial, f"{where}, trial")
-    return model, (task.id, task.length, int(number))
-
-
-def _number(value: Any, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise ChecklistError(f"{where}: expected a number, not {str(value)[:40]!r}")
-    return number
+    of_trial = 1 if trial in (None, "") else number(trial, f"{where}, trial")
+    return model, (task.id, task.length, int(of_trial))

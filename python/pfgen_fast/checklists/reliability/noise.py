@@ -1,4 +1,4 @@
-"""`noise`: how much of a score is chance, how many tasks or ratings would do, and what each question is good for.
+"""`noise`: the part of a score that is chance, the tasks or ratings for a given precision, and the use of questions.
 
 The variance of a score has two parts: between tasks, and within a task between ratings of the same answer, which can be
 told apart only where answers were rated several times. Questions are looked at within their category.
@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from statistics import fmean
 
 import numpy as np
 
 from ...statistics.correlation import Floats, pearson, spearman
 from ..judgements import AnswerKey
+from ..scoring.scoring import score_of
 from ..suite import ChecklistSuite
 from .judge_selection import Ratings, Side
 from .paired_judgements import Ints, PairedJudgements, Question, pair
@@ -29,7 +31,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class PartNoise:
-    """What chance does to the scores of a part of the suite, in points of rescaled scores."""
+    """The noise of the scores of a part of the suite, in points of rescaled scores."""
 
     name: str
     n_tasks: float
@@ -53,11 +55,11 @@ class PartNoise:
         return None if self.apart is None else _Z * self.apart / math.sqrt(self.n_tasks)
 
     def tasks_for(self, wanted: float, ratings: float | None = None) -> int:
-        """How many tasks make intervals of this half width."""
+        """The number of tasks for intervals of this half width."""
         return max(1, math.ceil(self.variance(1 / self.n_tasks, ratings) * (_Z / wanted) ** 2 - 1e-9))
 
     def ratings_for(self, wanted: float) -> int | None:
-        """How many ratings of each answer make it, with these tasks; None if none are enough, or nothing is known."""
+        """The number of ratings for it with these tasks; None if no number is enough, or it is unknown."""
         if self.within is None:
             return None
         spare = (wanted / _Z) ** 2 * self.n_tasks - self.between**2
@@ -66,7 +68,7 @@ class PartNoise:
 
 @dataclass(frozen=True)
 class QuestionUse:
-    """What a question is good for. None where it is undefined."""
+    """The use of a question; undefined figures are None."""
 
     question: Question
     n: int
@@ -82,7 +84,7 @@ class QuestionUse:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """How much of a judge's scores is noise."""
+    """The noise of a judge's scores."""
 
     side: Side
     pairing: PairedJudgements
@@ -133,11 +135,7 @@ class Noise:
                 sizes.append(len(ratings))
                 if len(ratings) > 1:
                     variances.append(_variance(ratings, pairing.suite, key))
-        return {
-            part: (math.fsum(variances) / len(variances), sum(sizes) / len(sizes))
-            for part, (variances, sizes) in parts.items()
-            if variances
-        }
+        return {part: (fmean(variances), fmean(sizes)) for part, (variances, sizes) in parts.items() if variances}
 
     @cached_property
     def average(self) -> PartNoise | None:
@@ -154,14 +152,14 @@ class Noise:
             known = [value**2 / part.n_tasks for value, part in zip(values, chosen, strict=True) if value is not None]
             return scale * math.sqrt(math.fsum(known)) if len(known) == len(chosen) else None
 
-        ratings = math.fsum(part.n_ratings for part in chosen) / len(chosen)
+        ratings = fmean(part.n_ratings for part in chosen)
         within = together([part.within for part in chosen])
         between = together([part.between for part in chosen]) or 0.0
         return PartNoise("average", n, ratings, between, within, together([part.apart for part in chosen]))
 
     @cached_property
     def questions(self) -> tuple[QuestionUse, ...]:
-        """What each question is good for."""
+        """The use of each question."""
         pairing, found = self.pairing, []
         for begin, end in _checklists(pairing.questions):
             matrix, answers = self._verdicts(begin, end)
@@ -193,7 +191,7 @@ class Noise:
         return QuestionUse(
             question,
             len(column),
-            math.fsum(column.tolist()) / len(column),
+            fmean(column),
             float((column == pairing.suite.levels[-1]).mean()),
             between_groups(column, pairing.model_of[answers]),
             None if like is None else like[1],
@@ -212,10 +210,9 @@ class Noise:
 
     @cached_property
     def last_alone(self) -> tuple[float | None, TwoTables]:
-        """How well the last question of each checklist alone stands for the score.
+        """The share of the variance of scores within categories that the last question of each checklist predicts.
 
-        The share of the variance of scores within categories that it predicts, and the table of models that it makes
-        beside the usual one.
+        Also the table of models by this question, beside the usual one.
         """
         pairing = self.pairing
         only = np.zeros(pairing.n_answers)
@@ -232,17 +229,9 @@ class Noise:
         return explained, two_tables(pairing, 0, scores=np.stack([pairing.scores[0], only]))
 
 
-def measured(side: Side, suite: ChecklistSuite, words: ModelWords | None = None) -> Noise:
-    """How much of a judge's scores is noise."""
-    return Noise(side, pair(side, side, suite), published_words(side) if words is None else words)
-
-
-def published_words(side: Side) -> dict[str, dict[AnswerKey, int]]:
-    """By model and answer, the number of words that was published with the judgements."""
-    return {
-        model: {key: ratings[0].words for key, ratings in answers.items() if ratings[0].words is not None}
-        for model, answers in side.models.items()
-    }
+def measured(side: Side, suite: ChecklistSuite, words: ModelWords) -> Noise:
+    """Measures the noise of a judge's scores."""
+    return Noise(side, pair(side, side, suite), words)
 
 
 def between_groups(values: Floats, groups: Ints) -> float | None:
@@ -270,18 +259,12 @@ def partial(xy: float | None, xz: float | None, yz: float | None) -> float | Non
 
 def _variance(ratings: Ratings, suite: ChecklistSuite, key: AnswerKey) -> float:
     weights = suite.checklist(suite.by_key[key[:2]]).weights
-    scores = [
-        math.fsum(weight * verdict for weight, verdict in zip(weights, one.scores or (), strict=True))
-        for one in ratings
-    ]
-    mean = math.fsum(scores) / len(scores)
-    return math.fsum((score - mean) ** 2 for score in scores) / (len(scores) - 1)
+    return _squares([score_of(one.scores or (), weights) for one in ratings]) / (len(ratings) - 1)
 
 
-def _squares(values: Floats) -> float:
-    listed = values.tolist()
-    mean = math.fsum(listed) / len(listed)
-    return math.fsum((value - mean) ** 2 for value in listed)
+def _squares(values: Sequence[float] | Floats) -> float:
+    mean = fmean(values)
+    return math.fsum((value - mean) ** 2 for value in values)
 
 
 def _checklists(questions: Sequence[Question]) -> list[tuple[int, int]]:

@@ -14,14 +14,14 @@ from .noise import Noise, PartNoise, QuestionUse
 from .table_changes import TwoTables
 
 WANTED = 1.0
-"""The half width of an interval, in points of rescaled scores, that plans are made for."""
+"""The usual half width to plan for, in points of rescaled scores."""
 
 NOTHING = 0.01
-"""A question of whose variance no more than this share is between models tells none apart."""
+"""A question tells no models apart if at most this share of its variance is between models."""
 REPEATS = 0.8
-"""Questions whose verdicts correlate at least so much repeat one another."""
+"""Questions repeat each other if their verdicts correlate at least this much."""
 REWARDS_LENGTH = 0.3
-"""A question rewards length if its verdicts correlate at least so much with words, the rest of the score held."""
+"""A question rewards length if its partial correlation with words is at least this, given the rest of the score."""
 
 _PLANS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _RATINGS = (1, 2, 4, 8)
@@ -29,7 +29,7 @@ _LISTED = 3
 
 
 def noise_finding(found: Noise, wanted: float = WANTED) -> Finding:
-    """How much of a judge's scores is noise, and what each question is good for."""
+    """The noise of a judge's scores, and the use of each question."""
     explained, tables = found.last_alone
     listed = [_part_table(found, wanted), _question_table(found.questions)]
     if tables.is_defined and len(tables.models) > 1:
@@ -48,9 +48,9 @@ def noise_finding(found: Noise, wanted: float = WANTED) -> Finding:
 def _answer(found: Noise, wanted: float) -> str:
     average = found.average
     n_idle = sum(one.between_models is not None and one.between_models <= NOTHING for one in found.questions)
-    of_questions = f"{n_idle:,} of {len(found.questions):,} questions tell models apart hardly or not at all"
+    of_questions = f"{n_idle:,} of {len(found.questions):,} questions hardly tell models apart"
     if average is None:
-        return f"Too few tasks to say how sure an average is; {of_questions}."
+        return f"Too few tasks for the interval of an average; {of_questions}."
     times = average.tasks_for(wanted) / average.n_tasks
     return (
         f"A model's average is known to ±{average.half_width():.2f} points; ±{wanted:g} would need {times:.1f} times "
@@ -63,7 +63,7 @@ def _or_ratings(part: PartNoise, wanted: float) -> str:
         return ""
     ratings = part.ratings_for(wanted)
     if ratings is None:
-        return ", and no number of ratings would do instead"
+        return ", and no number of ratings is enough instead"
     return f", or {ratings} {'rating' if ratings == 1 else 'ratings'} of each answer"
 
 
@@ -117,13 +117,13 @@ def _notes(found: Noise) -> list[str]:
     notes = list(found.side.notes)
     if all(part.within is None for part in found.parts):
         notes.append(
-            "each answer has one rating, so that the noise of ratings cannot be told from that of tasks: "
-            "'checklists judge --ratings K' asks several times"
+            "each answer has one rating, so that the noise of ratings cannot be separated from that of tasks: "
+            "ask several times with 'checklists judge --ratings K'"
         )
     if len(found.pairing.models) < 2:
-        notes.append("one model cannot be told from others: what a question tells apart is empty")
+        notes.append("one model cannot be told from others: the column 'between models' is empty")
     if not any(found.words.values()):
-        notes.append("the numbers of words are unknown, so that nothing can be said of length")
+        notes.append("the numbers of words are unknown, so that no correlations with length are shown")
     return notes
 
 
@@ -184,7 +184,9 @@ def _pictures(found: Noise) -> list[Picture]:
     if with_words:
         panels.append(_panel(with_words, "words_alone", "correlation with words, rest of the score held"))
     if known:
-        pictures.append(Picture("questions", "What questions tell apart, and what they reward", Scatter(tuple(panels))))
+        pictures.append(
+            Picture("questions", "How far questions tell models apart, and reward length", Scatter(tuple(panels)))
+        )
     return pictures
 
 

@@ -1,4 +1,4 @@
-"""What two sides said of the same answers, as columns of numbers: scores of answers, and verdicts by question.
+"""The judgements of two sides on the same answers, as columns of numbers: scores of answers, and verdicts.
 
 Answers are left out, and counted, where one side has no verdicts, or the sides judged other texts or other checklists.
 """
@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, repeat
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,15 +29,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a checklist.
-
-    Attributes:
-        checklist: The checklist.
-        number: Its number, from 0.
-    """
+    """A question of a checklist."""
 
     checklist: Checklist
-    number: int
+    number: int  # from 0
 
     @property
     def text(self) -> str:
@@ -55,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class PairedJudgements:
-    """The answers that two sides judged, and what they said of them."""
+    """The answers that two sides judged, with their verdicts."""
 
     suite: ChecklistSuite
     names: tuple[str, str]
@@ -81,14 +78,10 @@ class PairedJudgements:
     @cached_property
     def scores(self) -> Floats:
         """For the two sides (rows), the score of each answer, 0 to 100."""
-        weights = [question.weight for question in self.questions]
-        parts: list[list[list[float]]] = [[[] for _ in range(self.n_answers)] for _ in self.verdicts]
-        for row, of_side in zip(parts, self.verdicts.tolist(), strict=True):
-            for answer, question, verdict in zip(
-                self.verdict_answers.tolist(), self.verdict_questions.tolist(), of_side, strict=True
-            ):
-                row[answer].append(weights[question] * verdict)
-        return np.array([[math.fsum(part) for part in row] for row in parts])
+        weights = np.array([question.weight for question in self.questions])
+        products = weights[self.verdict_questions] * self.verdicts
+        ends = np.searchsorted(self.verdict_answers, np.arange(1, self.n_answers))  # answers stand in their order
+        return np.array([[math.fsum(part) for part in np.split(row, ends)] for row in products])
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
@@ -112,7 +105,7 @@ def part_of(task: Task) -> str:
 
 
 def pair(first: Side, second: Side, suite: ChecklistSuite) -> PairedJudgements:
-    """What two sides said of the same answers.
+    """The judgements of two sides on the same answers.
 
     Models are the same if their runs have the same key, or if both sides have a single model.
     """
@@ -183,12 +176,14 @@ def _pairing(
     first_question: dict[tuple[str, str], int] = {}
     for number, question in enumerate(questions):
         first_question.setdefault((question.checklist.area, question.checklist.category), number)
-    means, rated = _Columns(), _Columns()
+    means: list[tuple[float, ...]] = []  # answer, question, and the verdicts of both sides
+    rated: list[tuple[float, ...]] = []
     for answer, (_, task, (one, other)) in enumerate(found):
         begin = first_question[task.area, task.category]
-        means.add(answer, begin, _mean_verdicts(one), _mean_verdicts(other))
+        means += zip(repeat(answer), count(begin), _mean_verdicts(one), _mean_verdicts(other), strict=False)
         for a, b in zip(one, other, strict=False):
-            rated.add(answer, begin, a.scores or (), b.scores or ())
+            rated += zip(repeat(answer), count(begin), a.scores or (), b.scores or (), strict=False)
+    of_means, of_rated = (np.array(rows, dtype=np.float64).reshape(-1, 4).T for rows in (means, rated))
     return PairedJudgements(
         suite=suite,
         names=names,
@@ -198,35 +193,18 @@ def _pairing(
         keys=tuple(one[0].key for _, _, (one, _) in found),
         model_of=np.array([models[model] for model, _, _ in found], dtype=np.int64),
         task_of=np.array([tasks[task.key] for _, task, _ in found], dtype=np.int64),
-        verdict_answers=np.array(means.answers, dtype=np.int64),
-        verdict_questions=np.array(means.questions, dtype=np.int64),
-        verdicts=np.array([means.first, means.second]),
-        rated_answers=np.array(rated.answers, dtype=np.int64),
-        rated_questions=np.array(rated.questions, dtype=np.int64),
-        rated_levels=np.stack([level_numbers(column, suite.levels) for column in (rated.first, rated.second)]),
+        verdict_answers=of_means[0].astype(np.int64),
+        verdict_questions=of_means[1].astype(np.int64),
+        verdicts=of_means[2:],
+        rated_answers=of_rated[0].astype(np.int64),
+        rated_questions=of_rated[1].astype(np.int64),
+        rated_levels=np.stack([level_numbers(column, suite.levels) for column in of_rated[2:]]),
         left_out=dict(left_out),
     )
-
-
-class _Columns:
-    """Verdicts of two sides, one behind the other."""
-
-    def __init__(self) -> None:
-        self.answers: list[int] = []
-        self.questions: list[int] = []
-        self.first: list[float] = []
-        self.second: list[float] = []
-
-    def add(self, answer: int, begin: int, first: Sequence[float], second: Sequence[float]) -> None:
-        """Adds the verdicts on an answer, whose first question has the number `begin`."""
-        self.answers += [answer] * len(first)
-        self.questions += range(begin, begin + len(first))
-        self.first += first
-        self.second += second
 
 
 def _mean_verdicts(ratings: Ratings) -> Sequence[float]:
     scores = [one.scores for one in ratings if one.scores is not None]
     if len(scores) == 1:
         return scores[0]
-    return [math.fsum(of_question) / len(scores) for of_question in zip(*scores, strict=True)]
+    return list(map(fmean, zip(*scores, strict=True)))

@@ -1,7 +1,7 @@
-"""Averages of models over the parts of a suite, and how the tables by two sides' judgements of the same answers differ.
+"""Averages of models over the parts of a suite, and the differences of two sides' tables of the same answers.
 
-Areas count alike in an average, not answers; a part of which some model has no answer counts for none of them. Tasks
-are drawn within their part and the same for all models.
+In an average areas count alike, not answers; a part is left out if a model has no answer to it. Tasks are drawn within
+their part, the same for all models.
 """
 
 from __future__ import annotations
@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...experiments.chart_data import Ranges
-from ...statistics.correlation import Floats
+from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows, places
 from ...statistics.resampling import Counts, bootstrap_counts, interval
 from ...statistics.stratified import Stratum, drawn_means, mean_of_strata
 from .paired_judgements import Ints, PairedJudgements
 
-_DIGITS = 9
-"""Averages that are the same up to here share a place."""
-
 _SEEDS = 1 << 16
-"""Every part has draws of its own, so that parts with as many tasks are not drawn alike."""
+"""The seed differs by part, so that parts of the same size have different draws."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ def estimate(value: float | None, draws: Floats) -> Estimate:
 
 
 def ranges_of(figures: Sequence[tuple[str, Estimate]], label: str) -> Ranges:
-    """Named figures as a chart; one without an interval stands for its own ends."""
+    """Named figures as a chart; without an interval, both ends are the figure."""
     values, low, high = (
         np.array([one.value if (end := getattr(one, name)) is None else end for _, one in figures], dtype=np.float64)
         for name in ("value", "low", "high")
@@ -86,13 +82,15 @@ class TwoTables:
     @property
     def largest_change(self) -> Estimate:
         """The largest change of a place."""
-        drawn = places(self.draws)
-        return estimate(float(_largest(self.places[0], self.places[1])), _largest(drawn[:, 0], drawn[:, 1]))
+        change, *of_draws = (
+            np.abs(np.diff(each, axis=-2)).max(axis=(-2, -1), initial=0) for each in (self.places, places(self.draws))
+        )
+        return estimate(float(change), *of_draws)
 
     @property
     def reversed_pairs(self) -> list[tuple[int, int]]:
-        """The pairs of models whose order changes, the one that was ahead first; those furthest apart come first."""
-        old, new = self.values.round(_DIGITS)
+        """The pairs of models whose order changes, the former leader first, and pairs furthest apart first."""
+        old, new = self.values.round(COMPARED_DIGITS)
         n = len(self.models)
         found = [(i, j) for i in range(n) for j in range(n) if old[i] > old[j] and new[i] < new[j]]
         return sorted(found, key=lambda pair: old[pair[1]] - old[pair[0]])
@@ -105,47 +103,24 @@ def two_tables(pairing: PairedJudgements, n_draws: int, seed: int = 0, *, scores
         strata = strata_of(of_side, pairing.model_of, pairing.task_of, len(pairing.models), pairing.part_of_task)
         found.append(averages(strata, main_parts(pairing), n_draws, seed))
     rescale = pairing.suite.rescaling
-    values, draws = np.stack([one.values for one in found]), np.stack([one.draws for one in found], axis=1)
+    (counted, *_), values, draws = zip(*found, strict=True)
     return TwoTables(
         pairing.models,
-        tuple(pairing.parts[part] for part in found[0].counted),
-        (values - rescale.centre) * rescale.factor,
-        (draws - rescale.centre) * rescale.factor,
+        tuple(pairing.parts[part] for part in counted),
+        (np.stack(values) - rescale.centre) * rescale.factor,
+        (np.stack(draws, axis=1) - rescale.centre) * rescale.factor,
     )
 
 
 def main_parts(pairing: PairedJudgements) -> tuple[int, ...]:
-    """The numbers of the parts that an average is made of: the areas, or if there are none, those with a length."""
+    """The numbers of the parts of an average: the areas, or without areas the parts with a length."""
     numbers = pairing.part_of_task.tolist()
     main = [number for task, number in zip(pairing.tasks, numbers, strict=True) if task.length is None]
     return tuple(dict.fromkeys(main or numbers))
 
 
-def places(values: Floats) -> Floats:
-    """The places of values along the last axis, 1 for the highest; equal ones share the mean of their places."""
-    rounded = values.round(_DIGITS)
-    ahead = (rounded[..., np.newaxis, :] > rounded[..., np.newaxis]).sum(axis=-1)
-    level = (rounded[..., np.newaxis, :] == rounded[..., np.newaxis]).sum(axis=-1)
-    found: Floats = np.where(np.isnan(values), np.nan, ahead + (level + 1) / 2)
-    return found
-
-
-def kendall_rows(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b between each row and its counterpart; NaN where one is constant, or a value is missing."""
-    first, second = np.triu_indices(x.shape[-1], 1)
-    one, other = (np.sign((v := column.round(_DIGITS))[..., first] - v[..., second]) for column in (x, y))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = (one * other).sum(axis=-1) / np.sqrt((one * one).sum(axis=-1) * (other * other).sum(axis=-1))
-    return found
-
-
-def _largest(one: Floats, other: Floats) -> NDArray[np.float64]:
-    found: Floats = np.abs(one - other).max(axis=-1, initial=0)
-    return found
-
-
 def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
-    """Draws the tasks of each part, as many as it has: how often each task (column) is in each draw (row)."""
+    """Draws the tasks within each part: how often each task (column) is in each draw (row)."""
     counts = np.zeros((n_draws, len(parts)), dtype=np.int32)
     for part in np.unique(parts).tolist():
         tasks = np.flatnonzero(parts == part)
@@ -153,26 +128,18 @@ def draws_within(parts: Ints, n_draws: int, seed: int = 0) -> Counts:
     return counts
 
 
-@dataclass(frozen=True, eq=False)
-class Averages:
-    """Means of models over parts of a suite that count alike."""
-
-    counted: tuple[int, ...]
-    of_parts: Floats
-    values: Floats
-    draws: Floats
-
-
-def averages(strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0) -> Averages:
-    """The means of models over the parts that all of them have, and the same in draws of tasks."""
+def averages(
+    strata: Sequence[Stratum], usual: Sequence[int], n_draws: int, seed: int = 0
+) -> tuple[tuple[int, ...], Floats, Floats]:
+    """The parts that all models have, the means of the models over them, and these means in draws of tasks."""
     counted = tuple(part for part in usual if (strata[part].counts.sum(axis=1) > 0).all())
     n_models = len(strata[0].totals)
     if not counted:
-        return Averages((), np.zeros((0, n_models)), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan))
+        return (), np.full(n_models, np.nan), np.full((n_draws, n_models), np.nan)
     chosen = [strata[part] for part in counted]
-    of_parts = [exact_mean(stratum) for stratum in chosen]
-    draws = mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
-    return Averages(counted, np.array(of_parts), mean_of_strata(of_parts), draws)
+    sums = (np.array([math.fsum(row) for row in stratum.totals.tolist()]) for stratum in chosen)
+    means = [of_part / stratum.counts.sum(axis=1) for of_part, stratum in zip(sums, chosen, strict=True)]
+    return counted, mean_of_strata(means), mean_of_strata(drawn_means(chosen, n_draws, seed=seed))
 
 
 def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: Ints) -> list[Stratum]:
@@ -184,11 +151,3 @@ def strata_of(values: Floats, models: Ints, tasks: Ints, n_models: int, parts: I
     )
     n_parts = int(parts.max(initial=-1)) + 1
     return [Stratum(totals[:, parts == part], counts[:, parts == part]) for part in range(n_parts)]
-
-
-def exact_mean(stratum: Stratum) -> Floats:
-    """The mean of each model over its answers; NaN where it has none."""
-    sums = np.array([math.fsum(row) for row in stratum.totals.tolist()])
-    with np.errstate(invalid="ignore"):
-        found: Floats = sums / stratum.counts.sum(axis=1)
-    return found

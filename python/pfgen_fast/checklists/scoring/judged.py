@@ -6,11 +6,11 @@ be wanted. Several ratings of an answer become one by their mean.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
 from ...errors import ChecklistError
@@ -84,7 +84,7 @@ def judged_runs(
     on_fault: OnFault | None = None,
 ) -> list[Judged]:
     """Reads the judgements of runs and sorts them out."""
-    read = [_Read.of(run, suite, method, on_fault) for run in runs]
+    read = [_Side.of(run, suite, method, on_fault) for run in runs]
     if not any(one.rows for one in read):
         raise ChecklistError(
             f"no run has judgements by the method {method}; ask a judge first (pfgen-fast checklists judge), or import "
@@ -92,57 +92,46 @@ def judged_runs(
         )
     name = _the_judge(read, judge)
     sides = [one.of_judge(name, judge, suite) for one in read]
-    variants = Counter(_variants(row for side in sides for row in side.fresh))
+    variants = Counter(_variants(row for side in sides for row in side.rows))
     if len(variants) > 1 and not mixed:
         listed = "; ".join(f"{Variant._make(variant)} ({n:,})" for variant, n in variants.most_common())
         raise ChecklistError(
-            f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; a table is made "
-            "from one of them (--judge VERSION), or from all if that is wanted (--mixed)"
+            f"judgements of {len(variants)} versions or prompts of the judge {_named(name)}: {listed}; choose "
+            "one of them (--judge VERSION), or pass --mixed to count all"
         )
     return [side.judged(suite, name, words) for side in sides]
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
-    """The rows of a run by one method, and its answers."""
+class _Side:
+    """The rows of a run that count, and its answers."""
 
     run: Run
     rows: Sequence[Judgement]
     answers: Mapping[AnswerKey, Answer]
+    stale: Sequence[AnswerKey] = ()
 
     @classmethod
-    def of(cls, run: Run, suite: ChecklistSuite, method: Method, on_fault: OnFault | None) -> _Read:
+    def of(cls, run: Run, suite: ChecklistSuite, method: Method, on_fault: OnFault | None) -> _Side:
         judgements = run.judgements(suite, with_reasons=False, on_fault=on_fault)
         return cls(run, [row for row in judgements if row.method == method], run.answers(suite, on_fault=on_fault))
 
     def of_judge(self, name: str, judge: str | None, suite: ChecklistSuite) -> _Side:
-        rows = [row for row in self.rows if row.judge == name]
-        if judge is not None and judge != name:
-            rows = [row for row in rows if row.version == judge]
-        are_stale = [is_stale(row, suite, self.answers) for row in rows]
-        fresh = [row for row, stale in zip(rows, are_stale, strict=True) if not stale]
-        stale = [row.key for row, stale in zip(rows, are_stale, strict=True) if stale]
-        return _Side(self.run, fresh, stale, self.answers)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """The rows of one judge: those that count, and the answers of the stale ones."""
-
-    run: Run
-    fresh: Sequence[Judgement]
-    stale: Sequence[AnswerKey]
-    answers: Mapping[AnswerKey, Answer]
+        fresh: list[Judgement] = []
+        stale: list[Judgement] = []
+        for row in self.rows:
+            if row.judge == name and judge in (None, name, row.version):
+                (stale if is_stale(row, suite, self.answers) else fresh).append(row)
+        return replace(self, rows=fresh, stale=[row.key for row in stale])
 
     def judged(self, suite: ChecklistSuite, judge: str, words: WordsFrom) -> Judged:
         by_key: dict[AnswerKey, tuple[Judgement, ...]] = {}
         unjudged: set[AnswerKey] = set()
-        for row in self.fresh:
+        for row in self.rows:
             if row.scores is None:
                 unjudged.add(row.key)
             else:
-                key = row.key
-                by_key[key] = (*by_key.get(key, ()), row)
+                by_key[row.key] = (*by_key.get(row.key, ()), row)
         states: dict[AnswerKey, State] = dict.fromkeys(self._asked_for(suite, by_key), "missing")
         if self.run.waits_for_replies:
             states.update(dict.fromkeys(self.answers, "unjudged"))
@@ -161,7 +150,7 @@ class _Side:
                 n_words = count_words(self.answers[key].response, counter)
                 counters[counter_name(counter)] = None
             verdicts[key] = Verdicts(tasks[key[:2]], _mean_verdicts(rows), n_words)
-        variants = map(Variant._make, dict.fromkeys(_variants(self.fresh)))
+        variants = map(Variant._make, dict.fromkeys(_variants(self.rows)))
         return Judged(
             self.run, judge, tuple(variants), verdicts, states, tuple(sorted(counters, key=_PUBLISHED.__ne__))
         )
@@ -173,7 +162,7 @@ class _Side:
         """
         tasks = suite.by_key
         trials: dict[tuple[str, str | None], set[int]] = {}
-        for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.fresh)}:
+        for id, length, trial in {*judged, *self.stale, *self.answers, *(row.key for row in self.rows)}:
             trials.setdefault((tasks[id, length].area, length), set()).add(trial)
         lengths = {length for _, length in trials}
         for task in suite.tasks:
@@ -182,7 +171,7 @@ class _Side:
                     yield task.id, task.length, trial
 
 
-def _the_judge(read: Sequence[_Read], judge: str | None) -> str:
+def _the_judge(read: Sequence[_Side], judge: str | None) -> str:
     names = Counter(row.judge for one in read for row in one.rows)
     if judge is None:
         if len(names) == 1:
@@ -233,10 +222,10 @@ def _mean_verdicts(rows: Sequence[Judgement]) -> tuple[float, ...]:
         scores = by_rating.setdefault((_variant(row), row.rating), row.scores or ())
         if scores != row.scores:
             raise ChecklistError(
-                f"{in_one_line(row.id)}: two judgements that differ, of answers or checklists of which nobody knows "
-                "which is the right one; expected one (or answers.jsonl beside them)"
+                f"{in_one_line(row.id)}: two different judgements, and no answers.jsonl tells which one is "
+                "current; expected one judgement, or answers.jsonl"
             )
-    return tuple(math.fsum(of_question) / len(by_rating) for of_question in zip(*by_rating.values(), strict=True))
+    return tuple(map(fmean, zip(*by_rating.values(), strict=True)))
 
 
 def _published_words(rows: Sequence[Judgement]) -> int | None:

@@ -5,8 +5,9 @@ A score is 0 to 100, a rescaled score is what tables print. What has no value is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Literal
 
 from ...statistics.paired import Pairs
@@ -52,6 +53,31 @@ class Part:
     words: float | None = None
     low: float | None = None
     high: float | None = None
+
+
+@dataclass(frozen=True)
+class LengthFigures:
+    """How far some answers meet the wanted lengths."""
+
+    n: int
+    mean_words: float
+    mean_absolute_length_error: float
+    mean_shortfall: float
+    share_long_enough: float
+
+
+def length_figures(counted_and_wanted: Iterable[tuple[int | None, int | None]]) -> LengthFigures | None:
+    """The figures of the answers whose numbers of words and wanted words are known; None without any."""
+    listed = [(words, wanted) for words, wanted in counted_and_wanted if words is not None and wanted is not None]
+    if not listed:
+        return None
+    return LengthFigures(
+        len(listed),
+        fmean(words for words, _ in listed),
+        fmean(abs(words - wanted) for words, wanted in listed),
+        fmean(max(0, wanted - words) for words, wanted in listed),
+        fmean(words >= wanted for words, wanted in listed),
+    )
 
 
 @dataclass(frozen=True)

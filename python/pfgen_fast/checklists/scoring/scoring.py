@@ -11,9 +11,10 @@ All sums of floats are exactly rounded, so nothing depends on an order. Rules: d
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import mul
+from statistics import fmean
 
 from ...files.gc_pause import without_collector
 from ...files.untrusted_text import few_names, in_one_line
@@ -25,12 +26,10 @@ from ..suite import ChecklistSuite
 from ..tasks import Missing, Task
 from .intervals import with_intervals
 from .judged import Judged, Verdicts, WordsFrom, judged_runs
-from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting
+from .scores import AnswerScore, Average, LengthPart, ModelScores, Part, Scores, State, Weighting, length_figures
 
 _MOST_RATING = 10.0
 """The best overall rating of the methods that ask for one."""
-
-_Score = Callable[[str, str, Sequence[float]], tuple[float, float]]
 
 _UNKNOWN = "unknown"
 
@@ -94,10 +93,9 @@ def _rank(model: ModelScores) -> tuple[bool, float, str]:
 
 
 def _model(judged: Judged, suite: ChecklistSuite, rule: Missing, method: Method, weights: Weighting) -> ModelScores:
-    score = _scorer(suite, method, weights)
     places = {task.key: place for place, task in enumerate(suite.tasks)}
     keys = sorted(judged.verdicts, key=lambda key: (places[key[:2]], key[2]))
-    answers = tuple(_answer(key, judged.verdicts[key], score) for key in keys)
+    answers = tuple(_answer(key, judged.verdicts[key], suite, method, weights) for key in keys)
     bins = _Bins.of(suite, answers, judged.states)
     areas = {area: found.part(suite, rule) for area, found in bins.areas.items()}
     of_main = [answer.score for answer in answers if answer.task.length is None]
@@ -110,30 +108,18 @@ def _model(judged: Judged, suite: ChecklistSuite, rule: Missing, method: Method,
         areas,
         {key: found.part(suite, rule) for key, found in bins.categories.items()},
         {length: found.length_part(suite, rule) for length, found in bins.lengths.items() if found.has_rows},
-        _average(areas, suite.rescaling(_mean(of_main)) if of_main else None),
+        _average(areas, suite.rescaling(fmean(of_main)) if of_main else None),
         answers,
     )
 
 
-def _answer(key: AnswerKey, said: Verdicts, score: _Score) -> AnswerScore:
-    found, plain = score(said.task.area, said.task.category, said.verdicts)
-    return AnswerScore(key, said.task, said.verdicts, found, plain, said.words)
-
-
-def _scorer(suite: ChecklistSuite, method: Method, weights: Weighting) -> _Score:
-    """What makes of verdicts in a category the score of an answer, and its score with equal weights."""
-
-    def of_checklist(area: str, category: str, verdicts: Sequence[float]) -> tuple[float, float]:
-        plain = plain_score_of(verdicts)
-        if weights == "equal":
-            return plain, plain
-        return score_of(verdicts, suite.checklists[area, category].weights), plain
-
-    def of_rating(area: str, category: str, verdicts: Sequence[float]) -> tuple[float, float]:
-        score = verdicts[0] * (100 / _MOST_RATING)
-        return score, score
-
-    return of_checklist if method == "checklist" else of_rating
+def _answer(key: AnswerKey, said: Verdicts, suite: ChecklistSuite, method: Method, weights: Weighting) -> AnswerScore:
+    if method != "checklist":
+        score = plain = said.verdicts[0] * (100 / _MOST_RATING)
+    else:
+        plain = plain_score_of(said.verdicts)
+        score = plain if weights == "equal" else score_of(said.verdicts, suite.checklist(said.task).weights)
+    return AnswerScore(key, said.task, said.verdicts, score, plain, said.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,25 +150,20 @@ class _Bin:
             suite.rescaling(score),
             suite.rescaling(math.fsum(plain) / n),
             suite.rescaling(math.fsum(scores) / n_all),
-            suite.rescaling(_mean(scores)),
+            suite.rescaling(fmean(scores)),
             _mean_of_known([answer.words for answer in self.answers]),
         )
 
     def length_part(self, suite: ChecklistSuite, rule: Missing) -> LengthPart:
         part = self.part(suite, rule)
-        known = [
-            (answer.words, answer.task.wanted_words)
-            for answer in self.answers
-            if answer.words is not None and answer.task.wanted_words is not None
-        ]
-        values = {name: getattr(part, name) for name in part.__dataclass_fields__}
-        if not known or len(known) < len(self.answers):
-            return LengthPart(**values)
+        figures = length_figures((answer.words, answer.task.wanted_words) for answer in self.answers)
+        if figures is None or figures.n < len(self.answers):
+            return LengthPart(**vars(part))
         return LengthPart(
-            **values,
-            mean_absolute_length_error=_mean([abs(words - wanted) for words, wanted in known]),
-            mean_shortfall=_mean([max(0, wanted - words) for words, wanted in known]),
-            share_long_enough=_mean([words >= wanted for words, wanted in known]),
+            **vars(part),
+            mean_absolute_length_error=figures.mean_absolute_length_error,
+            mean_shortfall=figures.mean_shortfall,
+            share_long_enough=figures.share_long_enough,
         )
 
 
@@ -228,13 +209,9 @@ def _average(areas: Mapping[str, Part], over_answers: float | None) -> Average:
     return Average(**means, rescaled_over_answers=over_answers)
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _mean_of_known(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
-    return _mean(known) if len(known) == len(values) and known else None
+    return fmean(known) if len(known) == len(values) and known else None
 
 
 def signature_of(suite: ChecklistSuite, judged: Judged, *, method: Method, weights: Weighting, missing: Missing) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from statistics import fmean
 from typing import Any
 
 from ...files.cells import csv_text
@@ -15,10 +15,10 @@ _OF_LENGTH = ("mean_absolute_length_error", "mean_shortfall", "share_long_enough
 
 
 def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
-    """The scores for JSON, with full digits; what has no value is None."""
+    """The scores for JSON, with full digits; None for a missing value."""
     names = category_names(scores.suite)
     rows = [
-        _row(model, place, names, _questions(model, scores.suite) if with_questions else None)
+        _row(model, place, names, scores.suite if with_questions else None)
         for model, place in zip(scores.models, scores.places, strict=True)
     ]
     return {
@@ -35,10 +35,7 @@ def to_dict(scores: Scores, *, with_questions: bool = False) -> dict[str, Any]:
 
 
 def category_names(suite: ChecklistSuite) -> dict[tuple[str, str], str]:
-    """The names of categories, with that of the area where the name is in several areas.
-
-    The order is that of areas and, within them, of tasks.
-    """
+    """The names of categories in the order of areas and tasks, with the area where several have the same name."""
     keys = dict.fromkeys((task.area, task.category) for task in suite.tasks)
     ordered = sorted(keys, key=lambda key: suite.areas.index(key[0]))
     names = [category for _, category in ordered]
@@ -51,10 +48,7 @@ def question_means(model: ModelScores) -> dict[tuple[str, str], tuple[float, ...
     for answer in model.answers:
         if answer.task.length is None:
             verdicts.setdefault((answer.task.area, answer.task.category), []).append(answer.verdicts)
-    return {
-        key: tuple(math.fsum(of_question) / len(listed) for of_question in zip(*listed, strict=True))
-        for key, listed in verdicts.items()
-    }
+    return {key: tuple(map(fmean, zip(*listed, strict=True))) for key, listed in verdicts.items()}
 
 
 def to_csv(scores: Scores) -> str:
@@ -80,11 +74,16 @@ def _row(
     model: ModelScores,
     place: float | None,
     names: Mapping[tuple[str, str], str],
-    questions: Mapping[tuple[str, str], list[dict[str, Any]]] | None,
+    suite: ChecklistSuite | None,
 ) -> dict[str, Any]:
     categories = {names[key]: _part(part) for key, part in model.categories.items()}
-    for key, asked in (questions or {}).items():
-        categories[names[key]]["questions"] = asked
+    for key, means in question_means(model).items():
+        checklist = suite and suite.checklists[key]
+        if checklist and len(means) == len(checklist.questions):
+            columns = zip(checklist.questions, checklist.weights, means, strict=True)
+            categories[names[key]]["questions"] = [
+                dict(zip(("question", "weight", "mean"), x, strict=True)) for x in columns
+            ]
     average = model.average
     return {
         "model": model.model,
@@ -116,16 +115,3 @@ def place_cell(place: float | None) -> float | int | None:
 
 def _ends(part: Part | Average) -> list[float] | None:
     return None if part.low is None or part.high is None else [part.low, part.high]
-
-
-def _questions(model: ModelScores, suite: ChecklistSuite) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    return {
-        key: [
-            {"question": question, "weight": weight, "mean": mean}
-            for question, weight, mean in zip(
-                suite.checklists[key].questions, suite.checklists[key].weights, means, strict=True
-            )
-        ]
-        for key, means in question_means(model).items()
-        if len(means) == len(suite.checklists[key].questions)
-    }

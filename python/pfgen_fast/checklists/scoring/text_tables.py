@@ -1,6 +1,6 @@
-"""Tables of scores for people: two decimals, none for words, rounded from full digits; for terminals and Markdown.
+"""Readable tables of scores for terminals and Markdown, with two decimals (words: none).
 
-A figure of a part with missing answers is marked, and what it is by the other rule stands beside it.
+A figure with missing answers is marked, with the figure by the other rule beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .scores import WHY_STALE, Average, ModelScores, Part, Scores
 from .table_data import category_names, question_means
 
 MARK = "*"
-"""Stands behind a figure of a part with missing answers."""
+"""Marks a figure with missing answers."""
 
 _LONGEST_NAME = 40
 _NOTHING = "–"
@@ -38,9 +38,9 @@ class TextTable:
 
 
 def ranking(scores: Scores, *, with_areas: bool = True) -> TextTable:
-    """The models in order, with the average and its interval, the areas, what is missing, and groups not told apart.
+    """The models in order, with average, interval, areas, words, group, and missing answers if there are any.
 
-    Without the areas, the words stand only in `words_by_area`. What is missing has columns only where something is.
+    Without the areas there are no words either; see `words_by_area`.
     """
     areas = _areas(scores) if with_areas else []
     other, rule = ("as zero", "rescaled_missing_as_zero")
@@ -88,7 +88,11 @@ def words_by_area(scores: Scores) -> TextTable:
     """The mean number of words of each model in each area, and the mean of the areas."""
     areas = _areas(scores)
     rows = tuple(
-        (_name(model), *(_words(model.areas.get(area)) for area in areas), _figure(model.average.words, 0))
+        (
+            _name(model),
+            *(_figure(part.words if part else None, 0) for part in map(model.areas.get, areas)),
+            _figure(model.average.words, 0),
+        )
         for model in scores.models
     )
     return TextTable(_unit(scores).capitalize(), ("model", *_heads(areas), "average"), rows)
@@ -171,7 +175,7 @@ def by_question(scores: Scores, model: ModelScores) -> TextTable:
 
 
 def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: bool = False) -> str:
-    """The tables as Markdown, with what a reader must know."""
+    """The tables as Markdown, with notes."""
     tables = [ranking(scores), words_by_area(scores)]
     tables += [by_category(scores)] if with_categories else []
     tables += [by_length(scores)] if with_lengths and by_length(scores).rows else []
@@ -184,7 +188,7 @@ def to_markdown(scores: Scores, *, with_categories: bool = False, with_lengths: 
 
 
 def missing_sentences(scores: Scores) -> list[str]:
-    """What is behind each marked figure, and what was left out: a sentence for each part of a model."""
+    """A sentence for each part of a model with missing answers, or with answers that are left out."""
     found: list[str] = []
     for model in scores.models:
         for name, part in (*model.areas.items(), *model.lengths.items()):
@@ -196,17 +200,16 @@ def missing_sentences(scores: Scores) -> list[str]:
                     f"{_figure(part.rescaled_missing_skipped)}, as zeros {_figure(part.rescaled_missing_as_zero)}"
                 )
             if part.unjudged:
-                found.append(f"{where}: left out, for the judge gave no usable reply (yet): {few_names(part.unjudged)}")
+                found.append(
+                    f"{where}: left out, because the judge gave no usable reply (yet): {few_names(part.unjudged)}"
+                )
             if part.stale:
                 found.append(f"{where}: left out, because {WHY_STALE}: {few_names(part.stale)}")
     return found
 
 
 def group_letters(scores: Scores) -> list[str]:
-    """For each model, the letters of the groups of models from which it cannot be told apart.
-
-    Those with a letter in common do not differ. A model that differs from all others has none.
-    """
+    """For each model, the letters of its groups; models with a common letter do not differ."""
     found = [""] * len(scores.models)
     together = [group for group in scores.groups if group[1] > group[0]]
     for number, (first, last) in enumerate(together):
@@ -234,10 +237,6 @@ def _cell(part: Part | None) -> str:
 
 def _unit(scores: Scores) -> str:
     return "characters" if scores.suite.words == "characters" else "words"
-
-
-def _words(part: Part | None) -> str:
-    return _NOTHING if part is None else _figure(part.words, 0)
 
 
 def _marked(value: float | None, n_missing: int) -> str:

@@ -1,4 +1,4 @@
-"""What a fit of weights says, as a finding and as data."""
+"""A fit of weights as a finding and as data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fit_finding(fit: Fit, table: Stability | None = None) -> Finding:
         tables,
         tuple(_pictures(fit, table)),
         fit.notes,
-        question="What weights do people's marks give the questions, and how sure are they?",
+        question="Which weights follow from people's marks, and how certain are they?",
         runs=table.models if table else (),
     )
 
@@ -72,7 +72,7 @@ def _answer(fit: Fit) -> str:
     source = f"{n_rows:,} means of marks" if fit.combine == "mean" else f"{n_rows:,} marks"
     return (
         f"{source} of {len(annotators)} {'annotator' if len(annotators) == 1 else 'annotators'} define the weights of "
-        f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights lie at the bound."
+        f"{n_defined} of {len(fit.categories)} categories; {sum(at_bound)} of {len(at_bound)} weights are at the bound."
     )
 
 

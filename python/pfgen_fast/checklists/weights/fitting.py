@@ -1,7 +1,7 @@
-"""Weights of all checklists of a suite from people's marks, and how sure they are.
+"""Weights of all checklists of a suite from people's marks, and their uncertainty.
 
-A category is fitted on its own. Draws take answers with replacement, each with the marks of all its annotators, because
-marks of the same answer depend on one another.
+Each category is fitted alone. Draws take answers with replacement, with the marks of all annotators, because marks of
+the same answer depend on each other.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -29,7 +30,7 @@ from .marks import Mark, Marks
 from .regression import BOUND, HIGHEST_MARK, FittedWeights, fit_weights
 
 Combine = Literal["pool", "mean"]
-"""What several annotators of an answer make: a row each, or one row of their means."""
+"""Whether several annotators of an answer give a row each, or one row of their means."""
 
 CategoryKey = tuple[str, str]
 """Area and category."""
@@ -65,7 +66,7 @@ class CategoryFit:
 
     @property
     def largest_change(self) -> tuple[float, str] | None:
-        """By how much a weight changes at most without one annotator, and without whom; None with one annotator."""
+        """The largest change of a weight without one annotator, and this annotator; None with one annotator."""
         changes = [
             (max(abs(a - b) for a, b in zip(fitted.weights, self.fitted.weights, strict=True)), name)
             for name, fitted in self.without.items()
@@ -86,7 +87,7 @@ class Fit:
 
     @property
     def weights(self) -> dict[CategoryKey, tuple[float, ...]]:
-        """The fitted weights of the categories whose weights are defined, or allowed not to be."""
+        """The fitted weights of the categories whose marks define them, or of all if that is allowed."""
         return {
             key: one.fitted.weights
             for key, one in self.categories.items()
@@ -94,7 +95,7 @@ class Fit:
         }
 
     def applied(self) -> ChecklistSuite:
-        """The suite with the fitted weights; the other categories keep theirs."""
+        """The suite with the fitted weights; other categories keep their weights."""
         fitted = self.weights
         checklists = {
             key: replace(one, weights=fitted[key], has_weights=True) if key in fitted else one
@@ -154,9 +155,7 @@ def _fitted(
     verdicts, overall = _columns(rows)
     annotators = tuple(dict.fromkeys(mark.annotator for mark in marks))
     answers = [mark.answer for mark in rows]
-    own_seed = int.from_bytes(
-        hashlib.sha256(repr((seed, checklist.area, checklist.category)).encode()).digest()[:8], "big"
-    )
+    own_seed = seed_of(seed, (checklist.area, checklist.category))
     counts = bootstrap_counts(len(rows), draws, seed=own_seed, groups=answers)
     raw = bounded_fits(verdicts, overall, counts, bound=bound)
     drawn = 100 * raw / reduce(np.add, raw.T)[:, np.newaxis]
@@ -189,33 +188,30 @@ def _means(marks: Sequence[Mark]) -> list[Mark]:
         replace(
             some[0],
             annotator="",
-            verdicts=tuple(map(_mean, zip(*(mark.verdicts for mark in some), strict=True))),
-            overall=_mean([mark.overall for mark in some]),
+            verdicts=tuple(map(fmean, zip(*(mark.verdicts for mark in some), strict=True))),
+            overall=fmean(mark.overall for mark in some),
         )
         for some in of_answer.values()
     ]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def seed_of(seed: int, key: CategoryKey) -> int:
+    """The seed of the draws of a category."""
+    return int.from_bytes(hashlib.sha256(repr((seed, *key)).encode()).digest()[:8], "big")
 
 
 def _spreads(raw: Floats, drawn: Floats, bound: float) -> list[Spread]:
-    is_defined = ~np.isnan(drawn[:, :1]).any(axis=1)
+    is_defined = ~np.isnan(drawn[:, 0])
     if not is_defined.any():
         return []
-    low, high = interval(drawn)
-    return [
-        _spread(drawn[is_defined, question].tolist(), float(low[question]), float(high[question]), at_bound)
-        for question, at_bound in enumerate((raw[is_defined] == bound).mean(axis=0).tolist())
-    ]
-
-
-def _spread(values: list[float], low: float, high: float, at_bound: float) -> Spread:
-    mean = _mean(values)
-    n = len(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
-    return Spread(mean, sd, low, high, at_bound)
+    spreads = []
+    for values, low, high, at_bound in zip(
+        drawn[is_defined].T.tolist(), *interval(drawn), (raw[is_defined] == bound).mean(axis=0), strict=True
+    ):
+        mean, n = fmean(values), len(values)
+        sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else None
+        spreads.append(Spread(mean, sd, float(low), float(high), float(at_bound)))
+    return spreads
 
 
 def _notes(fit: Fit) -> list[str]:
@@ -223,16 +219,13 @@ def _notes(fit: Fit) -> list[str]:
     for key, one in fit.categories.items():
         fitted, where = one.fitted, "/".join(key)
         if not fitted.is_identified:
-            outcome = (
-                "those nearest to equal weights are taken" if fit.allow_unidentified else "it gets no fitted weights"
-            )
+            outcome = "the weights nearest to equal ones are taken" if fit.allow_unidentified else "it gets no weights"
             notes.append(
-                f"{where}: {fitted.n_rows} marks define {fitted.rank} of {len(fitted.raw)} weights, so that others fit "
-                f"as well; {outcome}"
+                f"{where}: {fitted.n_rows} marks define only {fitted.rank} of {len(fitted.raw)} weights; {outcome}"
             )
         elif one.n_undefined:
-            notes.append(f"{where}: {one.n_undefined} of {len(one.draws)} draws define no weights, and are left out")
+            notes.append(f"{where}: {one.n_undefined} of {len(one.draws)} draws define no weights and are left out")
     n_unmarked = len(fit.suite.checklists) - len(fit.categories)
     if n_unmarked:
-        notes.append(f"{n_unmarked} of {len(fit.suite.checklists)} categories have no marks, and keep what they have")
+        notes.append(f"{n_unmarked} of {len(fit.suite.checklists)} categories have no marks, and keep their weights")
     return notes

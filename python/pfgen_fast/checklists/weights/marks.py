@@ -1,8 +1,8 @@
 """People's marks: verdicts on each question of an answer's checklist, and one mark for the whole answer.
 
 A row has `id`, `response_sha256`, `annotator`, `verdicts` (one for each question, in one cell) and `overall`, and
-optionally `length` and `category`. Verdicts of annotation tools run from 0 to 4, those of guidelines from 0 to 1; which
-of them a file has must be said, because most verdicts of the one are possible in the other.
+optionally `length` and `category`. Verdicts of annotation tools run from 0 to 4, those of guidelines from 0 to 1. The
+scale must be given, because most verdicts are possible on both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SEPARATORS = re.compile(r"[\s,;]+")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What one annotator said of an answer."""
+    """The verdicts and the mark of one annotator for an answer."""
 
     id: str
     length: str | None
@@ -79,8 +79,8 @@ def read_marks(path: Path, suite: ChecklistSuite, *, scale: Scale, runs: Iterabl
             before = found.setdefault((mark.answer, mark.annotator), (mark, where))
             if before[0] != mark:
                 raise ChecklistError(
-                    f"{where}: {in_one_line(mark.annotator, 40)} marked the same answer to {in_one_line(mark.id)} "
-                    f"otherwise before ({before[1]}); expected one mark, or equal ones"
+                    f"{where}: {in_one_line(mark.annotator, 40)} has already given another mark to the same answer to "
+                    f"{in_one_line(mark.id)} ({before[1]}); expected one mark, or equal ones"
                 )
     except TrialsError as error:
         raise ChecklistError(str(error)) from None
@@ -110,10 +110,10 @@ def _notes(marks: Sequence[Mark], stale: Sequence[str], scale: Scale) -> list[st
     if stale:
         named = ", ".join(in_one_line(id) for id in dict.fromkeys(stale[:_NAMED]))
         more = f" and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-        notes.append(f"{len(stale)} marks are of answers that no run has, and are not used: {named}{more}")
+        notes.append(f"{len(stale)} marks are not used, because no run has their answers: {named}{more}")
     n_broken = sum(not mark.overall.is_integer() for mark in marks)
     if n_broken:
-        notes.append(f"{n_broken} of {len(marks)} overall marks are no whole numbers, and are taken as they are")
+        notes.append(f"{n_broken} of {len(marks)} overall marks are not whole numbers; they are used unrounded")
     if scale == "ui" and max(max(mark.verdicts) for mark in marks) <= 1 / SCALES["ui"]:
         notes.append("no verdict is above 1 of 4: is this --scale unit?")
     return notes
@@ -125,15 +125,13 @@ def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scal
     category = row.get("category")
     if category not in (None, "", task.category):
         raise ChecklistError(
-            f"{where}, category: {in_one_line(category, 40)!r} is not that of {in_one_line(id)}; "
-            f"expected {task.category!r}"
+            f"{where}, category: expected {task.category!r}, the category of {in_one_line(id)}, not "
+            f"{in_one_line(category, 40)!r}"
         )
     verdicts = _verdicts(row.get("verdicts"), f"{where}, verdicts")
     n_questions = len(suite.checklist(task).questions)
     if len(verdicts) != n_questions:
-        raise ChecklistError(
-            f"{where}, verdicts: {len(verdicts)} of them; expected {n_questions}, one for each question"
-        )
+        raise ChecklistError(f"{where}, verdicts: expected {n_questions}, one for each question, not {len(verdicts)}")
     highest = SCALES[scale]
     for question, verdict in enumerate(verdicts):
         if not 0 <= verdict <= highest:
@@ -141,7 +139,7 @@ def _mark(row: Mapping[str, Any], where: str, suite: ChecklistSuite, scale: Scal
             raise ChecklistError(
                 f"{where}, question {question}: the verdict {verdict:g}; expected 0 to {highest:g}{hint}"
             )
-    overall = _number(row.get("overall"), f"{where}, overall")
+    overall = number(row.get("overall"), f"{where}, overall")
     if not 0 <= overall <= HIGHEST_MARK:
         raise ChecklistError(f"{where}, overall: {overall:g}; expected a mark from 0 to {HIGHEST_MARK:g}")
     return Mark(
@@ -171,19 +169,18 @@ def _verdicts(value: Any, where: str) -> list[float]:
         value = parse_json(text, where, error=ChecklistError) if text.startswith("[") else _SEPARATORS.split(text)
     if not isinstance(value, list):
         raise ChecklistError(f"{where}: expected a list of numbers, not {_shown(value)}")
-    return [_number(entry, f"{where}[{number}]") for number, entry in enumerate(value)]
+    return [number(entry, f"{where}[{place}]") for place, entry in enumerate(value)]
 
 
-def _number(value: Any, where: str) -> float:
-    number = math.nan
-    if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except (ValueError, OverflowError):
-            number = math.nan
-    if not math.isfinite(number):
+def number(value: Any, where: str) -> float:
+    """A finite number from a cell of a table."""
+    try:
+        found = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found):
         raise ChecklistError(f"{where}: expected a number, not {_shown(value)}")
-    return number
+    return found
 
 
 def _shown(value: Any) -> str:

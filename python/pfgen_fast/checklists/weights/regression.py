@@ -1,8 +1,8 @@
-"""Weights of a checklist from what people said: verdicts on each question, and one mark for the whole answer.
+"""Weights of a checklist from people's verdicts on each question and marks for whole answers.
 
-The weights are the coefficients of the marks on the verdicts, without an intercept, of which none is below a bound, so
-that no question is ignored; divided by their sum. A perfect answer has the score 100, whatever people gave it. Rules:
-docs/checklists.md.
+The weights are the coefficients of the marks on the verdicts, without an intercept, divided by their sum. No
+coefficient is below a bound, so that each question counts. A perfect answer has the score 100, whatever its marks.
+Rules: docs/checklists.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HIGHEST_MARK = 10.0
 """The mark of a perfect answer; the lowest is 0."""
 
 _BEYOND = 2.0
-"""How far simulated marks may be beyond people's, which are whole numbers: a rule with noise goes beyond both ends."""
+"""How far marks that are not whole numbers may be out of range: simulated rules with noise exceed both ends."""
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class FittedWeights:
 
     @property
     def is_identified(self) -> bool:
-        """Whether the marks define the weights: every question tells something that the others do not."""
+        """Whether the marks define the weights: no question depends on the others."""
         return self.rank == len(self.raw)
 
     @property
     def perfect_mark(self) -> float:
-        """The fitted mark of an answer without any flaw."""
+        """The fitted mark of a perfect answer."""
         return math.fsum(self.raw)
 
 
@@ -69,8 +69,7 @@ def fit_weights(verdicts: Any, marks: Any, *, bound: float = BOUND) -> FittedWei
 
     Args:
         verdicts: A row for each mark, with a verdict from 0 to 1 for each question.
-        marks: The marks of the whole answers, from 0 to 10; simulated ones, which are no whole numbers, may
-            be up to 2 beyond.
+        marks: The marks of the whole answers, from 0 to 10; simulated ones (not whole numbers) from -2 to 12.
         bound: The smallest coefficient.
 
     Raises:
@@ -109,7 +108,7 @@ def checked_marks(verdicts: Any, marks: Any) -> tuple[Floats, Floats]:
     if len(rows) != len(values):
         raise ChecklistError(f"{len(rows)} rows of verdicts for {len(values)} marks: expected one for each")
     if not rows.shape[1]:
-        raise ChecklistError("verdicts of no question: expected at least one")
+        raise ChecklistError("verdicts without a question: expected at least one")
     _check_range(rows, 1.0, "verdict", hint="; divide verdicts of 0 to 4 by 4")
     are_whole = bool((values == np.floor(values)).all())
     _check_range(values, HIGHEST_MARK, "mark", beyond=0.0 if are_whole else _BEYOND)
@@ -121,7 +120,7 @@ def _numbers(given: Any, what: str, n_dimensions: int) -> Floats:
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ChecklistError(f"{what} that are no table of numbers: expected {shape}") from None
+        raise ChecklistError(f"{what} are not a table of numbers: expected {shape}") from None
     if found.ndim != n_dimensions:
         raise ChecklistError(f"{what} of {found.ndim} dimensions: expected {shape}")
     return found

@@ -1,32 +1,32 @@
-"""How much averages and places of models depend on what was decided: weights, missing answers, what counts alike.
+"""How much averages and places of models depend on decisions: weights, missing answers, what counts alike.
 
-Without people's marks nobody knows how sure the weights are; random weights around them show how much that matters.
+Without people's marks the uncertainty of the weights is unknown; random weights around them show how much it matters.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from ...errors import ChecklistError
-from ...statistics.correlation import Floats, draws_kendall, ranks
+from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows, places
 from ..scoring.scores import Scores
-from .fitting import CategoryKey
-from .table_stability import N_COMPARED, Stability, stability
+from .fitting import CategoryKey, seed_of
+from .table_stability import Stability, stability
 from .verdict_sums import VerdictSums, verdict_sums
 
 CONCENTRATION = 100
-"""How near random weights are to the usual ones: a weight w varies by the square root of w (100 - w) / 101."""
+"""Concentration of random weights around the usual ones: the deviation of w is the root of w (100 - w) / 101."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The averages of the models with one decision made otherwise."""
+    """The averages of the models after one other decision."""
 
     name: str
     averages: Floats
@@ -35,30 +35,31 @@ class Variation:
     @property
     def kendall(self) -> float | None:
         """Kendall's tau-b with the usual averages; None for fewer than two different averages."""
-        (found,) = draws_kendall(self.usual.round(N_COMPARED), self.averages[np.newaxis].round(N_COMPARED)).tolist()
+        found = float(kendall_rows(self.usual, self.averages))
         return None if math.isnan(found) else found
 
     @property
     def shifts(self) -> Floats:
-        """By how much each average changes."""
+        """The change of each average."""
         return self.averages - self.usual
 
     @property
     def places(self) -> Floats:
         """The place of each model."""
-        return ranks(self.averages.round(N_COMPARED))
+        return places(self.averages)
 
     @property
     def moved(self) -> Floats:
-        """By how many places each model moves; down is positive."""
-        return self.places - ranks(self.usual.round(N_COMPARED))
+        """The number of places that each model moves; down is positive."""
+        return self.places - places(self.usual)
 
 
 @dataclass(frozen=True)
 class CategoryShift:
-    """What equal weights do to one category."""
+    """The effect of equal weights on one category."""
 
-    key: CategoryKey
+    area: str
+    category: str
     lowest_weight: float
     highest_weight: float
     mean_shift: float
@@ -67,7 +68,7 @@ class CategoryShift:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """How much a table depends on what was decided."""
+    """How much a table depends on decisions."""
 
     sums: VerdictSums
     models: tuple[str, ...]
@@ -86,14 +87,14 @@ def sensitivity(scores: Scores, *, draws: int = 1000, concentration: int = CONCE
         raise ChecklistError(f"{sums.models[0]} is the only model with a judged answer in every area; expected two")
     weights, equal = sums.weights, sums.equal_weights
     usual = sums.averages(weights)[0]
-    order = np.argsort(-usual.round(N_COMPARED), kind="stable")
+    order = np.argsort(-usual.round(COMPARED_DIGITS), kind="stable")
     others = {
         "equal weights": sums.averages(equal),
         "missing answers as zero": sums.averages(weights, missing_as_zero=True),
         "the mean of all answers": sums.over_answers(weights),
     }
     drawn = {
-        key: drawn_weights(of_category, draws, concentration=concentration, seed=_seed_of(seed, key))
+        key: drawn_weights(of_category, draws, concentration=concentration, seed=seed_of(seed, key))
         for key, of_category in weights.items()
     }
     return Sensitivity(
@@ -126,12 +127,7 @@ def drawn_weights(
     places[-1] = concentration
     below = np.minimum(places.astype(np.int64), concentration - 1)
     bounds = numbers[:, below] + (places - below) * (numbers[:, below + 1] - numbers[:, below])
-    found: Floats = 100 * np.diff(bounds, axis=1)
-    return found
-
-
-def _seed_of(seed: int, key: CategoryKey) -> int:
-    return int.from_bytes(hashlib.sha256(repr((seed, *key)).encode()).digest()[:8], "big")
+    return 100 * np.diff(bounds, axis=1)
 
 
 def _category_shift(
@@ -141,8 +137,8 @@ def _category_shift(
     difference = (sums.of_category(key, equal)[0] - sums.of_category(key, weights)[0])[n > 0] / n[n > 0]
     shifts = sums.suite.rescaling.factor * difference
     largest = float(shifts[np.argmax(np.abs(shifts))]) if len(shifts) else 0.0
-    mean = math.fsum(shifts.tolist()) / len(shifts) if len(shifts) else 0.0
-    return CategoryShift(key, min(weights[key]), max(weights[key]), mean, largest)
+    mean = fmean(shifts.tolist()) if len(shifts) else 0.0
+    return CategoryShift(*key, min(weights[key]), max(weights[key]), mean, largest)
 
 
 def _notes(sums: VerdictSums) -> list[str]:
@@ -150,7 +146,7 @@ def _notes(sums: VerdictSums) -> list[str]:
     if sums.left_out:
         notes.append(f"left out, because an area has no judged answer: {', '.join(sums.left_out)}")
     if not any(sums.suite.checklists[key].has_weights for key in sums.sums):
-        notes.append("the suite has equal weights, so that they change nothing")
+        notes.append("the suite has equal weights already, so that equal weights change nothing")
     if not sums.n_missing.any():
         notes.append("no answer is missing")
     return notes

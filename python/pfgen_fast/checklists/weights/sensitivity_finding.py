@@ -1,18 +1,19 @@
-"""What the sensitivity of a table says, as a finding and as data."""
+"""The sensitivity of a table as a finding and as data."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, astuple
 from typing import Any
 
 from ...experiments.chart_data import Points, Scatter
 from ...experiments.finding import Cell, Finding, Picture, Table
-from ...statistics.correlation import SAME_RANKING, ranks
+from ...statistics.correlation import SAME_RANKING, places
 from .sensitivity import Sensitivity, Variation
-from .table_stability import N_COMPARED, stability_dict, stability_picture, stability_sentence, stability_table
+from .table_stability import stability_dict, stability_picture, stability_sentence, stability_table
 
 
 def sensitivity_finding(found: Sensitivity) -> Finding:
-    """How much averages and places depend on what was decided."""
+    """How much averages and places depend on decisions."""
     drawn = found.drawn
     return Finding(
         "checklist-sensitivity",
@@ -28,26 +29,17 @@ def sensitivity_finding(found: Sensitivity) -> Finding:
 
 def sensitivity_to_dict(found: Sensitivity) -> dict[str, Any]:
     """The same as data for JSON, with full digits."""
-    places = ranks(found.usual.round(N_COMPARED)).tolist()
     return {
         "suite": found.sums.suite.name,
         "suite_hash": found.sums.suite.hash,
         "usual": [
             {"model": model, "average": average, "place": place}
-            for model, average, place in zip(found.models, found.usual.tolist(), places, strict=True)
+            for model, average, place in zip(
+                found.models, found.usual.tolist(), places(found.usual).tolist(), strict=True
+            )
         ],
         "variations": {one.name: _variation_dict(found, one) for one in found.variations},
-        "categories": [
-            {
-                "area": one.key[0],
-                "category": one.key[1],
-                "lowest_weight": one.lowest_weight,
-                "highest_weight": one.highest_weight,
-                "mean_shift": one.mean_shift,
-                "largest_shift": one.largest_shift,
-            }
-            for one in found.categories
-        ],
+        "categories": [asdict(one) for one in found.categories],
         "draws": None if found.drawn is None else {"concentration": found.concentration, **stability_dict(found.drawn)},
         "notes": list(found.notes),
     }
@@ -92,12 +84,8 @@ def _words(found: Sensitivity) -> str:
             f"tau-b with the usual table is {tau}."
         )
     if found.drawn is not None:
-        parts.append(f"Weights drawn around the usual ones: {_lower(stability_sentence(found.drawn))}")
+        parts.append(f"Weights were also drawn around the usual ones. {stability_sentence(found.drawn)}")
     return " ".join(parts)
-
-
-def _lower(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]
 
 
 def _variations(found: Sensitivity) -> Table:
@@ -107,14 +95,14 @@ def _variations(found: Sensitivity) -> Table:
         model, places = _moved_most(found, one)
         shifts = float(one.shifts.min()), float(one.shifts.max())
         rows.append((one.name, len(found.models), one.kendall, *shifts, f"{places:g}", model if places else None))
-    return Table("variations", "Averages with one decision made otherwise", columns, tuple(rows), n_digits=3)
+    return Table("variations", "Averages after one other decision", columns, tuple(rows), n_digits=3)
 
 
 def _models(found: Sensitivity) -> Table:
     columns = ["place", "model", "usual"]
     for one in found.variations:
         columns += [one.name, f"place, {one.name}"]
-    usual_places = ranks(found.usual.round(N_COMPARED)).tolist()
+    usual_places = places(found.usual).tolist()
     rows: list[tuple[Cell, ...]] = []
     for row, model in enumerate(found.models):
         others = [cell for one in found.variations for cell in (float(one.averages[row]), f"{one.places[row]:g}")]
@@ -124,9 +112,7 @@ def _models(found: Sensitivity) -> Table:
 
 def _categories(found: Sensitivity) -> Table:
     columns = ("area", "category", "lowest weight", "highest weight", "mean shift", "largest shift")
-    rows = tuple(
-        (*one.key, one.lowest_weight, one.highest_weight, one.mean_shift, one.largest_shift) for one in found.categories
-    )
+    rows = tuple(map(astuple, found.categories))
     return Table("categories", "Rescaled scores of categories with equal weights", columns, rows, n_digits=2)
 
 
@@ -144,4 +130,4 @@ def _scatter(found: Sensitivity) -> Picture:
         )
         for one in found.variations
     )
-    return Picture("variations", "Averages with one decision made otherwise, against the usual ones", Scatter(panels))
+    return Picture("variations", "Averages after one other decision, against the usual ones", Scatter(panels))

@@ -1,23 +1,20 @@
-"""How sure the order of models is, as weights vary: the average of each model under each draw of the weights."""
+"""How stable the order of models is as weights vary: the average of each model under each draw of the weights."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from ...experiments.chart_data import MAX_ROWS, Ranges
 from ...experiments.finding import Cell, Picture, Table
-from ...statistics.correlation import Floats, draws_kendall
+from ...statistics.correlation import COMPARED_DIGITS, Floats, kendall_rows
 from ...statistics.resampling import interval
 from .fitting import CategoryKey, Fit
 from .verdict_sums import VerdictSums
-
-N_COMPARED = 9
-"""Digits after the point in which averages are compared: sums in another order must not tell equal ones apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +36,11 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
     n_draws = len(next(iter(draws.values())))
     repeated = {key: np.broadcast_to(usual[key], (n_draws, len(usual[key]))) for key in usual}
     averages = sums.averages(usual)[0]
-    order = np.argsort(-averages.round(N_COMPARED), kind="stable")
+    order = np.argsort(-averages.round(COMPARED_DIGITS), kind="stable")
     at_usual = averages[order]
     drawn = sums.averages({**repeated, **{key: draws[key] for key in usual if key in draws}})[:, order]
-    compared = drawn.round(N_COMPARED)
-    taus = draws_kendall(at_usual.round(N_COMPARED), compared)
+    compared = drawn.round(COMPARED_DIGITS)
+    taus = kendall_rows(at_usual, drawn)
     known = taus[~np.isnan(taus)].tolist()
     low, high = interval(drawn)
     return Stability(
@@ -52,16 +49,16 @@ def stability(sums: VerdictSums, usual: Mapping[CategoryKey, Any], draws: Mappin
         low=low,
         high=high,
         keeps_order=(compared[:, :-1] > compared[:, 1:]).mean(axis=0),
-        kendall=math.fsum(known) / len(known) if known else None,
+        kendall=fmean(known) if known else None,
         kendall_low=float(interval(taus)[0]) if known else None,
         n_draws=n_draws,
     )
 
 
 def fitted_stability(fit: Fit, sums: VerdictSums) -> Stability | None:
-    """How sure the order of models is under the weights of a fit; None if nothing was drawn or fitted.
+    """How stable the order of models is under the weights of a fit; None without draws or fitted weights.
 
-    A draw that does not define the weights of a category has the fitted ones there.
+    A draw that does not define the weights of a category uses the fitted ones.
     """
     weights = fit.weights
     draws = {}
@@ -73,13 +70,15 @@ def fitted_stability(fit: Fit, sums: VerdictSums) -> Stability | None:
 
 
 def stability_table(found: Stability) -> Table:
-    """The models with their averages, and how sure their order is."""
-    keeps: list[float | None] = [*found.keeps_order.tolist(), None]
-    places = range(1, len(found.models) + 1)
-    columns_of = (found.models, places, found.usual.tolist(), found.low.tolist(), found.high.tolist(), keeps)
-    rows: list[tuple[Cell, ...]] = list(zip(*columns_of, strict=True))
+    """The models with their averages, and the stability of their order."""
+    rows = tuple((model, place, *cells) for place, (model, *cells) in enumerate(_rows(found), start=1))
     columns = ("model", "place", "average", "low", "high", "draws above the next")
-    return Table("draws", "Averages over draws of the weights: 95 % of the draws", columns, tuple(rows), n_digits=3)
+    return Table("draws", "Averages over draws of the weights: 95 % of the draws", columns, rows, n_digits=3)
+
+
+def _rows(found: Stability) -> list[tuple[Cell, ...]]:
+    keeps = [*found.keeps_order.tolist(), None]
+    return list(zip(found.models, found.usual.tolist(), found.low.tolist(), found.high.tolist(), keeps, strict=True))
 
 
 def stability_picture(found: Stability) -> Picture:
@@ -98,7 +97,7 @@ def stability_picture(found: Stability) -> Picture:
 
 
 def stability_sentence(found: Stability) -> str:
-    """How far the order of the models holds."""
+    """The stability of the order in a sentence."""
     if found.kendall is None:
         return f"Over {found.n_draws:,} draws the {len(found.models)} models have no order."
     unsure = int((found.keeps_order < 0.95).sum())
@@ -111,12 +110,10 @@ def stability_sentence(found: Stability) -> str:
 
 def stability_dict(found: Stability) -> dict[str, object]:
     """The same as data, with full digits."""
-    keeps: list[float | None] = [*found.keeps_order.tolist(), None]
-    columns = (found.models, found.usual.tolist(), found.low.tolist(), found.high.tolist(), keeps)
     names = ("model", "average", "low", "high", "above_next")
     return {
         "n_draws": found.n_draws,
         "kendall": found.kendall,
         "kendall_low": found.kendall_low,
-        "models": [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
+        "models": [dict(zip(names, row, strict=True)) for row in _rows(found)],
     }

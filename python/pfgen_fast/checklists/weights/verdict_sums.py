@@ -45,8 +45,7 @@ class VerdictSums:
         """The mean rescaled score of the areas: a row for each draw, or one; a column for each model."""
         n = self.n_judged + self.n_missing if missing_as_zero else self.n_judged
         of_areas = [self._rescaled(self._total(weights, area) / n[:, column]) for column, area in enumerate(self.areas)]
-        found: Floats = reduce(np.add, of_areas) / len(self.areas)
-        return found
+        return reduce(np.add, of_areas) / len(self.areas)
 
     def over_answers(self, weights: CategoryWeights) -> Floats:
         """The mean rescaled score of all judged answers, in the form of `averages`."""
@@ -56,12 +55,10 @@ class VerdictSums:
         """The sums of scores of one category, in the form of `averages`."""
         rows = np.atleast_2d(np.asarray(weights[key], dtype=np.float64))
         # Not a matrix product, whose sums would have the order of the BLAS that NumPy was built with.
-        found: Floats = reduce(np.add, (rows[:, [question]] * sums for question, sums in enumerate(self.sums[key].T)))
-        return found
+        return reduce(np.add, (rows[:, [question]] * sums for question, sums in enumerate(self.sums[key].T)))
 
     def _total(self, weights: CategoryWeights, area: str | None = None) -> Floats:
-        found: Floats = reduce(np.add, (self.of_category(key, weights) for key in self.sums if area in (None, key[0])))
-        return found
+        return reduce(np.add, (self.of_category(key, weights) for key in self.sums if area in (None, key[0])))
 
     def _rescaled(self, scores: Floats) -> Floats:
         scale = self.suite.rescaling
