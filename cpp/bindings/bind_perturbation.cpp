@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -82,14 +81,12 @@ std::vector<BoundPerturbedTexts> perturb_texts(const TextColumn& texts, const st
                                                const Languages& languages, const BoundDonors* donors,
                                                const std::optional<Groups>& groups, const TextColumn* alternatives,
                                                std::size_t n_threads) {
-  const std::optional<PerturbationKind> found = perturbation_kind(kind);
-  if (!found) throw std::invalid_argument("unknown kind '" + kind + "'");
   std::vector<Degree> degrees;
   for (std::size_t i = 0; i < amounts.size(); ++i) degrees.push_back({amounts[i], are_absolute[i]});
   std::vector<Language> of_texts;
   for (const std::uint8_t language : values_of(languages)) of_texts.push_back(static_cast<Language>(language));
   PerturbationOptions options;
-  options.kind = *found;
+  options.kind = kind;
   options.degrees = degrees;
   options.seed = seed;
   options.languages = of_texts;

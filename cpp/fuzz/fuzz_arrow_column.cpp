@@ -26,9 +26,9 @@ constexpr std::int64_t kDataBytes = 64;
 constexpr int kMaxDepth = 70;
 
 // A column made of the input, with all that it points to.
-class Maker {
+class Maker : private fuzz::ByteReader {
  public:
-  explicit Maker(std::span<const std::uint8_t> input) : input_(input) {}
+  using ByteReader::ByteReader;
 
   std::pair<const ArrowSchema*, const ArrowArray*> column(std::int64_t n_rows, int depth = 0) {
     static constexpr const char* kFormats[] = {"u", "U", "vu", "i", "c", "L", "+s", "+s", "n", "g", "", "\xFF"};
@@ -67,7 +67,6 @@ class Maker {
   std::int64_t n_rows() { return byte() % kMaxRows; }
 
  private:
-  std::uint8_t byte() { return at_ < input_.size() ? input_[at_++] : 0; }
   bool is_rare() { return byte() % 8 == 1; }
 
   void break_one(ArrowSchema& schema, ArrowArray& array) {
@@ -150,8 +149,6 @@ class Maker {
     return sizes;
   }
 
-  std::span<const std::uint8_t> input_;
-  std::size_t at_ = 0;
   std::vector<std::unique_ptr<ArrowSchema>> schemas_;
   std::vector<std::unique_ptr<ArrowArray>> arrays_;
   std::vector<std::unique_ptr<std::vector<const void*>>> lists_;
@@ -161,7 +158,7 @@ class Maker {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t n_bytes) {
-  Maker maker({data, n_bytes});
+  Maker maker(std::span(data, n_bytes));
   const std::int64_t n_rows = maker.n_rows();
   const auto [schema, array] = maker.column(n_rows);
   std::vector<TextView> texts;

@@ -77,29 +77,11 @@ void a_text_has_the_escapes_of_python() {
   CHECK(text_of("\u6642\u8a08 \u2028") == "\"\u6642\u8a08 \u2028\"");
 }
 
-void objects_and_lists_are_indented() {
-  JsonWriter json(1);
-  json.begin('{');
-  json.key("a");
-  json.begin('[');
-  json.end(']');
-  json.key("b");
-  json.begin('[');
-  json.item();
-  json.number(1.0);
-  json.item();
-  json.written("null");
-  json.end(']');
-  json.end('}');
-  CHECK(std::move(json).take() == "{\n    \"a\": [],\n    \"b\": [\n      1.0,\n      null\n    ]\n  }");
-}
-
 }  // namespace
 
 int main() {
   a_number_is_the_repr_of_python();
   a_number_has_the_shortest_digits_that_give_it_again();
   a_text_has_the_escapes_of_python();
-  objects_and_lists_are_indented();
   return report("json_writer_test");
 }
