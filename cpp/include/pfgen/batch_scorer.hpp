@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "pfgen/constants.hpp"
 #include "pfgen/keywords.hpp"
-#include "pfgen/profile.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/sums.hpp"
 #include "pfgen/text.hpp"

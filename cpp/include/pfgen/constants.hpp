@@ -1,10 +1,14 @@
-// The constants of the rules: their usual values, and a set of them that experiments vary (docs/scoring.md, section 9).
+// The profiles, and the constants of the rules: their usual values, and a set of them that experiments vary
+// (docs/scoring.md, section 9).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 namespace pfgen {
+
+// Which formulas are used: those of the published leaderboard, or those printed in the paper.
+enum class Profile : std::uint8_t { kLeaderboard, kPaper };
 
 // Nothing is taken off a score up to kTargetLength code points, and from kLimit on nothing is left of it.
 inline constexpr std::size_t kTargetLength = 100;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/question_index.hpp"
 #include "pfgen/section.hpp"
 

@@ -34,10 +34,6 @@ struct DirectoryEntry {
 
 constexpr std::uint64_t kChecksumBytes = sizeof(std::uint64_t);
 
-std::uint64_t align(std::uint64_t n) {
-  return (n + Section::kAlignment - 1) / Section::kAlignment * Section::kAlignment;
-}
-
 void require(bool holds, const std::string& what) {
   if (!holds) throw IndexFormatError(what);
 }
@@ -75,12 +71,12 @@ FixedHead read_head(std::span<const std::byte> bytes) {
 std::vector<std::byte> make_head(const FileHead& head, std::span<const Section> sections) {
   const std::uint64_t directory = sizeof(FixedHead);
   const std::uint64_t details = directory + sections.size() * sizeof(DirectoryEntry);
-  const std::uint64_t n_head_bytes = align(details + head.details.size() + kChecksumBytes);
+  const std::uint64_t n_head_bytes = Section::align(details + head.details.size() + kChecksumBytes);
   std::vector<DirectoryEntry> entries;
   std::uint64_t offset = n_head_bytes;
   for (const Section& section : sections) {
     entries.push_back({offset, section.bytes.size(), checksum(section.bytes)});
-    offset += align(section.bytes.size());
+    offset += Section::align(section.bytes.size());
   }
   FixedHead fixed{kMagic,
                   kIndexVersion,

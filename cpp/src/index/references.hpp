@@ -8,7 +8,7 @@
 
 #include "index/section_builder.hpp"
 #include "index/set_group.hpp"
-#include "pfgen/profile.hpp"
+#include "pfgen/constants.hpp"
 #include "pfgen/section.hpp"
 #include "pfgen/text.hpp"
 

@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include "formulas/helpfulness.hpp"
 #include "makers/check.hpp"
 #include "makers/rule_nodes.hpp"
 #include "makers/rules.hpp"
 #include "pfgen/error.hpp"
-#include "scoring/helpfulness_scorer.hpp"
 #include "scoring/set_scores.hpp"
 
 namespace {
