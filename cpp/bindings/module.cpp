@@ -73,15 +73,10 @@ PYBIND11_MODULE(_core, module, py::mod_gil_not_used()) {
                  new_error(module, "UnknownQuestion"), new_error(module, "IndexFormatError")};
   py::register_exception_translator(&translate);
   pfgen::bind_text_column(module);
-  pfgen::bind_question_index(module);
-  pfgen::bind_keywords(module);
+  pfgen::bind_question(module);
   pfgen::bind_scorer(module);
-  pfgen::bind_ngram_counts(module);
+  pfgen::bind_counting(module);
   pfgen::bind_perturbation(module);
-  pfgen::bind_sampler(module);
-  pfgen::bind_selection(module);
-  pfgen::bind_aggregate(module);
   pfgen::bind_variant_scorer(module);
-  pfgen::bind_answer_record(module);
-  pfgen::bind_trial_lines(module);
+  pfgen::bind_trials(module);
 }

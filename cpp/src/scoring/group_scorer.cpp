@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formulas/cover.hpp"
+#include "scoring/cover.hpp"
 #include "formulas/fluency.hpp"
 #include "formulas/truthfulness.hpp"
 

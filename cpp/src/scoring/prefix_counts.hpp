@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "formulas/cover.hpp"
+#include "scoring/cover.hpp"
 #include "index/set_group.hpp"
 
 namespace pfgen {

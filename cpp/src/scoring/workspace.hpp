@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formulas/averaging.hpp"
-#include "formulas/cover.hpp"
+#include "scoring/cover.hpp"
 #include "index/states.hpp"
 #include "scoring/repeat_finder.hpp"
 

@@ -19,7 +19,7 @@ from ..native.threads import cached_property, checked_threads
 from ..suite.compiled import CompiledSuite, SuiteIndex, compiled_pieces
 from ..suite.keywords import depth_first, regex_searchers, token_reader
 from ..suite.questions import Question
-from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice, discount
+from ..suite.rules import COLUMNS, FLOAT_SUMS, PROFILES, TARGET_LENGTH, FloatSum, Profile, check_choice
 from ..suite.suite import Suite
 from .index import index_of, open_index, renewed_index
 from .score_table import ScoreTable
@@ -206,7 +206,7 @@ class Scorer:
         question, columns = self.suite.questions[code], self._columns[code]
         helpfulness = self._core.details(code, table._answers, row)
         is_paper = self.profile == "paper"
-        fluency_discount = max(0.0, discount(_length(question, table._answers[row]))) if is_paper else 1.0
+        fluency_discount = max(0.0, _core.discount(_length(question, table._answers[row]))) if is_paper else 1.0
         return {
             "fluency": {name: scores[column] for name, column in columns["fluency"].items()},
             "fluency_discount": fluency_discount,
@@ -251,7 +251,7 @@ class Scorer:
         truncation, score = found.truncation, found.score
         results: list[list[Any]] = [[names[each.named_by], 1 - rules[each.rule].importance] for each in found.unmet]
         if truncation > TARGET_LENGTH and score > 0:
-            results.append([f"{truncation - TARGET_LENGTH}字超過", discount(truncation)])
+            results.append([f"{truncation - TARGET_LENGTH}字超過", _core.discount(truncation)])
         return results
 
 
