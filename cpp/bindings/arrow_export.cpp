@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gil.hpp"
-#include "pfgen/arrow_abi.hpp"
+#include "pfgen/arrow_column.hpp"
 
 namespace py = pybind11;
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "perturbation/sentences.hpp"
 #include "perturbation/words.hpp"
 #include "pfgen/error.hpp"
 

@@ -4,7 +4,7 @@
 #include "perturbation/damage.hpp"
 #include "perturbation/distinct_texts.hpp"
 #include "perturbation/donor_tables.hpp"
-#include "perturbation/sentences.hpp"
+#include "perturbation/words.hpp"
 
 namespace pfgen {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "scoring/cover.hpp"
 #include "formulas/fluency.hpp"
 #include "formulas/truthfulness.hpp"
+#include "scoring/cover.hpp"
 
 namespace pfgen {
 

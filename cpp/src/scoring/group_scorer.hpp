@@ -4,7 +4,7 @@
 // Everything is sums over these positions. Profile paper differs in what is walked (marks) and in which sums are taken.
 #pragma once
 
-#include "index/set_group.hpp"
+#include "index/references.hpp"
 #include "pfgen/constants.hpp"
 #include "scoring/workspace.hpp"
 

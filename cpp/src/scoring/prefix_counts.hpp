@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "index/references.hpp"
 #include "scoring/cover.hpp"
-#include "index/set_group.hpp"
 
 namespace pfgen {
 

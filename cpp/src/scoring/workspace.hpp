@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "formulas/averaging.hpp"
-#include "scoring/cover.hpp"
 #include "index/states.hpp"
+#include "scoring/cover.hpp"
 #include "scoring/repeat_finder.hpp"
 
 namespace pfgen {
