@@ -111,12 +111,8 @@ void bind_question(py::module_& module) {
   py::class_<KeywordRules, std::shared_ptr<KeywordRules>>(module, "KeywordRules", "The keyword rules of one question.")
       .def(py::init<std::vector<RuleNode>>(), py::arg("nodes"));
   py::class_<QuestionSource>(module, "Question", "A question, and the functions that read answers to it.")
-      .def(py::init([](std::shared_ptr<QuestionIndex> index, std::shared_ptr<KeywordRules> rules,
-                       std::vector<std::size_t> set_columns, std::vector<py::object> searchers,
-                       py::object token_reader) {
-             return QuestionSource{std::move(index), std::move(rules), std::move(set_columns), std::move(searchers),
-                                   std::move(token_reader)};
-           }),
+      .def(py::init<std::shared_ptr<QuestionIndex>, std::shared_ptr<KeywordRules>, std::vector<std::size_t>,
+                    std::vector<py::object>, py::object>(),
            py::kw_only(), py::arg("index"), py::arg("rules"), py::arg("set_columns"), py::arg("searchers"),
            py::arg("token_reader"));
 }

@@ -72,10 +72,8 @@ class Variants {
 
 void bind_variant_scorer(py::module_& module) {
   py::class_<Constants>(module, "Constants", "Constants of the rules.")
-      .def(py::init(
-               [](std::uint32_t first_order, std::uint32_t last_order, double threshold, std::size_t target_length,
-                  std::size_t limit) { return Constants{first_order, last_order, threshold, target_length, limit}; }),
-           py::kw_only(), py::arg("first_order"), py::arg("last_order"), py::arg("threshold"), py::arg("target_length"),
+      .def(py::init<std::uint32_t, std::uint32_t, double, std::size_t, std::size_t>(), py::kw_only(),
+           py::arg("first_order"), py::arg("last_order"), py::arg("threshold"), py::arg("target_length"),
            py::arg("limit"));
   py::class_<Variants>(module, "VariantScorer", "Scores answers by several sets of constants at once.")
       .def(py::init<const std::vector<QuestionSource>&, const std::vector<std::vector<py::object>>&,
