@@ -2,7 +2,6 @@
 // The fuzz targets try more bytes.
 #include <algorithm>
 
-#include "index/row_placement.hpp"
 #include "index/section_shape.hpp"
 #include "makers/check.hpp"
 #include "makers/index_bytes.hpp"
@@ -29,92 +28,6 @@ void checksums_are_those_of_xxh64() {
   CHECK(checksum(bytes_of(counting).first(32)) == 0xCBF59C5116FF32B4U);
   CHECK(checksum(bytes_of(counting).first(47)) == 0x0D9883A03E7BFBB8U);
   CHECK(checksum(bytes_of(counting)) == 0xF306F04AA88B54D3U);
-}
-
-// ---- Edges ----
-
-// Rows of all lengths over a few symbols that many have and many that few have, after one that has them all.
-struct RandomRows {
-  std::vector<std::uint32_t> begin{0};
-  std::vector<Symbol> symbols;
-
-  RandomRows(Random& random, std::size_t n_rows, std::size_t n_symbols) {
-    for (Symbol symbol = 0; symbol < n_symbols; ++symbol) symbols.push_back(symbol);
-    begin.push_back(static_cast<std::uint32_t>(symbols.size()));
-    for (std::size_t row = 1; row < n_rows; ++row) {
-      const std::size_t n = random.between(0, random.one_in(20) ? std::min<std::size_t>(n_symbols, 40) : 3);
-      for (std::size_t i = 0; i < n; ++i) {
-        const auto symbol =
-            static_cast<Symbol>(random.below(random.one_in(2) ? std::min<std::size_t>(n_symbols, 9) : n_symbols));
-        if (std::find(symbols.begin() + begin.back(), symbols.end(), symbol) == symbols.end())
-          symbols.push_back(symbol);
-      }
-      begin.push_back(static_cast<std::uint32_t>(symbols.size()));
-    }
-  }
-};
-
-void every_symbol_of_a_row_has_a_slot_of_its_own() {
-  Random random(21);
-  for (const auto& [n_rows, n_symbols] : {std::pair{1U, 1U}, {1U, 70U}, {2U, 2U}, {500U, 30U}, {2'000U, 900U}}) {
-    const RandomRows made(random, n_rows, n_symbols);
-    const Rows rows{made.begin, made.symbols};
-    const Placement placement = place_rows(rows);
-    std::vector<std::uint32_t> row_of_slot(placement.n_slots, n_rows);
-    std::vector<Symbol> symbol_of_slot(placement.n_slots, n_symbols);
-    for (std::uint32_t row = 0; row < n_rows; ++row) {
-      for (const Symbol symbol : rows[row]) {
-        const std::size_t slot = placement.bases[row] + symbol;
-        CHECK(slot < placement.n_slots && row_of_slot[slot] == n_rows);
-        row_of_slot[slot] = row;
-        symbol_of_slot[slot] = symbol;
-      }
-    }
-    bool is_found_by_its_row_only = placement.bases[0] == 0;
-    for (std::uint32_t row = 0; row < n_rows; ++row) {
-      for (Symbol symbol = 0; symbol < n_symbols; ++symbol) {
-        const std::size_t slot = placement.bases[row] + symbol;
-        is_found_by_its_row_only = is_found_by_its_row_only && slot < placement.n_slots &&
-                                   (symbol_of_slot[slot] != symbol || row_of_slot[slot] == row);
-      }
-    }
-    CHECK(is_found_by_its_row_only);
-    CHECK(placement.n_slots <= made.symbols.size() + made.symbols.size() / 10 + 2 * n_symbols);  // hardly a gap
-  }
-}
-
-// ---- Counts ----
-
-void shares_and_highest_levels_are_those_of_the_wide_form() {
-  Random random(26);
-  std::vector<CompactStates::Levels> compact(203);
-  std::vector<WideStates::Levels> wide(compact.size());
-  for (std::size_t i = 0; i < compact.size(); ++i) {
-    const std::uint32_t divisor = static_cast<std::uint32_t>(random.between(1, kMaxOrder));
-    const std::uint32_t n = static_cast<std::uint32_t>(random.between(0, divisor));
-    CompactStates::Counts counts = 0;
-    WideStates::Counts wide_counts;
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      wide_counts.of_sets[set] =
-          divisor * static_cast<std::uint32_t>(random.below(CompactStates::kMaxCount / divisor + 1));
-      counts |= CompactStates::Counts{wide_counts.of_sets[set]} << 16 * set;
-      wide[i].of_sets[set] = static_cast<std::uint32_t>(random.below(CompactStates::kMaxLevel + 1));
-      compact[i].of_sets = static_cast<std::uint16_t>(compact[i].of_sets | wide[i].of_sets[set] << 4 * set);
-    }
-    const CompactStates::Counts share = CompactStates::share_of(counts, n, divisor);
-    const WideStates::Counts wide_share = WideStates::share_of(wide_counts, n, divisor);
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) {
-      CHECK((share >> 16 * set & CompactStates::kMaxCount) == wide_share.of_sets[set]);
-      CHECK(wide_share.of_sets[set] == n * (wide_counts.of_sets[set] / divisor));
-    }
-  }
-  std::vector<CompactStates::Levels> highest(compact.size() - 2);
-  std::vector<WideStates::Levels> wide_highest(highest.size());
-  take_highest(compact, highest);
-  take_highest(wide, wide_highest);
-  for (std::size_t i = 0; i < highest.size(); ++i) {
-    for (std::size_t set = 0; set < kSetsPerIndex; ++set) CHECK(highest[i][set] == wide_highest[i][set]);
-  }
 }
 
 // ---- Files ----
@@ -283,8 +196,6 @@ void the_answers_of_all_indexes_of_a_question_are_bounded_together() {
 
 int main() {
   checksums_are_those_of_xxh64();
-  every_symbol_of_a_row_has_a_slot_of_its_own();
-  shares_and_highest_levels_are_those_of_the_wide_form();
   a_file_gives_the_scores_of_what_was_built();
   a_file_may_hold_no_questions_and_no_details();
   threads_may_open_a_question_together();

@@ -8,7 +8,6 @@ namespace {
 
 using namespace pfgen;
 using namespace pfgen::test;
-using std::literals::operator""s;
 
 std::string_view bytes(const TextView& text) { return {static_cast<const char*>(text.data), text.n_units}; }
 
@@ -65,32 +64,32 @@ void only_plain_json_is_read() {
                             R"([1, {"a": [null, "\u00e9"]}])"}) {
     CHECK(is_read(with_value(value)));
   }
-  for (const auto& value : {"01"s,
-                            "1."s,
-                            ".5"s,
-                            "+1"s,
-                            "-"s,
-                            "1e"s,
-                            "NaN"s,
-                            "Infinity"s,
-                            "tru"s,
-                            "'a'"s,
-                            "[1,]"s,
-                            "[1 2]"s,
-                            "{\"a\"}"s,
-                            "{a: 1}"s,
-                            "\"\\x\""s,
-                            "\"\\u12g4\""s,
-                            "\"\\ud800\""s,
-                            "\"\t\""s,
-                            "\"\xFF\""s,
-                            "\"\xE3\x81\""s,
-                            "\"\\ud800\\u0041\""s,
-                            "\"\\udc00\""s,
-                            "\"\\"s,
-                            ""s,
-                            std::string(200, '9'),
-                            std::string(100, '[') + std::string(100, ']')}) {
+  CHECK(!is_read(with_value(std::string(200, '9'))));
+  CHECK(!is_read(with_value(std::string(100, '[') + std::string(100, ']'))));
+  for (const auto* value : {"01",
+                            "1.",
+                            ".5",
+                            "+1",
+                            "-",
+                            "1e",
+                            "NaN",
+                            "Infinity",
+                            "tru",
+                            "'a'",
+                            "[1,]",
+                            "[1 2]",
+                            "{\"a\"}",
+                            "{a: 1}",
+                            "\"\\x\"",
+                            "\"\\u12g4\"",
+                            "\"\\ud800\"",
+                            "\"\t\"",
+                            "\"\xFF\"",
+                            "\"\xE3\x81\"",
+                            "\"\\ud800\\u0041\"",
+                            "\"\\udc00\"",
+                            "\"\\",
+                            ""}) {
     CHECK(!is_read(with_value(value)));
   }
   for (const auto* line : {"{}", "[]", "1", "{\"question\": \"q\"}", R"({"question": "q", "answer": 1})", "\x01",
