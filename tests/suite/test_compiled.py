@@ -148,7 +148,7 @@ def test_a_cache_that_cannot_be_written_costs_a_warning_and_time(folder, monkeyp
     monkeypatch.setenv("PFGEN_FAST_CACHE", str(tmp_path / place))
     warn_once.cache_clear()
     with pytest.warns(
-        RuntimeWarning, match=f"{problem}, so the compiled suite is kept in memory only; name a folder"
+        RuntimeWarning, match=f"{problem}, so the compiled suite is kept in memory only; set PFGEN_FAST_CACHE"
     ) as caught:
         assert [scores(Scorer(folder)) for _ in range(2)] == [scores_without_cache(folder)] * 2
     assert len(caught) == 1

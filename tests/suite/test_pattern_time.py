@@ -15,7 +15,7 @@ from pfgen_fast.oracle import Oracle
 from pfgen_fast.runs.run_scorer import RunScorer
 from pfgen_fast.runs.trials import find_runs
 from pfgen_fast.suite.faults import slow_patterns
-from pfgen_fast.suite.pattern_time import pattern_time_limit, searched
+from pfgen_fast.suite.pattern_time import WHY, pattern_time_limit, searched
 
 WORST = "a" * 199 + "!"
 
@@ -34,9 +34,6 @@ needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this
 
 def suite_with(pattern, **keys):
     return Suite("made", (Question("Q01", "Why?", {"P": ("abc",)}, (Rule("t", pattern),), **keys),))
-
-
-WHY = "a repeat within a repeat, or many in a row, can match in ever more ways"
 
 
 @needs_timers
