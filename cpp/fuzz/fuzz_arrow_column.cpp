@@ -3,6 +3,7 @@
 // finding.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -72,43 +73,26 @@ class Maker : private fuzz::ByteReader {
   void break_one(ArrowSchema& schema, ArrowArray& array) {
     constexpr std::int64_t kNumbers[] = {-1, 0, 1, 2, std::numeric_limits<std::int64_t>::min()};
     const std::int64_t number = kNumbers[byte() % std::size(kNumbers)];
-    switch (byte() % 12) {
-      case 0:
-        schema.format = nullptr;
-        break;
-      case 1:
-        schema.children = nullptr;
-        break;
-      case 2:
-        if (schema.children != nullptr) schema.children[0] = nullptr;
-        break;
-      case 3:
-        schema.n_children = number;
-        break;
-      case 4:
-        array.children = nullptr;
-        break;
-      case 5:
-        if (array.children != nullptr) array.children[0] = nullptr;
-        break;
-      case 6:
-        array.n_children = number;
-        break;
-      case 7:
-        array.dictionary = nullptr;
-        break;
-      case 8:
-        array.buffers = nullptr;
-        break;
-      case 9:
-        array.n_buffers = std::min(array.n_buffers, number);
-        break;
-      case 10:
-        (number < 0 ? array.length : array.offset) = number < 0 ? number : std::numeric_limits<std::int64_t>::max();
-        break;
-      default:
-        array.buffers[static_cast<std::size_t>(byte()) % static_cast<std::size_t>(array.n_buffers)] = nullptr;
-    }
+    const std::function<void()> faults[] = {
+        [&] { schema.format = nullptr; },
+        [&] { schema.children = nullptr; },
+        [&] {
+          if (schema.children != nullptr) schema.children[0] = nullptr;
+        },
+        [&] { schema.n_children = number; },
+        [&] { array.children = nullptr; },
+        [&] {
+          if (array.children != nullptr) array.children[0] = nullptr;
+        },
+        [&] { array.n_children = number; },
+        [&] { array.dictionary = nullptr; },
+        [&] { array.buffers = nullptr; },
+        [&] { array.n_buffers = std::min(array.n_buffers, number); },
+        [&] { array.length = std::min(array.length, number); },
+        [&] { array.offset = std::numeric_limits<std::int64_t>::max(); },
+        [&] { array.buffers[byte() % static_cast<std::size_t>(array.n_buffers)] = nullptr; },
+    };
+    faults[byte() % std::size(faults)]();
   }
 
   template <class Struct>

@@ -109,33 +109,11 @@ void utf8_is_valid_where_it_encodes_again_to_itself() {
   }
 }
 
-void texts_are_equal_by_their_code_points() {
-  const std::vector<unsigned char> latin{0x41, 0xE9};
-  const std::vector<std::uint16_t> ucs2{0x41, 0xE9};
-  const Text ucs4{0x41, 0xE9};
-  const auto bytes = utf8(ucs4);
-  const std::vector<TextView> same{{latin.data(), latin.size(), Encoding::kLatin1},
-                                   {ucs2.data(), ucs2.size(), Encoding::kUcs2},
-                                   view(ucs4),
-                                   view(bytes)};
-  const Text longer = ucs4 + U'!';
-  const Text other{0x41, 0xEA};
-  for (const TextView& a : same) {
-    for (const TextView& b : same) CHECK(are_equal(a, b));
-    CHECK(!are_equal(a, view(longer)));
-    CHECK(!are_equal(view(other), a));
-    CHECK(!are_equal({nullptr, 0, Encoding::kLatin1}, a));
-  }
-  CHECK(are_equal({nullptr, 0, Encoding::kLatin1}, {nullptr, 0, Encoding::kUtf8}));
-  CHECK(are_equal({nullptr, 0, Encoding::kUcs2}, {nullptr, 0, Encoding::kUcs2}));
-}
-
 }  // namespace
 
 int main() {
   every_encoding_gives_the_same_code_points();
   invalid_utf8_is_found_where_it_begins();
   utf8_is_valid_where_it_encodes_again_to_itself();
-  texts_are_equal_by_their_code_points();
   return report("text_test");
 }
