@@ -11,13 +11,17 @@ namespace {
 
 // The damage of kinds that choose sentences by a random order.
 class SentenceDamage : public Damage {
+ protected:
+  const std::vector<Span>& sentences() const noexcept { return sentences_; }
+  const SiteOrder& order() const noexcept { return order_; }
+
+ private:
   void prepare(const Case& text) final {
     find_sentences(original(), sentences_);
     Generator generator = text.generator();
     order_.shuffle(generator, sentences_.size());
   }
 
- protected:
   std::vector<Span> sentences_;
   SiteOrder order_;
 };
@@ -25,14 +29,14 @@ class SentenceDamage : public Damage {
 class SentenceReorder final : public SentenceDamage {
   // The chosen sentences change their places in a circle; the white space between them stays.
   Impossible write(const Degree& degree, DamagedText& out) override {
-    const std::size_t n = sentences_.size();
+    const std::size_t n = sentences().size();
     if (n == 0) return Impossible::kNoSite;
     const std::size_t wanted = n_damaged(degree, n);
     if (n < 2 || (degree.is_absolute && wanted > n)) return Impossible::kTooFewSites;
     const std::size_t k = std::min(n, std::max<std::size_t>(2, wanted));
     chosen_.clear();
     for (std::size_t i = 0; i < n; ++i) {
-      if (order_.rank(i) < k) chosen_.push_back(stripped(original(), sentences_[i]));
+      if (order().rank(i) < k) chosen_.push_back(stripped(original(), sentences()[i]));
     }
     const std::u32string_view text = original().view();
     std::size_t at = 0;
@@ -50,11 +54,11 @@ class SentenceReorder final : public SentenceDamage {
 
 class SentenceDelete final : public SentenceDamage {
   Impossible write(const Degree& degree, DamagedText& out) override {
-    const std::size_t n = sentences_.size();
+    const std::size_t n = sentences().size();
     if (n < 2) return n == 0 ? Impossible::kNoSite : Impossible::kTooFewSites;
     const std::size_t k = std::min(n - 1, n_damaged(degree, n));
     for (std::size_t i = 0; i < n; ++i) {
-      if (order_.rank(i) >= k) out.append(original().view(sentences_[i]));
+      if (order().rank(i) >= k) out.append(original().view(sentences()[i]));
     }
     out.strip();
     return Impossible::kNot;
@@ -63,12 +67,9 @@ class SentenceDelete final : public SentenceDamage {
 
 // The sites are the sentences.
 class SentenceSites : public SiteDamage {
-  std::size_t find_sites() final {
-    find_sentences(original(), sentences_);
-    return sentences_.size();
-  }
-
  protected:
+  const std::vector<Span>& sentences() const noexcept { return sentences_; }
+
   // Inserts a sentence behind that of the site.
   void insert(std::size_t site, std::u32string_view inserted, std::uint32_t rank) {
     const bool is_japanese = original().is_japanese();
@@ -77,12 +78,18 @@ class SentenceSites : public SiteDamage {
     edits().add(inserted);
   }
 
+ private:
+  std::size_t find_sites() final {
+    find_sentences(original(), sentences_);
+    return sentences_.size();
+  }
+
   std::vector<Span> sentences_;
 };
 
 class SentenceRepeat final : public SentenceSites {
   void edit(std::size_t site, std::uint64_t, std::uint32_t rank) override {
-    const Span sentence = sentences_[site];
+    const Span sentence = sentences()[site];
     insert(site, original().view(original().is_japanese() ? sentence : stripped(original(), sentence)), rank);
   }
 };
@@ -97,7 +104,7 @@ class SentenceInsert final : public SentenceSites {
     candidates_ = {};
     if (text.donors == nullptr) return;
     own_.clear();
-    for (const Span sentence : sentences_) own_.push_back(original().view(stripped(original(), sentence)));
+    for (const Span sentence : sentences()) own_.push_back(original().view(stripped(original(), sentence)));
     candidates_.reset(text.donors->sentences(original().language()), text.group, own_);
     if (candidates_.size() > 0) SiteDamage::edit_sites(text, n_taken);
   }
