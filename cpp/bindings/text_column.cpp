@@ -18,7 +18,7 @@ namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
-// None, NaN, and what pandas has for a missing value.
+// None, NaN, and the missing value of pandas.
 bool is_missing(PyObject* value) {
   return value == Py_None || (PyFloat_Check(value) && std::isnan(PyFloat_AS_DOUBLE(value))) ||
          std::string_view(Py_TYPE(value)->tp_name) == "NAType";
@@ -28,7 +28,7 @@ bool exports_arrow(py::handle source) {
   return py::hasattr(source, "__arrow_c_stream__") || py::hasattr(source, "__arrow_c_array__");
 }
 
-// A private tuple of the values, so that nobody can change the sequence while other threads read it.
+// A private tuple of the values, so that the sequence cannot change while other threads read it.
 py::tuple as_tuple(py::handle source, const std::string& column) {
   if (PyList_Check(source.ptr()) || PyTuple_Check(source.ptr())) {
     return py::reinterpret_steal<py::tuple>(PySequence_Tuple(source.ptr()));

@@ -81,7 +81,7 @@ def test_the_compiled_bytes_need_no_files(make_suite, tmp_path, profile):
 
 def test_damaged_bytes_are_refused(scorer):
     content = bytearray(scorer.to_bytes())
-    with pytest.raises(IndexFormatError, match="the compiled suite: the file is cut within its header"):
+    with pytest.raises(IndexFormatError, match="the compiled suite: the file ends within its header"):
         Scorer.from_bytes(content[:50])
     content[-1] ^= 1
     with pytest.raises(IndexFormatError, match=r"the compiled suite: the section of question 8 is damaged"):

@@ -31,10 +31,10 @@ QUESTIONS = [
 
 # The error messages about damaged files, after the path.
 PROBLEMS = (
-    "the file is cut within its header|the file is no compiled suite|"
+    "the file ends within its header|the file is not a compiled suite|"
     r"the file was written by a machine with another byte order|the file has format version \d+, not \d+|"
     r"the file has \d+ bytes, not the \d+ that its header says|"
-    "the header (is too long|is too short|does not hold what it says|is damaged)|cannot mmap an empty file|"
+    "the header (is too long|is too short|is too short for its content|is damaged)|cannot mmap an empty file|"
     r"the section of question \d+ is damaged: its checksum differs"
 )
 

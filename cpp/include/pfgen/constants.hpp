@@ -10,11 +10,11 @@ namespace pfgen {
 // Which formulas are used: those of the published leaderboard, or those printed in the paper.
 enum class Profile : std::uint8_t { kLeaderboard, kPaper };
 
-// Nothing is taken off a score up to kTargetLength code points, and from kLimit on nothing is left of it.
+// Scores are not discounted up to kTargetLength code points, and are 0 from kLimit on.
 inline constexpr std::size_t kTargetLength = 100;
 inline constexpr std::size_t kLimit = 150;
 
-// Profile leaderboard cuts an answer to so many code points.
+// Profile leaderboard reads at most kLookAhead code points of an answer.
 inline constexpr std::size_t kLookPastLimit = 50;
 inline constexpr std::size_t kLookAhead = kLimit + kLookPastLimit;
 

@@ -1,6 +1,5 @@
-// Texts damaged by rule, in kinds and degrees, by the rules of docs/discernment.md. What becomes of a text depends on
-// the kind, the degree, the text, the seed and the donors, and on nothing else. A character, which is a code point with
-// what joins it, is never split.
+// Texts damaged by the rules of docs/discernment_rules.md, in kinds and degrees. The result depends only on the kind,
+// the degree, the text, the seed and the donors. A character, a code point with those that join it, is never split.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +50,7 @@ struct PerturbedTexts {
 
 struct DonorTables;
 
-// Texts of which parts are put into others. Immutable and thread-safe; what is needed of them is found at its first
-// use.
+// Texts whose parts are inserted into others. Immutable and thread-safe; tables of parts are made at their first use.
 class Donors {
  public:
   // `texts` must be valid as long as the donors are used. A text may take from those of other groups than its own;

@@ -104,7 +104,7 @@ class SectionWriter {
                                0};
     const SectionShape shape(header);
     Section section = allocate(shape.end);
-    auto* bytes = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
+    auto* bytes = const_cast<std::byte*>(section.bytes.data());  // not shared yet
     std::memcpy(bytes, &header, sizeof header);
     write_sets(bytes + shape.sets);
     std::ranges::copy(std::as_bytes(alphabet_.code_points()),
@@ -200,7 +200,7 @@ Section SectionBuilder::build(std::span<const AnswerSet> sets, Profile profile) 
   std::uint64_t n_bytes = 0;
   for (const Section& index : indexes) n_bytes += index.bytes.size();
   Section section = allocate(n_bytes);
-  auto* next = const_cast<std::byte*>(section.bytes.data());  // nobody else has seen them yet
+  auto* next = const_cast<std::byte*>(section.bytes.data());  // not shared yet
   for (const Section& index : indexes) next = std::ranges::copy(index.bytes, next).out;
   return section;
 }

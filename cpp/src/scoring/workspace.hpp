@@ -14,8 +14,8 @@
 
 namespace pfgen {
 
-// Where a walk stood after a symbol: a copy of the state, so that nobody has to look for it again. The walk has gone
-// on, so in the place of a base it holds the length of the longest n-gram of the references that ends here.
+// The position of a walk after a symbol: a copy of the state, so that scoring need not look it up. In the place of a
+// base it has the length of the longest n-gram of the references that ends here.
 template <class States>
 struct Position {
   typename States::State state;

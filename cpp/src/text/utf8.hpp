@@ -34,14 +34,12 @@ inline std::size_t utf8_sequence_length(const unsigned char* p, std::size_t left
   return 4;
 }
 
-// Writes the UTF-8 of a code point; lone surrogates get three bytes.
-template <class Out>
-Out write_utf8(char32_t c, Out out) {
-  const auto write = [&](char32_t byte) { *out++ = static_cast<unsigned char>(byte); };
+// Writes the UTF-8 of a code point, up to four bytes, and returns its end; lone surrogates get three bytes.
+inline unsigned char* write_utf8(char32_t c, unsigned char* out) {
   const int n_more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
   constexpr char32_t kLead[]{0x00, 0xC0, 0xE0, 0xF0};
-  write(kLead[n_more] | c >> 6 * n_more);
-  for (int i = n_more; i-- > 0;) write(0x80 | (c >> 6 * i & 0x3F));
+  *out++ = static_cast<unsigned char>(kLead[n_more] | c >> 6 * n_more);
+  for (int i = n_more; i-- > 0;) *out++ = static_cast<unsigned char>(0x80 | (c >> 6 * i & 0x3F));
   return out;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "system/little_endian.hpp"
 #include "text/utf8.hpp"
@@ -222,7 +221,8 @@ class LineReader {
     rest.remove_prefix(2);
     if (name == 'u') {
       const auto value = code_point(rest);
-      if (value) write_utf8(*value, std::back_inserter(plain));
+      std::array<unsigned char, 4> bytes;
+      if (value) plain.append(bytes.data(), write_utf8(*value, bytes.data()));
       return value.has_value();
     }
     const std::size_t known = kNames.find(name);
