@@ -2,26 +2,25 @@
 
 #include <algorithm>
 
-#include "system/key_table.hpp"
-
 namespace pfgen {
 namespace {
 
 std::vector<char32_t> by_falling_frequency(std::span<const AnswerSet> sets) {
-  using Counts = KeyTable<0>;
-  Counts counts;
+  constexpr std::size_t kPage = 256;
+  std::vector<std::vector<std::uint32_t>> pages(kEndMark / kPage + 1);  // of counts; empty until a code point occurs
+  std::vector<char32_t> found;
   for (const AnswerSet& set : sets) {
     for (const auto& answer : set) {
-      for (const char32_t code_point : answer) ++counts[code_point];
+      for (const char32_t code_point : answer) {
+        auto& page = pages[code_point / kPage];
+        if (page.empty()) page.resize(kPage);
+        if (page[code_point % kPage]++ == 0) found.push_back(code_point);
+      }
     }
   }
-  std::vector<Counts::Entry> found = counts.entries();
-  std::ranges::sort(found, [](const Counts::Entry& a, const Counts::Entry& b) {
-    return a.value != b.value ? a.value > b.value : a.key < b.key;
-  });
-  std::vector<char32_t> code_points(counts.size());
-  for (std::size_t i = 0; i < code_points.size(); ++i) code_points[i] = static_cast<char32_t>(found[i].key);
-  return code_points;
+  const auto count = [&](char32_t code_point) { return pages[code_point / kPage][code_point % kPage]; };
+  std::ranges::sort(found, [&](char32_t a, char32_t b) { return count(a) != count(b) ? count(a) > count(b) : a < b; });
+  return found;
 }
 
 }  // namespace
